@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ABI_FILE_H
+#define CAIRN_ABI_FILE_H
+
+/*
+ * The .cairn container: what the runtime writes and every reader reads.
+ * docs/FORMAT.md is the specification; these are its numbers.
+ *
+ * A file is one header page and then chunks, back to back.  Everything is
+ * little-endian.  The runtime maps the file and counts in it, so a file whose
+ * program was killed is as readable as one that was closed; only a closed one
+ * carries checksums over what kept changing while the program ran.
+ *
+ * This header is included by the runtime: constants only, no libc.
+ */
+
+#define CAIRN_FILE_MAGIC \
+	"\x89"           \
+	"CAIRN\r\n"
+#define CAIRN_FILE_MAGIC_SIZE 8
+#define CAIRN_FILE_VERSION 1u
+#define CAIRN_FILE_HEADER_SIZE 4096u
+
+/* Offsets in the header page.  Bytes 0..127 never change after creation. */
+#define CAIRN_HDR_MAGIC 0   /* 8 bytes */
+#define CAIRN_HDR_VERSION 8 /* u32 */
+#define CAIRN_HDR_SIZE 12   /* u32: CAIRN_FILE_HEADER_SIZE */
+#define CAIRN_HDR_KIND 16   /* u32: enum cairn_file_kind */
+#define CAIRN_HDR_PID 20    /* u32: 0 in a merged file */
+#define CAIRN_HDR_PPID 24   /* u32 */
+#define CAIRN_HDR_NRUNS 28  /* u32: runs merged into this file, 1 if raw */
+#define CAIRN_HDR_START 32  /* u64: ns since the epoch */
+#define CAIRN_HDR_CRC 124   /* u32: crc32c of bytes 0..123 */
+/* Bytes 128..191: state, rewritten while the program runs. */
+#define CAIRN_HDR_STATE 128     /* u32: enum cairn_file_state */
+#define CAIRN_HDR_FLAGS 132     /* u32: CAIRN_FILE_* flags */
+#define CAIRN_HDR_LENGTH 136    /* u64: bytes of the file in use */
+#define CAIRN_HDR_END 144       /* u64: ns since the epoch, 0 while open */
+#define CAIRN_HDR_HOW 152       /* u32: enum cairn_file_how */
+#define CAIRN_HDR_SIGNAL 156    /* u32: signal number if HOW is SIGNAL */
+#define CAIRN_HDR_UNWALKED 160  /* u32: threads or frames nobody could look at \
+	                         */
+#define CAIRN_HDR_STATE_CRC 188 /* u32: crc32c of 128..187, once closed */
+
+enum cairn_file_kind {
+	CAIRN_KIND_PROFILE = 1, /* counts of an edges build */
+};
+
+enum cairn_file_state {
+	CAIRN_STATE_OPEN = 0,   /* the program runs, or was killed */
+	CAIRN_STATE_CLOSED = 1, /* frames recorded, checksums in place */
+};
+
+/* How the process ended, as far as the runtime could see. */
+enum cairn_file_how {
+	CAIRN_HOW_UNKNOWN = 0,
+	CAIRN_HOW_EXIT = 1,   /* exit, return from main, quick_exit, _exit */
+	CAIRN_HOW_SIGNAL = 2, /* a fatal signal, abort included */
+	CAIRN_HOW_EXEC = 3,   /* replaced by exec */
+	CAIRN_HOW_UNLOAD = 4, /* our only module was unloaded */
+	CAIRN_HOW_MERGED = 5, /* written by cairn merge */
+};
+
+/* Header flags. */
+#define CAIRN_FILE_NOT_KILL_SAFE 1u /* was kept in memory, written at exit */
+#define CAIRN_FILE_FORKED 2u        /* a fork child: frames were inherited */
+#define CAIRN_FILE_FRAMES_LOST 4u   /* frames died that could not be recorded */
+#define CAIRN_FILE_TRUNCATED \
+	8u /* disk or a limit stopped growth: see UNWALKED */
+
+/* Chunk header: 64 bytes at the start of every chunk. */
+#define CAIRN_CHUNK_HEADER_SIZE 64u
+#define CAIRN_CHUNK_MAGIC 0x314b4843u /* "CHK1" */
+#define CAIRN_CHK_MAGIC 0             /* u32 */
+#define CAIRN_CHK_TYPE 4         /* u32: enum cairn_chunk_type, | OPTIONAL */
+#define CAIRN_CHK_LENGTH 8       /* u64: whole chunk, a multiple of 8 */
+#define CAIRN_CHK_ID 16          /* u32: thread serial, or 0 */
+#define CAIRN_CHK_MODULE 20      /* u32: module index, or 0 */
+#define CAIRN_CHK_N 24           /* u64: number of elements */
+#define CAIRN_CHK_AUX0 32        /* u64 */
+#define CAIRN_CHK_AUX1 40        /* u64 */
+#define CAIRN_CHK_FLAGS 48       /* u32: CAIRN_CHUNK_* flags */
+#define CAIRN_CHK_PAYLOAD_CRC 52 /* u32: crc32c of the payload */
+#define CAIRN_CHK_HEADER_CRC 56  /* u32: crc32c of bytes 0..47 */
+#define CAIRN_CHK_ZERO 60        /* u32: 0 */
+
+#define CAIRN_CHUNK_OPTIONAL 0x80000000u /* in TYPE: skip if unknown */
+#define CAIRN_CHUNK_LIVE 1u              /* PAYLOAD_CRC counts only if SEALED */
+#define CAIRN_CHUNK_SEALED 2u            /* PAYLOAD_CRC is right */
+
+enum cairn_chunk_type {
+	/* payload: three strings, each ended by NUL: path of the executable,
+	 * working directory, command line (arguments joined by spaces) */
+	CAIRN_CHUNK_PROGRAM = 1,
+	/* MODULE its index (from 1); N counters; AUX0 link-time address of the
+	 * first counter; AUX1 load bias; payload: u32 size of the build id,
+	 * build id, then the path ended by NUL */
+	CAIRN_CHUNK_MODULE = 2,
+	/* ID thread, MODULE; payload: N counters, u64 each.  LIVE. */
+	CAIRN_CHUNK_COUNTS = 3,
+	/* ID thread; payload: N slots of (u64 key, u64 count).  LIVE. */
+	CAIRN_CHUNK_FRAMES = 4,
+	/* MODULE; AUX0 size before compression; payload: the module's map
+	 * section, one zstd frame, padded to 8.  In packed and merged files. */
+	CAIRN_CHUNK_MAP = 5,
+};
+
+/*
+ * Keys of the frames table.  A key says where a frame was when it died (OUT)
+ * or began in the middle (IN: fork, second return of setjmp or vfork), and the
+ * count says how often; it is a two's complement number, since a recorded
+ * death can be taken back (an exec that failed).  0 is an empty slot.
+ */
+#define CAIRN_FRAME_KIND_SHIFT 60
+#define CAIRN_FRAME_MODULE_SHIFT 48
+#define CAIRN_FRAME_MODULE_MASK 0xfffu
+#define CAIRN_FRAME_PC_MASK 0xffffffffffffull /* link-time address */
+
+enum cairn_frame_kind {
+	CAIRN_FRAME_OUT = 1,       /* died in a call: pc is a return address */
+	CAIRN_FRAME_OUT_ASYNC = 2, /* died between calls: pc is where it was */
+	CAIRN_FRAME_IN = 3,        /* continued after a call it did not make */
+	CAIRN_FRAME_IN_ASYNC =
+	        4, /* continued between calls (fork in a handler) */
+};
+
+#endif /* CAIRN_ABI_FILE_H */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ABI_MAP_H
+#define CAIRN_ABI_MAP_H
+
+/*
+ * The map: one record per function, in the section CAIRN_MAP_SECTION of the
+ * object file, the executable or the shared object.  The section is not
+ * loaded: it costs nothing at run time.  The plugin writes it, readers of
+ * profiles read it.  docs/FORMAT.md is the specification.
+ *
+ * A record is a fixed head, a blob that describes the function's CFG, and the
+ * addresses of its call sites and probes, which only the assembler knows.
+ * Records follow each other without padding; a linker may put zero bytes
+ * between those of two object files, which readers skip.
+ */
+
+#define CAIRN_MAP_SECTION ".cairn.map"
+#define CAIRN_COUNTERS_SECTION "cairn_cnts"
+
+/* Record head, little-endian. */
+#define CAIRN_MAP_MAGIC 0x314e4643u /* "CFN1" */
+#define CAIRN_MAP_HEAD_SIZE 48u
+#define CAIRN_REC_MAGIC 0      /* u32 */
+#define CAIRN_REC_SIZE 4       /* u32: whole record */
+#define CAIRN_REC_FUNC 8       /* u64: link-time address of the function */
+#define CAIRN_REC_COUNTERS 16  /* u64: link-time address of its counters */
+#define CAIRN_REC_NCOUNTERS 24 /* u32 */
+#define CAIRN_REC_BLOB_CRC 28  /* u32: crc32c of the blob */
+#define CAIRN_REC_NBLOB 32     /* u32: bytes of the blob */
+#define CAIRN_REC_NSITES 36 /* u32: (u32 pc - func, u32 site) after the blob \
+	                     */
+#define CAIRN_REC_NPROBES \
+	40 /* u32: (u32 pc - func, u32 block) after the sites */
+#define CAIRN_REC_CODE_SIZE 44 /* u32: bytes of machine code */
+
+/*
+ * The blob, in order.  uv: unsigned LEB128.  sv: zigzag, then uv.  str: uv
+ * length, bytes.
+ *
+ *   uv  CAIRN_BLOB_VERSION
+ *   uv  flags, CAIRN_FN_*
+ *   str linkage name
+ *   str reason why the function is not covered (empty if it is)
+ *   u64 structural hash of the CFG (8 bytes, little-endian)
+ *   uv  number of source files; str each, absolute where known
+ *   uv  1 + index of the file of the definition, 0 if unknown;  uv line
+ *   uv  number of inlined instances; str function name each.  Instance 0 is
+ *       the function itself and is not in the list; the list starts with 1.
+ *   uv  number of blocks, the outside (block 0) included
+ *   per block from 1 on:
+ *       uv  flags, CAIRN_BLOCK_*
+ *       uv  number of IR instructions
+ *       uv  0, or 1 + counter that counts this block
+ *       uv  number of segments (at least 1): calls that may not return split
+ *           a block; a frame that died in such a call did not execute the rest
+ *       per segment: uv number of lines; per line: uv instance, uv file, sv
+ *           line minus the previous line of this function (first: minus 0)
+ *   uv  number of edges; edge 0 is outside -> entry
+ *   per edge: uv source, uv target, uv kind (enum cairn_edge_kind),
+ *       uv 0 or 1 + counter that counts this edge, uv weight
+ *   uv  number of sites; per site: uv block, uv segment that ends in the call
+ *
+ * A function that is not covered has 0 blocks, edges, sites and counters.
+ */
+#define CAIRN_BLOB_VERSION 1u
+
+#define CAIRN_FN_NOT_COVERED 1u
+#define CAIRN_FN_STRICT 2u /* edges,strict: no frame needs to be looked up */
+#define CAIRN_FN_SLOW 4u   /* edges,slow: blocks are counted, not edges */
+#define CAIRN_FN_SOURCE 8u /* --cairn-stage=source */
+#define CAIRN_FN_LOCAL 16u /* static, or in an anonymous namespace */
+#define CAIRN_FN_SHARED \
+	32u /* inline or template: other files may define it too */
+
+#define CAIRN_BLOCK_LANDING_PAD 1u
+#define CAIRN_BLOCK_INDIRECT 2u /* target of a computed goto */
+
+enum cairn_edge_kind {
+	CAIRN_EDGE_ENTRY = 0,  /* outside -> first block */
+	CAIRN_EDGE_RETURN = 1, /* block -> outside: ret, tail call */
+	CAIRN_EDGE_NORETURN =
+	        2, /* block -> outside: ends in a call that never returns */
+	CAIRN_EDGE_RESUME = 3, /* block -> outside: passes an exception on */
+	CAIRN_EDGE_JUMP = 4,
+	CAIRN_EDGE_TRUE = 5,
+	CAIRN_EDGE_FALSE = 6,
+	CAIRN_EDGE_CASE = 7, /* one or more cases of a switch */
+	CAIRN_EDGE_DEFAULT = 8,
+	CAIRN_EDGE_INDIRECT = 9,  /* computed goto */
+	CAIRN_EDGE_NORMAL = 10,   /* invoke: returned */
+	CAIRN_EDGE_UNWIND = 11,   /* invoke: threw */
+	CAIRN_EDGE_FALL = 12,     /* strict: the call fell through */
+	CAIRN_EDGE_ABNORMAL = 13, /* strict: the call did not come back */
+	CAIRN_NEDGE_KINDS
+};
+
+#endif /* CAIRN_ABI_MAP_H */

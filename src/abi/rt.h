@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ABI_RT_H
+#define CAIRN_ABI_RT_H
+
+/*
+ * Names that generated code and the runtime share.
+ *
+ * Counters are symbols in a NOBITS section, CAIRN_COUNTERS_SECTION, that is
+ * only a layout: the memory a thread counts in is symbol + delta, where delta
+ * belongs to the pair (thread, module).  A delta of 0 says that the thread has
+ * no shard for this module yet: the slow call makes one and returns its delta.
+ *
+ * In an executable (compiled as PIE or not PIC at all) the delta is the
+ * hidden thread-local word DELTA, local-exec.  In code that may end up in a
+ * shared object it is
+ *     *(int64_t *)((char *)THREAD + MODULE_OFFSET)
+ * where THREAD is a thread-local pointer, initial-exec, default visibility,
+ * shared by all modules of the process and never NULL (it starts out pointing
+ * at zeros), and MODULE_OFFSET is a hidden int64_t of the module, at first 0,
+ * which selects a delta that is always 0.
+ */
+#define CAIRN_RT_DELTA "__cairn_delta"
+#define CAIRN_RT_THREAD "__cairn_thread"
+#define CAIRN_RT_MODULE_OFFSET "__cairn_module_offset"
+
+/* int64_t SLOW(void): preserve_most calling convention; returns the delta of
+ * this thread and the calling module.  Hidden: one per module.  Its name is
+ * what a link without the driver complains about. */
+#define CAIRN_RT_SLOW "__cairn_link_with_cairn_cc"
+
+/* Personality routines: note a dying frame, then continue, or do what C++
+ * wants. */
+#define CAIRN_RT_PERSONALITY "__cairn_personality"
+#define CAIRN_RT_GXX_PERSONALITY "__cairn_gxx_personality"
+
+/* Most modules a process can have loaded at one time. */
+#define CAIRN_RT_MAX_MODULES 4096
+
+#endif /* CAIRN_ABI_RT_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_GRAPH_WEIGHT_H
+#define CAIRN_GRAPH_WEIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cfg;
+
+/* Weights are fixed point: this many units are one execution. */
+#define WEIGHT_ONE ((uint64_t)1 << 16)
+#define WEIGHT_MAX ((uint64_t)1 << 60)
+
+/*
+ * The heuristic of Ball and Larus 1994, section 5.1: a loop entered N times
+ * has back edges of weight 10 N in all, its E exit edges get N/E each, a
+ * predicate splits the rest evenly over its other edges; flow is conserved.
+ * Fills weight[] with one value per edge, the entry edge WEIGHT_ONE.
+ * Saturates at WEIGHT_MAX.
+ */
+void weight_heuristic(const struct cfg *g, uint64_t *weight);
+
+/*
+ * Weights from measured counts, or from a compiler's estimate: one per edge,
+ * scaled to WEIGHT_ONE per execution and saturated at WEIGHT_MAX.
+ */
+void weight_from_counts(const struct cfg *g, const uint64_t *count,
+                        uint64_t *weight);
+
+/*
+ * Adds to each weight what its mark would cost beyond the increment: an edge
+ * marked in needs_block[] is critical, so a counter on it needs a new block
+ * and a jump.  The result is the cost to minimise; it is no flow any more.
+ */
+void weight_add_jumps(const struct cfg *g, const bool *needs_block,
+                      uint64_t *weight);
+
+#endif /* CAIRN_GRAPH_WEIGHT_H */
