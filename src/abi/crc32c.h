@@ -68,7 +68,7 @@ static const uint32_t crc32c_table[256] = {
 /* Continues `crc` (0 at first) over n bytes. */
 static inline uint32_t crc32c(uint32_t crc, const void *data, size_t n)
 {
-	const unsigned char *p = data;
+	const unsigned char *p = (const unsigned char *)data;
 
 	crc = ~crc;
 	while (n--)

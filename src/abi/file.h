@@ -67,6 +67,8 @@ enum cairn_file_how {
 #define CAIRN_FILE_FRAMES_LOST 4u   /* frames died that could not be recorded */
 #define CAIRN_FILE_TRUNCATED \
 	8u /* disk or a limit stopped growth: see UNWALKED */
+#define CAIRN_FILE_UNFINISHED \
+	16u /* merged or packed from a file that was never closed */
 
 /* Chunk header: 64 bytes at the start of every chunk. */
 #define CAIRN_CHUNK_HEADER_SIZE 64u
@@ -80,7 +82,7 @@ enum cairn_file_how {
 #define CAIRN_CHK_AUX0 32        /* u64 */
 #define CAIRN_CHK_AUX1 40        /* u64 */
 #define CAIRN_CHK_FLAGS 48       /* u32: CAIRN_CHUNK_* flags */
-#define CAIRN_CHK_PAYLOAD_CRC 52 /* u32: crc32c of the payload */
+#define CAIRN_CHK_PAYLOAD_CRC 52 /* u32: of all LENGTH - 64 bytes behind */
 #define CAIRN_CHK_HEADER_CRC 56  /* u32: crc32c of bytes 0..47 */
 #define CAIRN_CHK_ZERO 60        /* u32: 0 */
 

@@ -27,11 +27,26 @@
 #define CAIRN_REC_NCOUNTERS 24 /* u32 */
 #define CAIRN_REC_BLOB_CRC 28  /* u32: crc32c of the blob */
 #define CAIRN_REC_NBLOB 32     /* u32: bytes of the blob */
-#define CAIRN_REC_NSITES 36 /* u32: (u32 pc - func, u32 site) after the blob \
-	                     */
+#define CAIRN_REC_NSITES                                    \
+	36 /* u32: (u32 pc - func, u32 site) after the blob \
+	    */
 #define CAIRN_REC_NPROBES \
 	40 /* u32: (u32 pc - func, u32 block) after the sites */
 #define CAIRN_REC_CODE_SIZE 44 /* u32: bytes of machine code */
+
+/*
+ * A second kind of record, with --cairn-stage=source: the sites of one piece of
+ * machine code.  There a call can belong to several functions at once, since
+ * functions are inlined after they were marked; each entry names one of them
+ * by the address of its counters.
+ */
+#define CAIRN_SITES_MAGIC 0x31534643u /* "CFS1" */
+#define CAIRN_SITES_HEAD_SIZE 24u
+#define CAIRN_SITES_SIZE 4         /* u32: whole record */
+#define CAIRN_SITES_FUNC 8         /* u64: link-time address of the code */
+#define CAIRN_SITES_N 16           /* u32: number of entries */
+#define CAIRN_SITES_CODE_SIZE 20   /* u32: bytes of machine code */
+#define CAIRN_SITES_ENTRY_SIZE 16u /* u32 pc - func, u32 site, u64 counters */
 
 /*
  * The blob, in order.  uv: unsigned LEB128.  sv: zigzag, then uv.  str: uv

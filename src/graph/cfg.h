@@ -31,6 +31,7 @@ struct cfg {
 	edge_id *out, *in;        /* nedges each */
 };
 
+/* Requires: 0 < nblocks < CFG_NONE / 2. */
 void cfg_init(struct cfg *g, uint32_t nblocks);
 void cfg_release(struct cfg *g);
 /* Adds an edge and returns its name.  Requires: src, dst < nblocks. */

@@ -15,14 +15,24 @@ struct cfg;
  * The heuristic of Ball and Larus 1994, section 5.1: a loop entered N times
  * has back edges of weight 10 N in all, its E exit edges get N/E each, a
  * predicate splits the rest evenly over its other edges; flow is conserved.
- * Fills weight[] with one value per edge, the entry edge WEIGHT_ONE.
- * Saturates at WEIGHT_MAX.
+ * Fills weight[] with one value per edge; what leaves the outside is
+ * WEIGHT_ONE in all, edges of unreachable blocks are 0.  Saturates at
+ * WEIGHT_MAX.  weight.c says how the rules are read where they collide.
+ *
+ * Requires: cfg_link(g) done.
  */
 void weight_heuristic(const struct cfg *g, uint64_t *weight);
 
 /*
- * Weights from measured counts, or from a compiler's estimate: one per edge,
- * scaled to WEIGHT_ONE per execution and saturated at WEIGHT_MAX.
+ * Weights from a compiler's estimate: frequencies in units of its own, scaled
+ * so that edge 0, the entry, has WEIGHT_ONE.  Saturates at WEIGHT_MAX.
+ */
+void weight_from_frequencies(const struct cfg *g, const uint64_t *frequency,
+                             uint64_t *weight);
+
+/*
+ * Weights from measured counts: one per edge, WEIGHT_ONE per execution,
+ * saturated at WEIGHT_MAX.
  */
 void weight_from_counts(const struct cfg *g, const uint64_t *count,
                         uint64_t *weight);
@@ -30,7 +40,8 @@ void weight_from_counts(const struct cfg *g, const uint64_t *count,
 /*
  * Adds to each weight what its mark would cost beyond the increment: an edge
  * marked in needs_block[] is critical, so a counter on it needs a new block
- * and a jump.  The result is the cost to minimise; it is no flow any more.
+ * and a jump, which costs as much as the increment: the weight doubles.  The
+ * result is the cost to minimise; it is no flow any more.
  */
 void weight_add_jumps(const struct cfg *g, const bool *needs_block,
                       uint64_t *weight);

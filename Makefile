@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front of CMake: every target first sees to its Debian packages
+# (tools/install-deps, which does nothing when they are there), then builds
+# into $(BUILD).  SKIP_DEPS=1 leaves the packages alone.
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc)
+PRESET ?= release
+
+ifdef SKIP_DEPS
+deps = @:
+else
+deps = @tools/install-deps
+endif
+
+override BUILD := $(abspath $(BUILD))
+export BUILD JOBS
+
+all: build
+
+deps-%:
+	$(deps) $*
+
+build: deps-build
+	@mkdir -p $(BUILD)
+	@cmake --preset $(PRESET) -B $(BUILD) >$(BUILD)/configure.log 2>&1 || \
+		{ cat $(BUILD)/configure.log; exit 1; }
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: deps-demo build
+	@tools/demo
+
+check: deps-check build
+	@tools/check $(SUITES)
+
+proof battery bench-edges bench-placement fuzz: deps-bench build
+	@tools/run-target $@
+
+fmt: deps-check
+	@tools/sources | xargs clang-format -i
+
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+clean:
+	rm -rf $(BUILD)
+
+.NOTPARALLEL:
+.PHONY: all build demo check proof battery bench-edges bench-placement fuzz \
+	fmt install clean

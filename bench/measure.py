@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds programs with a compiler under test, runs them, and measures.
+
+CPU time is user plus system time of the command and of the children it
+waited for, as the kernel reports it to wait4.  Instructions come from
+callgrind, loaded size from the program headers of the executable.
+"""
+
+import dataclasses
+import hashlib
+import math
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+
+from corpus import HERE, BenchError, corpus_dir, run_quiet
+import programs
+
+sys.dont_write_bytecode = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """A way to compile: compilers, and flags for compiling and linking."""
+
+    name: str
+    cc: str
+    cxx: str
+    flags: tuple
+
+
+def environment(scratch, extra=None):
+    """What every build step and every run sees: fixed locale and time zone,
+    and a place inside `scratch` for whatever instrumentation writes."""
+    env = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("CAIRN", "LLVM_PROFILE", "GCOV", "CFLAGS",
+                             "LDFLAGS", "CPPFLAGS", "CXXFLAGS", "MAKE"))
+    }
+    env.update(
+        LC_ALL="C",
+        TZ="UTC",
+        CAIRN_OUT=str(scratch / "%n.%p.cairn"),
+        LLVM_PROFILE_FILE=str(scratch / "%p.profraw"),
+    )
+    env.update(extra or {})
+    return env
+
+
+def cpu_time(argv, env, cwd, stdin=None, stdout=None, stderr=None):
+    """Runs a command; returns (seconds of CPU time, exit status)."""
+    child = subprocess.Popen(
+        [str(a) for a in argv],
+        env=env,
+        cwd=cwd,
+        stdin=stdin or subprocess.DEVNULL,
+        stdout=stdout or subprocess.DEVNULL,
+        stderr=stderr or subprocess.STDOUT,
+    )
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, child.returncode
+
+
+class Build:
+    """One program compiled by one variant, in a directory of its own."""
+
+    def __init__(self, program, variant, directory):
+        self.program = program
+        self.variant = variant
+        self.cc = variant.cc
+        # -w: these are other people's warnings
+        self.flags = [*variant.flags, "-w"]
+        self.dir = pathlib.Path(directory)
+        self.src = corpus_dir() / "src" / program.package
+        self.seconds = 0.0
+        self.objects = []
+        shutil.rmtree(self.dir, ignore_errors=True)
+        self.scratch = self.dir / "scratch"
+        self.scratch.mkdir(parents=True)
+        self.env = environment(self.scratch)
+        program.build(self)
+
+    def expand(self, flags):
+        return [f.format(src=self.src, dir=self.dir) for f in flags.split()]
+
+    def find(self, patterns):
+        """Source files; a pattern that begins with ! takes files away."""
+        found = []
+        for pattern in patterns.split():
+            if pattern.startswith("!"):
+                found.remove(self.src / pattern[1:])
+            elif pattern.startswith("/"):
+                found.append(pathlib.Path(pattern))
+            else:
+                matches = sorted(self.src.glob(pattern))
+                if not matches:
+                    raise BenchError(f"{self.src}: no {pattern}")
+                found += matches
+        return found
+
+    def helper(self, argv, cwd=None):
+        """A step that is no compilation, such as configure."""
+        run_quiet(argv, cwd=cwd or self.dir, env=self.env)
+
+    def timed(self, argv, cwd=None):
+        """A step whose CPU time counts as compile time."""
+        log = self.dir / "log"
+        with open(log, "ab") as out:
+            seconds, status = cpu_time(
+                argv, self.env, cwd or self.dir, stdout=out
+            )
+        if status != 0:
+            tail = log.read_text(errors="replace")[-2000:]
+            raise BenchError(
+                f"{self.program.name}: {self.variant.name}: "
+                f"{' '.join(str(a) for a in argv)} failed:\n{tail}"
+            )
+        self.seconds += seconds
+
+    def compiler(self, cxx):
+        return self.variant.cxx if cxx else self.variant.cc
+
+    def compile(self, files, flags, cxx):
+        for source in files:
+            name = f"{len(self.objects)}-{source.stem}.o"
+            self.objects.append(name)
+            self.timed(
+                [self.compiler(cxx), *self.flags, *flags, "-c", source, "-o",
+                 name]
+            )
+
+    def link(self, exe, libs, cxx):
+        self.timed(
+            [self.compiler(cxx), *self.flags, *self.objects, *libs, "-o", exe]
+        )
+
+    @property
+    def exe(self):
+        return self.dir / self.program.exe
+
+
+class Inputs:
+    """Generated inputs, one directory per program and size."""
+
+    def __init__(self, directory):
+        self.dir = pathlib.Path(directory)
+        self.dir.mkdir(parents=True, exist_ok=True)
+        self.gen = self.dir / "gen"
+        run_quiet(["clang-19", "-std=c17", "-O2", HERE / "gen.c", "-o",
+                   self.gen])
+
+    def make(self, program, size):
+        where = self.dir / program.name / size
+        where.mkdir(parents=True, exist_ok=True)
+        values = program.sizes[size]
+        for name, recipe in program.inputs.items():
+            if callable(recipe):
+                (where / name).write_text(recipe(values))
+                continue
+            with open(where / name, "wb") as out:
+                subprocess.run(
+                    [self.gen, *recipe.format(**values).split()],
+                    stdout=out,
+                    check=True,
+                )
+        return where
+
+
+@dataclasses.dataclass
+class Result:
+    seconds: float  # CPU time of all commands
+    statuses: tuple
+    digest: str
+    instructions: int = 0
+
+
+def run(build, size, inputs, scratch, callgrind=False):
+    """Runs a program's commands in a fresh directory `scratch`.  What the
+    instrumentation writes is in scratch/data afterwards."""
+    program = build.program
+    shutil.rmtree(scratch, ignore_errors=True)
+    (scratch / "data").mkdir(parents=True)
+    for name in program.inputs:
+        os.symlink(inputs / name, scratch / name)
+    values = dict(
+        program.sizes[size],
+        src=corpus_dir() / "src" / program.package,
+        corpus=corpus_dir(),
+    )
+    extra = {}
+    if callgrind:
+        # memset by `rep stosb` counts as one instruction or as thousands,
+        # depending on the processor: keep glibc from using it
+        extra["GLIBC_TUNABLES"] = (
+            "glibc.cpu.x86_rep_stosb_threshold=1000000000:"
+            "glibc.cpu.x86_rep_movsb_threshold=1000000000"
+        )
+    env = environment(scratch / "data", extra)
+    total = Result(0.0, (), "")
+    for command in program.commands(program.sizes[size]):
+        command = command.format(**values)
+        run_command(build, command, scratch, env, callgrind, total)
+    check(program, scratch, total)
+    return total
+
+
+def run_command(build, command, scratch, env, callgrind, total):
+    argv, stdin, stdout = [], None, None
+    words = iter(shlex.split(command))
+    for word in words:
+        if word == "<":
+            stdin = open(scratch / next(words), "rb")
+        elif word == ">":
+            stdout = open(scratch / next(words), "wb")
+        else:
+            argv.append(word)
+    argv[0] = build.exe
+    log = scratch / "data" / "callgrind.log"
+    if callgrind:
+        argv = ["valgrind", "--tool=callgrind", f"--log-file={log}",
+                "--callgrind-out-file=/dev/null", *argv]
+    with open(scratch / "data" / "stderr", "ab") as errors:
+        seconds, status = cpu_time(argv, env, scratch, stdin, stdout, errors)
+    for stream in (stdin, stdout):
+        if stream:
+            stream.close()
+    if status not in build.program.ok:
+        text = (scratch / "data" / "stderr").read_text(errors="replace")
+        raise BenchError(
+            f"{build.program.name}: {build.variant.name}: status {status} "
+            f"from {command}\n{text[-1000:]}"
+        )
+    total.seconds += seconds
+    total.statuses += (status,)
+    if callgrind:
+        total.instructions += collected(log)
+
+
+def collected(log):
+    found = re.search(r"Collected : (\d+)", log.read_text(errors="replace"))
+    if not found:
+        raise BenchError(f"{log}: callgrind printed no count")
+    return int(found.group(1))
+
+
+def check(program, scratch, total):
+    """Fills in the digest of the outputs; checks pairs that must agree."""
+    digest = hashlib.sha256()
+    for pattern in program.outputs:
+        files = sorted(scratch.glob(pattern))
+        if not files:
+            raise BenchError(f"{program.name}: no output {pattern}")
+        for file in files:
+            data = programs.kept(program, file.read_bytes())
+            digest.update(f"{file.name} {len(data)}\n".encode())
+            digest.update(data)
+    for a, b in program.same:
+        if (scratch / a).read_bytes() != (scratch / b).read_bytes():
+            raise BenchError(f"{program.name}: {a} and {b} differ")
+    total.digest = digest.hexdigest()[:16]
+
+
+PT_LOAD = 1
+
+
+def loaded_size(executable):
+    """Sum of the memory sizes of an executable's PT_LOAD segments."""
+    data = pathlib.Path(executable).read_bytes()
+    if data[:6] != b"\x7fELF\x02\x01":
+        raise BenchError(f"{executable}: no 64-bit little-endian ELF file")
+    (offset,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    total = 0
+    for i in range(count):
+        at = offset + i * size
+        if struct.unpack_from("<I", data, at)[0] == PT_LOAD:
+            total += struct.unpack_from("<Q", data, at + 40)[0]
+    return total
+
+
+def geomean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def median(values):
+    return statistics.median(values)

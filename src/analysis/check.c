@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The profile doctor: rules F (files), M (maps) and C (counts) of
+ * docs/INVARIANTS.md over a profile that could be opened.
+ *
+ * What flow conservation finds is a function; what the user needs is a cause.
+ * The cause is guessed from what the files say about how they ended, from the
+ * most to the least likely.
+ */
+#include "analysis/check.h"
+
+#include "abi/file.h"
+#include "abi/map.h"
+#include "analysis/counts.h"
+#include "base/alloc.h"
+#include "format/map.h"
+#include "format/profile.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Takes over `what`. */
+static void add(struct findings *out, const char *rule, const char *where,
+                char *what)
+{
+	VEC_RESERVE(out->items, out->n, out->cap);
+	out->items[out->n++] = (struct finding){rule, xstrdup(where), what};
+}
+
+/* Strict functions stay exact when frames were not looked at. */
+static bool needs_frames(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct map *m = p->modules[i].map;
+
+		for (uint32_t f = 0; m && f < m->nfunctions; f++)
+			if (!(m->functions[f].flags &
+			      (CAIRN_FN_STRICT | CAIRN_FN_NOT_COVERED)))
+				return true;
+	}
+	return false;
+}
+
+static void check_end(struct findings *out, const struct profile_file *f)
+{
+	if (f->state == CAIRN_STATE_OPEN)
+		add(out, "F1", f->name,
+		    xstrdup("the file was never closed, so derived counts may "
+		            "miss one per active frame: the program was "
+		            "killed (SIGKILL, out of memory, power) or still "
+		            "runs"));
+	else if (f->flags & CAIRN_FILE_UNFINISHED)
+		add(out, "F1", f->name,
+		    xstrdup("it was merged or packed from a file that was "
+		            "never closed, so derived counts may miss one per "
+		            "active frame: a program was killed or still "
+		            "ran"));
+}
+
+static void check_file(struct findings *out, const struct profile_file *f,
+                       bool frames_matter)
+{
+	if (f->truncated)
+		add(out, "F5", f->name,
+		    xasprintf("the file ends at byte %" PRIu64
+		              ", only what is before was read: it was cut "
+		              "when it was copied, or the disk was full",
+		              f->cut));
+	if (frames_matter)
+		check_end(out, f);
+	if (frames_matter && (f->flags & CAIRN_FILE_FRAMES_LOST))
+		add(out, "F2", f->name,
+		    xstrdup("frames died that could not be recorded: frames "
+		            "without unwind information, or more places than "
+		            "the table holds"));
+	if (frames_matter && f->unwalked)
+		add(out, "F3", f->name,
+		    xasprintf("%" PRIu32
+		              " threads or frames could not be looked at when "
+		              "the program ended: a frame without unwind "
+		              "information, a thread that blocks signals, or "
+		              "a fiber that was not running",
+		              f->unwalked));
+	if (f->flags & CAIRN_FILE_TRUNCATED)
+		add(out, "F4", f->name,
+		    xstrdup("the file could not grow while the program ran, "
+		            "so some threads were not counted: the disk was "
+		            "full or a limit (ulimit -f) was reached"));
+	if (f->nunsealed)
+		add(out, "F6", f->name,
+		    xasprintf("%" PRIu32
+		              " chunks have no checksum although the file was "
+		              "closed: a thread was still counting",
+		              f->nunsealed));
+}
+
+static void check_module(struct findings *out, const struct profile_module *m)
+{
+	if (m->missing)
+		add(out, "M1", m->path, xstrdup(m->missing));
+	else if (!m->nid)
+		add(out, "M2", m->path,
+		    xstrdup("the module has no build id, so nobody can tell "
+		            "whether its map belongs to it: link without "
+		            "--build-id=none"));
+}
+
+static const char *likely_cause(const struct counts *c,
+                                const struct profile_module *m)
+{
+	switch (c->doubt) {
+	case COUNTS_INCOMPLETE:
+		return "part of the counts is missing";
+	case COUNTS_OPEN:
+		return "the program was killed or still runs";
+	case COUNTS_LOST:
+		return "a frame without unwind information died";
+	case COUNTS_UNWALKED:
+		return "a frame without unwind information, or a thread that "
+		       "could not be reached";
+	default:
+		break;
+	}
+	if (!m->nid)
+		return "the program was rebuilt since it ran";
+	return "stacks that the program switches by itself (fibers, "
+	       "swapcontext), a frame without unwind information, or a damaged "
+	       "file";
+}
+
+static const char *rule_of(enum counts_doubt doubt)
+{
+	switch (doubt) {
+	case COUNTS_NEGATIVE:
+		return "C2";
+	case COUNTS_UNSOLVABLE:
+		return "C3";
+	case COUNTS_MISPLACED:
+		return "C4";
+	default:
+		return "C1";
+	}
+}
+
+static char *describe(const struct counts *c, const struct profile_module *m,
+                      const struct map_function *f,
+                      const struct counts_function *r)
+{
+	const char *reason = counts_reason(r->doubt);
+	const char *cause = likely_cause(c, m);
+
+	if (r->bad_edge != UINT32_MAX) {
+		const struct map_edge *e =
+		        &m->map->edges[f->first_edge + r->bad_edge];
+
+		return xasprintf("%s (edge %" PRIu32 ", from block %" PRIu32
+		                 " to %" PRIu32 "); likely cause: %s",
+		                 reason, r->bad_edge, e->src, e->dst, cause);
+	}
+	if (r->bad_block != UINT32_MAX)
+		return xasprintf("%s (block %" PRIu32 "); likely cause: %s",
+		                 reason, r->bad_block, cause);
+	return xasprintf("%s; likely cause: %s", reason, cause);
+}
+
+/* A segment that ran less than never: more frames died in a call than made
+ * it. */
+static bool has_hidden_segment(const struct counts_module *cm,
+                               const struct map *m,
+                               const struct map_function *f)
+{
+	for (uint32_t b = 1; b < f->nblocks; b++) {
+		const struct map_block *mb = &m->blocks[f->first_block + b];
+
+		for (uint32_t s = 0; s < mb->nsegments; s++)
+			if (cm->block_known[f->first_block + b] &&
+			    !cm->segment_known[mb->first_segment + s])
+				return true;
+	}
+	return false;
+}
+
+static void check_functions(struct findings *out, const struct counts *c,
+                            uint32_t module)
+{
+	const struct profile_module *pm = &c->profile->modules[module];
+	const struct counts_module *cm = &c->modules[module];
+
+	for (uint32_t i = 0; i < pm->map->nfunctions; i++) {
+		const struct map_function *f = &pm->map->functions[i];
+		const struct counts_function *r = &cm->functions[i];
+		const char *name = map_string(pm->map, f->name);
+
+		if (counts_is_inconsistent(r->doubt))
+			add(out, rule_of(r->doubt), name,
+			    describe(c, pm, f, r));
+		else if (has_hidden_segment(cm, pm->map, f))
+			add(out, "C5", name,
+			    xasprintf("more frames died in a call than made "
+			              "it; likely cause: %s",
+			              likely_cause(c, pm)));
+	}
+}
+
+void check_profile(struct findings *out, const struct counts *c)
+{
+	const struct profile *p = c->profile;
+	bool frames_matter = needs_frames(p);
+
+	*out = (struct findings){0};
+	for (size_t i = 0; i < p->nfiles; i++)
+		check_file(out, &p->files[i], frames_matter);
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		check_module(out, &p->modules[i]);
+		if (p->modules[i].map)
+			check_functions(out, c, i);
+	}
+}
+
+void findings_release(struct findings *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->items[i].where);
+		free(f->items[i].what);
+	}
+	free(f->items);
+	*f = (struct findings){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ANALYSIS_CHECK_H
+#define CAIRN_ANALYSIS_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct counts;
+
+/* Something that is off, under the rule of docs/INVARIANTS.md that it breaks.
+ */
+struct finding {
+	const char *rule; /* "F1" */
+	char *where;      /* function or file; owned */
+	char *what;       /* one sentence with the likely cause; owned */
+};
+
+struct findings {
+	struct finding *items;
+	size_t n, cap;
+};
+
+/*
+ * Looks for everything that makes counts of a readable profile unsound.  What
+ * makes a file unreadable was found when it was opened.
+ */
+void check_profile(struct findings *out, const struct counts *c);
+void findings_release(struct findings *f);
+
+#endif /* CAIRN_ANALYSIS_CHECK_H */

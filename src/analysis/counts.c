@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts of every block, segment and edge from the few counters of a profile.
+ *
+ * T. Ball and J. Larus, "Optimally profiling and tracing programs", TOPLAS
+ * 16(4), 1994, section 3: flow is conserved at every block, so the counts of
+ * the chords of a spanning tree determine all others.  Frames that never
+ * returned (exit, longjmp, throw) enter the equations as extra ways out of the
+ * block they died in (figure 4), frames that began in the middle (fork, the
+ * second return of setjmp) as extra ways in.
+ *
+ * A block's segments are what calls that may not return split it into.  The
+ * first runs as often as edges enter the block; each later one as often as the
+ * one before it, less the frames that died in the call between them, plus
+ * those that began behind it.
+ *
+ * Invariant: known[] is false for every number that is not determined or came
+ * out negative; a function whose equations contradict each other says so.
+ * Breaks when: a frame died and nobody saw it (SIGKILL, a frame without unwind
+ * information, a fiber): then counts may miss one per such frame.
+ * Cost: O(V + E) per function, plus sorting the frames.
+ */
+#include "analysis/counts.h"
+
+#include "abi/file.h"
+#include "abi/map.h"
+#include "analysis/frames.h"
+#include "analysis/slow.h"
+#include "base/alloc.h"
+#include "format/map.h"
+#include "format/profile.h"
+#include "graph/cfg.h"
+#include "graph/recover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One function while its counts are recovered. */
+struct job {
+	const struct profile_module *module;
+	const struct map *map;
+	const struct map_function *f;
+	struct counts_module *cm;
+	struct counts_function *out;
+	const struct frame_place *places; /* of this function, sorted */
+	size_t nplaces;
+	uint64_t *extra_in, *extra_out; /* per block */
+	/* the slices of the module's vectors that are this function's */
+	uint64_t *edge, *block;
+	bool *edge_known, *block_known;
+};
+
+bool counts_is_inconsistent(enum counts_doubt doubt)
+{
+	return doubt >= COUNTS_MISPLACED;
+}
+
+const char *counts_reason(enum counts_doubt doubt)
+{
+	switch (doubt) {
+	case COUNTS_EXACT:
+		return NULL;
+	case COUNTS_INCOMPLETE:
+		return "part of the counts is missing, because the file could "
+		       "not grow while the program ran or was cut";
+	case COUNTS_OPEN:
+		return "the program was killed or still runs: derived counts "
+		       "may miss one per active frame";
+	case COUNTS_LOST:
+		return "frames died that could not be recorded: derived counts "
+		       "may miss one per such frame";
+	case COUNTS_UNWALKED:
+		return "threads or frames could not be looked at when the "
+		       "program ended: derived counts may miss one per such "
+		       "frame";
+	case COUNTS_MISPLACED:
+		return "a recorded frame fits no place in the function";
+	case COUNTS_NEGATIVE:
+		return "a derived count came out below zero";
+	case COUNTS_UNBALANCED:
+		return "the flow into and out of a block differ";
+	case COUNTS_UNSOLVABLE:
+		return "the counters do not determine the counts of the edges";
+	}
+	return NULL;
+}
+
+/* Every count that cannot be negative but is has no known value. */
+static void hide_negatives(const uint64_t *value, bool *known, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((int64_t)value[i] < 0)
+			known[i] = false;
+}
+
+static uint64_t counter_of(const struct job *j, uint32_t counter)
+{
+	uint64_t first = (j->f->counters - j->module->base) / 8;
+
+	return profile_count(j->module, first + counter);
+}
+
+static void build_cfg(struct cfg *g, const struct job *j)
+{
+	const struct map_edge *e = j->map->edges + j->f->first_edge;
+
+	cfg_init(g, j->f->nblocks);
+	for (uint32_t i = 0; i < j->f->nedges; i++)
+		cfg_add_edge(g, e[i].src, e[i].dst);
+	cfg_link(g);
+}
+
+static void load_counters(struct job *j)
+{
+	const struct map_edge *e = j->map->edges + j->f->first_edge;
+	const struct map_block *b = j->map->blocks + j->f->first_block;
+
+	for (uint32_t i = 0; i < j->f->nedges; i++) {
+		j->edge_known[i] = e[i].counter != MAP_NONE;
+		j->edge[i] = j->edge_known[i] ? counter_of(j, e[i].counter) : 0;
+	}
+	for (uint32_t i = 0; i < j->f->nblocks; i++) {
+		j->block_known[i] = b[i].counter != MAP_NONE;
+		j->block[i] =
+		        j->block_known[i] ? counter_of(j, b[i].counter) : 0;
+	}
+}
+
+/* A build that counts edges. */
+static void recover_edges(struct job *j, const struct cfg *g)
+{
+	uint32_t bad = UINT32_MAX;
+	enum recover_result r;
+
+	r = recover_counts(g, j->edge_known, j->extra_in, j->extra_out, j->edge,
+	                   j->block, &bad);
+	if (r == RECOVER_UNSOLVABLE) {
+		/* edges with a counter keep their count, no block has one */
+		memset(j->block_known, 0, g->nblocks);
+		j->out->doubt = COUNTS_UNSOLVABLE;
+		return;
+	}
+	memset(j->edge_known, 1, g->nedges);
+	memset(j->block_known, 1, g->nblocks);
+	if (r == RECOVER_NEGATIVE) {
+		j->out->doubt = COUNTS_NEGATIVE;
+		j->out->bad_edge = bad;
+	} else if (r == RECOVER_UNBALANCED) {
+		j->out->doubt = COUNTS_UNBALANCED;
+		j->out->bad_block = bad;
+	}
+}
+
+/* A build that counts blocks: a block's counter says how often edges entered
+ * it; the block's count has the frames that began in it as well. */
+static void recover_blocks(struct job *j, const struct cfg *g)
+{
+	uint32_t bad = slow_derive(g, j->extra_in, j->extra_out, j->block,
+	                           j->block_known, j->edge, j->edge_known);
+
+	if (bad) {
+		j->out->doubt = COUNTS_UNBALANCED;
+		j->out->bad_block = bad;
+	}
+	for (uint32_t b = 1; b < g->nblocks; b++)
+		j->block[b] += j->extra_in[b];
+	j->block[0] = j->edge[0];
+	j->block_known[0] = j->edge_known[0];
+	for (uint32_t e = 0; e < g->nedges; e++)
+		if (j->edge_known[e] && (int64_t)j->edge[e] < 0) {
+			j->out->doubt = COUNTS_NEGATIVE;
+			j->out->bad_edge = e;
+		}
+}
+
+/* Counts of the segments of one block; *next is the first place not before
+ * it. */
+static void count_segments(struct job *j, uint32_t b, size_t *next)
+{
+	const struct map_block *mb = &j->map->blocks[j->f->first_block + b];
+	uint64_t count = j->block[b] - j->extra_in[b];
+
+	for (uint32_t s = 0; s < mb->nsegments; s++) {
+		uint32_t at = mb->first_segment + s;
+
+		j->cm->segment[at] = count;
+		j->cm->segment_known[at] =
+		        j->block_known[b] && (int64_t)count >= 0;
+		if (*next < j->nplaces && j->places[*next].block == b &&
+		    j->places[*next].segment == s) {
+			count += j->places[*next].in - j->places[*next].out;
+			++*next;
+		}
+	}
+}
+
+static void count_all_segments(struct job *j)
+{
+	size_t next = 0;
+
+	for (uint32_t b = 1; b < j->f->nblocks; b++)
+		count_segments(j, b, &next);
+}
+
+static void sum_up(struct job *j)
+{
+	const struct map_block *mb = j->map->blocks + j->f->first_block;
+
+	j->out->entries_known = j->edge_known[0];
+	j->out->entries = j->edge_known[0] ? j->edge[0] : 0;
+	for (uint32_t b = 1; b < j->f->nblocks; b++) {
+		if (!j->block_known[b])
+			continue;
+		j->out->executions += j->block[b];
+		j->out->instructions += j->block[b] * mb[b].ninstructions;
+	}
+}
+
+static void recover_function(struct job *j)
+{
+	uint32_t nblocks = j->f->nblocks;
+	struct cfg g;
+
+	j->extra_in = xcalloc(nblocks, sizeof(*j->extra_in));
+	j->extra_out = xcalloc(nblocks, sizeof(*j->extra_out));
+	for (size_t i = 0; i < j->nplaces; i++) {
+		j->extra_in[j->places[i].block] += j->places[i].in;
+		j->extra_out[j->places[i].block] += j->places[i].out;
+	}
+	build_cfg(&g, j);
+	load_counters(j);
+	if (j->f->flags & CAIRN_FN_SLOW)
+		recover_blocks(j, &g);
+	else
+		recover_edges(j, &g);
+	hide_negatives(j->edge, j->edge_known, j->f->nedges);
+	hide_negatives(j->block, j->block_known, nblocks);
+	count_all_segments(j);
+	sum_up(j);
+	cfg_release(&g);
+	free(j->extra_in);
+	free(j->extra_out);
+}
+
+static void count_function(struct job *j, const struct counts *c,
+                           bool misplaced)
+{
+	uint32_t flags = j->f->flags;
+
+	j->out->bad_edge = j->out->bad_block = UINT32_MAX;
+	j->out->covered = !(flags & CAIRN_FN_NOT_COVERED) && j->f->nblocks;
+	if (!j->out->covered)
+		return;
+	j->edge = j->cm->edge + j->f->first_edge;
+	j->edge_known = j->cm->edge_known + j->f->first_edge;
+	j->block = j->cm->block + j->f->first_block;
+	j->block_known = j->cm->block_known + j->f->first_block;
+	if (!(flags & CAIRN_FN_STRICT) || c->doubt == COUNTS_INCOMPLETE)
+		j->out->doubt = c->doubt;
+	recover_function(j);
+	if (misplaced && !counts_is_inconsistent(j->out->doubt))
+		j->out->doubt = COUNTS_MISPLACED;
+}
+
+static void add_totals(struct counts_totals *t, const struct job *j)
+{
+	const struct counts_function *f = j->out;
+
+	t->functions++;
+	t->uncovered += !f->covered;
+	t->executed += f->executions > 0;
+	t->inconsistent += counts_is_inconsistent(f->doubt);
+	t->executions += f->executions;
+	for (uint32_t b = 1; f->covered && b < j->f->nblocks; b++) {
+		t->blocks++;
+		t->blocks_executed += j->block_known[b] && j->block[b];
+	}
+}
+
+static void alloc_module(struct counts_module *cm, const struct map *m)
+{
+	cm->edge = xcalloc(m->nedges, sizeof(*cm->edge));
+	cm->block = xcalloc(m->nblocks, sizeof(*cm->block));
+	cm->segment = xcalloc(m->nsegments, sizeof(*cm->segment));
+	cm->edge_known = xcalloc(m->nedges, sizeof(bool));
+	cm->block_known = xcalloc(m->nblocks, sizeof(bool));
+	cm->segment_known = xcalloc(m->nsegments, sizeof(bool));
+	cm->functions = xcalloc(m->nfunctions, sizeof(*cm->functions));
+}
+
+static void count_module(struct counts *c, uint32_t module)
+{
+	const struct profile_module *pm = &c->profile->modules[module];
+	struct counts_module *cm = &c->modules[module];
+	struct frame_places places;
+	size_t at = 0;
+
+	alloc_module(cm, pm->map);
+	frames_place(&places, c->profile, module);
+	c->stray_frames += places.nstray;
+	for (uint32_t i = 0; i < pm->map->nfunctions; i++) {
+		struct job j = {
+		        .module = pm,
+		        .map = pm->map,
+		        .f = &pm->map->functions[i],
+		        .cm = cm,
+		        .out = &cm->functions[i],
+		};
+
+		if (at < places.n)
+			j.places = places.items + at;
+		for (; at < places.n && places.items[at].function == i; at++)
+			j.nplaces++;
+		count_function(&j, c, places.misplaced[i]);
+		add_totals(&c->totals, &j);
+	}
+	frames_release(&places);
+}
+
+static enum counts_doubt common_doubt(const struct profile *p)
+{
+	if (profile_is_incomplete(p))
+		return COUNTS_INCOMPLETE;
+	if (profile_is_open(p))
+		return COUNTS_OPEN;
+	if (profile_flags(p) & CAIRN_FILE_FRAMES_LOST)
+		return COUNTS_LOST;
+	return profile_unwalked(p) ? COUNTS_UNWALKED : COUNTS_EXACT;
+}
+
+struct counts *counts_new(const struct profile *p)
+{
+	struct counts *c = xcalloc(1, sizeof(*c));
+
+	c->profile = p;
+	c->doubt = common_doubt(p);
+	c->modules = xcalloc(p->nmodules, sizeof(*c->modules));
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		if (p->modules[i].map)
+			count_module(c, i);
+	return c;
+}
+
+void counts_free(struct counts *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->profile->nmodules; i++) {
+		struct counts_module *cm = &c->modules[i];
+
+		free(cm->edge);
+		free(cm->block);
+		free(cm->segment);
+		free(cm->edge_known);
+		free(cm->block_known);
+		free(cm->segment_known);
+		free(cm->functions);
+	}
+	free(c->modules);
+	free(c);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measured counts for the compiler (the "feedback" weighting of T. Ball and
+ * J. Larus, "Optimally profiling and tracing programs", TOPLAS 16(4), 1994,
+ * section 5.1).
+ *
+ * A function of the profile is the function being compiled if its name and the
+ * hash of its CFG agree; then its edges have the same numbers.  Weights only
+ * steer the placement, so counts of a killed run serve as well; a function
+ * with contradictory flow does not.
+ *
+ * Invariant: entries are sorted by name, local file and hash.
+ * Cost: O(n log n) to open, O(log n) a look-up.
+ */
+#include "analysis/feedback.h"
+
+#include "abi/map.h"
+#include "analysis/counts.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "format/map.h"
+#include "format/profile.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+	const char *name;
+	const char *file; /* "" unless local */
+	uint64_t hash;
+	uint64_t *edges; /* in our counts */
+	uint32_t nedges;
+};
+
+struct feedback {
+	struct profile *profile;
+	struct counts *counts;
+	struct entry *entries;
+	size_t n, cap;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	if (!order)
+		order = strcmp(x->file, y->file);
+	if (!order)
+		order = x->hash < y->hash ? -1 : x->hash > y->hash;
+	return order;
+}
+
+static bool is_usable(const struct counts_module *cm,
+                      const struct counts_function *r,
+                      const struct map_function *f)
+{
+	if (!r->covered || counts_is_inconsistent(r->doubt))
+		return false;
+	for (uint32_t i = 0; i < f->nedges; i++)
+		if (!cm->edge_known[f->first_edge + i])
+			return false;
+	return true;
+}
+
+static void add_module(struct feedback *fb, uint32_t module)
+{
+	const struct map *m = fb->profile->modules[module].map;
+	struct counts_module *cm = &fb->counts->modules[module];
+
+	for (uint32_t i = 0; i < m->nfunctions; i++) {
+		const struct map_function *f = &m->functions[i];
+		bool local = f->flags & CAIRN_FN_LOCAL;
+
+		if (!is_usable(cm, &cm->functions[i], f))
+			continue;
+		VEC_RESERVE(fb->entries, fb->n, fb->cap);
+		fb->entries[fb->n++] = (struct entry){
+		        .name = map_string(m, f->name),
+		        .file = local ? map_string(m, f->file) : "",
+		        .hash = f->hash,
+		        .edges = cm->edge + f->first_edge,
+		        .nedges = f->nedges,
+		};
+	}
+}
+
+/* Sums entries of the same function into the first of them. */
+static void sum_entries(struct feedback *fb)
+{
+	size_t kept = 0;
+
+	if (fb->n)
+		qsort(fb->entries, fb->n, sizeof(*fb->entries), by_key);
+	for (size_t i = 0; i < fb->n; i++) {
+		struct entry *e = &fb->entries[i];
+		struct entry *last = kept ? &fb->entries[kept - 1] : NULL;
+
+		if (!last || by_key(last, e)) {
+			fb->entries[kept++] = *e;
+			continue;
+		}
+		for (uint32_t k = 0; k < e->nedges && k < last->nedges; k++)
+			last->edges[k] += e->edges[k];
+	}
+	fb->n = kept;
+}
+
+int feedback_open(const char *path, struct feedback **out,
+                  struct cairn_err *err)
+{
+	struct profile *p;
+	struct feedback *fb;
+
+	*out = NULL;
+	CAIRN_TRY(profile_open(&p, &path, 1, NULL, err));
+	fb = xcalloc(1, sizeof(*fb));
+	fb->profile = p;
+	fb->counts = counts_new(p);
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		add_module(fb, i);
+	sum_entries(fb);
+	*out = fb;
+	return 0;
+}
+
+void feedback_free(struct feedback *f)
+{
+	if (!f)
+		return;
+	counts_free(f->counts);
+	profile_free(f->profile);
+	free(f->entries);
+	free(f);
+}
+
+/* Looks a function up among the local ones of a file ("": the others). */
+static const struct entry *find(const struct feedback *f, const char *name,
+                                const char *file, uint64_t hash)
+{
+	struct entry key = {.name = name, .file = file, .hash = hash};
+
+	return f->n ? bsearch(&key, f->entries, f->n, sizeof(key), by_key)
+	            : NULL;
+}
+
+const uint64_t *feedback_edges(struct feedback *f, const char *name,
+                               const char *file, uint64_t hash,
+                               uint32_t *nedges)
+{
+	const struct entry *e = file ? find(f, name, file, hash) : NULL;
+
+	if (!e)
+		e = find(f, name, "", hash);
+	*nedges = e ? e->nedges : 0;
+	return e ? e->edges : NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ANALYSIS_FRAMES_H
+#define CAIRN_ANALYSIS_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct map;
+struct profile;
+
+/* Where frames died or began: at the end of, or within, a segment. */
+struct frame_place {
+	uint32_t function, block, segment;
+	uint64_t in, out; /* modulo 2^64 */
+};
+
+struct frame_places {
+	struct frame_place *items; /* sorted by function, block, segment */
+	size_t n, cap;
+	bool *misplaced; /* per function: a frame fitted no place in it */
+	uint64_t nstray; /* frames that were in no function of the map */
+};
+
+/* Finds the places of all frames of one module.  Requires: it has a map. */
+void frames_place(struct frame_places *out, const struct profile *p,
+                  uint32_t module);
+void frames_release(struct frame_places *places);
+
+#endif /* CAIRN_ANALYSIS_FRAMES_H */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_CLI_CLI_H
+#define CAIRN_CLI_CLI_H
+
+#include "format/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct cairn_err;
+
+/* Exit statuses of every subcommand. */
+enum cli_exit { CLI_FINE = 0, CLI_NEGATIVE = 1, CLI_ERROR = 2 };
+
+/* Subcommands: argv[0] is their name.  They return an exit status. */
+int cmd_report(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
+int cmd_pack(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+
+/* Options that all subcommands have, and the files they name. */
+struct cli_inputs {
+	struct profile_options options;
+	const char **exes;
+	size_t exes_cap;
+};
+
+#define CLI_INPUT_OPTIONS                                          \
+	{"exe", required_argument, NULL, CLI_OPT_EXE},             \
+	        {"partial", no_argument, NULL, CLI_OPT_PARTIAL},   \
+	        {"skip-missing", no_argument, NULL, CLI_OPT_SKIP}, \
+	{                                                          \
+		"help", no_argument, NULL, 'h'                     \
+	}
+
+#define CLI_INPUT_HELP                                                        \
+	"  --exe PATH       look for the executables and libraries that ran " \
+	"in\n"                                                                \
+	"                   this file or directory first (may be repeated)\n" \
+	"  --partial        of a truncated file, read what is whole\n"        \
+	"  --skip-missing   leave out modules whose map cannot be found\n"    \
+	"  -h, --help       this text\n"
+
+enum { CLI_OPT_EXE = 256, CLI_OPT_PARTIAL, CLI_OPT_SKIP, CLI_OPT_OWN };
+
+/* Handles an option of CLI_INPUT_OPTIONS; false if it is another one. */
+bool cli_input_option(struct cli_inputs *in, int option, const char *arg);
+void cli_inputs_release(struct cli_inputs *in);
+/* Opens the files named on the command line, or says why not. */
+struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths);
+
+/* Prints "cairn: sentence" to stderr and returns CLI_ERROR. */
+int cli_fail(const struct cairn_err *err);
+/* Usage errors: prints the sentence and where help is. */
+int cli_usage(const char *command, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+/*
+ * Where results go: stdout, or a file that appears only when it is complete.
+ * cli_output_end returns an exit status: `status`, or CLI_ERROR if not all
+ * could be written.
+ */
+struct cli_output {
+	FILE *stream;
+	const char *path; /* NULL: stdout */
+	char *data;
+	size_t size;
+};
+
+void cli_output_begin(struct cli_output *o, const char *path);
+int cli_output_end(struct cli_output *o, int status);
+
+#endif /* CAIRN_CLI_CLI_H */

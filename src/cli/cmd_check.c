@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cairn check: the profile doctor.  Each file is looked at on its own, so that
+ * one that cannot be read does not hide the others.
+ */
+#include "cli/cli.h"
+
+#include "analysis/check.h"
+#include "analysis/counts.h"
+#include "base/err.h"
+#include "cli/demangle.h"
+#include "cli/json.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char help[] =
+        "usage: cairn check [OPTION...] FILE...\n\n"
+        "Verifies checksums, structure, maps and the flow through every "
+        "function.\nRules have the numbers of docs/INVARIANTS.md.  Exit "
+        "status: 0 sound, 1 counts\nmay be wrong, 2 not readable.\n\n"
+        "  --json           findings as JSON\n"
+        "  --quiet          no output, only the exit status\n" CLI_INPUT_HELP;
+
+enum { OPT_JSON = CLI_OPT_OWN, OPT_QUIET };
+
+static void print_text(FILE *out, const char *path, const struct counts *c,
+                       const struct findings *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		char *name = demangle(f->items[i].where);
+
+		fprintf(out, "%s: %s %s: %s\n", path, f->items[i].rule,
+		        name ? name : f->items[i].where, f->items[i].what);
+		free(name);
+	}
+	if (f->n)
+		fprintf(out, "%s: not sound, %zu finding%s\n", path, f->n,
+		        f->n == 1 ? "" : "s");
+	else
+		fprintf(out,
+		        "%s: sound; functions: %" PRIu64
+		        ", block executions: %" PRIu64 "\n",
+		        path, c->totals.functions - c->totals.uncovered,
+		        c->totals.executions);
+}
+
+static void print_json(struct json *j, const char *path, const struct counts *c,
+                       const struct findings *f)
+{
+	json_begin(j, '{');
+	json_key(j, "file");
+	json_string(j, path);
+	json_key(j, "sound");
+	json_bool(j, !f->n);
+	json_key(j, "functions");
+	json_u64(j, c->totals.functions - c->totals.uncovered);
+	json_key(j, "executions");
+	json_u64(j, c->totals.executions);
+	json_key(j, "findings");
+	json_begin(j, '[');
+	for (size_t i = 0; i < f->n; i++) {
+		json_begin(j, '{');
+		json_key(j, "rule");
+		json_string(j, f->items[i].rule);
+		json_key(j, "where");
+		json_string(j, f->items[i].where);
+		json_key(j, "what");
+		json_string(j, f->items[i].what);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	json_end(j, '}');
+}
+
+/* Looks at one file; j or out may be NULL. */
+static int check_one(struct cli_inputs *in, char *path, struct json *j,
+                     FILE *out)
+{
+	struct profile *p = cli_open(in, &path, 1);
+	struct counts *c;
+	struct findings f;
+	int status;
+
+	if (!p)
+		return CLI_ERROR;
+	c = counts_new(p);
+	check_profile(&f, c);
+	if (j)
+		print_json(j, path, c, &f);
+	else if (out)
+		print_text(out, path, c, &f);
+	status = f.n ? CLI_NEGATIVE : CLI_FINE;
+	findings_release(&f);
+	counts_free(c);
+	profile_free(p);
+	return status;
+}
+
+static int check_all(struct cli_inputs *in, char **paths, int npaths,
+                     bool as_json, bool quiet)
+{
+	struct cli_output o;
+	struct json j;
+	int worst = CLI_FINE;
+
+	cli_output_begin(&o, NULL);
+	j = (struct json){.out = o.stream, .flat_below = 4};
+	if (as_json)
+		json_begin(&j, '[');
+	for (int i = 0; i < npaths; i++) {
+		int status = check_one(in, paths[i], as_json ? &j : NULL,
+		                       quiet ? NULL : o.stream);
+
+		if (status > worst)
+			worst = status;
+	}
+	if (as_json)
+		json_end(&j, ']');
+	return cli_output_end(&o, worst);
+}
+
+int cmd_check(int argc, char **argv)
+{
+	static const struct option options[] = {
+	        CLI_INPUT_OPTIONS,
+	        {"json", no_argument, NULL, OPT_JSON},
+	        {"quiet", no_argument, NULL, OPT_QUIET},
+	        {0},
+	};
+	struct cli_inputs in = {0};
+	bool as_json = false, quiet = false;
+	int c, status;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (c == 'h') {
+			struct cli_output o;
+
+			cli_output_begin(&o, NULL);
+			fputs(help, o.stream);
+			return cli_output_end(&o, CLI_FINE);
+		}
+		if (c == OPT_JSON)
+			as_json = true;
+		else if (c == OPT_QUIET)
+			quiet = true;
+		else if (!cli_input_option(&in, c, optarg))
+			return cli_usage(argv[0], "bad option %s",
+			                 argv[optind - 1]);
+	}
+	if (optind == argc)
+		status = cli_usage(argv[0], "no profile given");
+	else
+		status = check_all(&in, argv + optind, argc - optind, as_json,
+		                   quiet);
+	cli_inputs_release(&in);
+	return status;
+}

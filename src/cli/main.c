@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cairn: the tool that reads profiles.  One file cmd_NAME.c per subcommand;
+ * exit status 0 fine, 1 a negative answer, 2 an error.
+ */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+	const char *name, *what;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+        {"report", "show counts: text, --json or --lcov", cmd_report},
+        {"merge", "sum the profiles of several runs into one file", cmd_merge},
+        {"pack", "make a profile self-contained", cmd_pack},
+        {"check", "is this profile sound? which function is not, and why",
+         cmd_check},
+};
+
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int print_help(void)
+{
+	struct cli_output o;
+
+	cli_output_begin(&o, NULL);
+	printf("usage: cairn COMMAND [OPTION...] FILE...\n\n");
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		printf("  %-8s %s\n", commands[i].name, commands[i].what);
+	printf("\ncairn COMMAND --help tells more; cairn --version says which "
+	       "cairn this is.\nBuild programs with cairn-cc; they write the "
+	       "FILEs when they run.\n");
+	return cli_output_end(&o, CLI_FINE);
+}
+
+static int print_version(void)
+{
+	struct cli_output o;
+
+	cli_output_begin(&o, NULL);
+	printf("cairn %s\n", CAIRN_VERSION);
+	return cli_output_end(&o, CLI_FINE);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name)
+		return cli_usage("", "no command given");
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
+	    !strcmp(name, "help"))
+		return print_help();
+	if (!strcmp(name, "--version"))
+		return print_version();
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	return cli_usage("", "no such command: %s", name);
+}

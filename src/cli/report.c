@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a report is about, before it takes a form: the functions that the
+ * options select, in their order.  Ties are broken by name and place, so that
+ * equal profiles give equal reports.
+ */
+#include "cli/report.h"
+
+#include "abi/map.h"
+#include "analysis/counts.h"
+#include "analysis/lines.h"
+#include "base/alloc.h"
+#include "cli/demangle.h"
+#include "format/map.h"
+#include "format/profile.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool report_wants_file(const struct report *r, const char *path)
+{
+	const char *pattern = r->options.file;
+	const char *base = strrchr(path, '/');
+
+	return !pattern || !fnmatch(pattern, path, 0) ||
+	       !fnmatch(pattern, base ? base + 1 : path, 0);
+}
+
+static bool wants(const struct report *r, const struct report_row *row)
+{
+	const char *pattern = r->options.function;
+	const char *linkage = map_string(row->map, row->f->name);
+
+	if (pattern && fnmatch(pattern, row->name, 0) &&
+	    fnmatch(pattern, linkage, 0))
+		return false;
+	return report_wants_file(r, map_string(row->map, row->f->file));
+}
+
+static void add_rows(struct report *r, uint32_t module)
+{
+	const struct map *m = r->profile->modules[module].map;
+
+	for (uint32_t i = 0; i < m->nfunctions; i++) {
+		struct report_row row = {
+		        .module = module,
+		        .index = i,
+		        .map = m,
+		        .f = &m->functions[i],
+		        .cm = &r->counts->modules[module],
+		        .r = &r->counts->modules[module].functions[i],
+		        .name = map_string(m, m->functions[i].name),
+		};
+
+		if (!r->options.no_demangle)
+			row.demangled = demangle(row.name);
+		if (row.demangled)
+			row.name = row.demangled;
+		if (!wants(r, &row)) {
+			free(row.demangled);
+			continue;
+		}
+		VEC_RESERVE(r->rows, r->nrows, r->cap);
+		r->rows[r->nrows++] = row;
+	}
+}
+
+static int by_place(const struct report_row *x, const struct report_row *y)
+{
+	int order = strcmp(map_string(x->map, x->f->file),
+	                   map_string(y->map, y->f->file));
+
+	if (!order)
+		order = x->f->line < y->f->line ? -1 : x->f->line > y->f->line;
+	return order;
+}
+
+static int by_identity(const struct report_row *x, const struct report_row *y)
+{
+	int order = strcmp(x->name, y->name);
+
+	if (!order)
+		order = by_place(x, y);
+	if (!order)
+		order = x->module < y->module ? -1 : x->module > y->module;
+	if (!order)
+		order = x->index < y->index ? -1 : x->index > y->index;
+	return order;
+}
+
+static int descending(uint64_t x, uint64_t y)
+{
+	return x > y ? -1 : x < y;
+}
+
+static int by_options(const void *a, const void *b, void *context)
+{
+	const struct report_row *x = a, *y = b;
+	const struct report_options *o = context;
+	int order = 0;
+
+	switch (o->sort) {
+	case REPORT_BY_EXECUTIONS:
+		order = descending(x->r->executions, y->r->executions);
+		break;
+	case REPORT_BY_ENTRIES:
+		order = descending(x->r->entries, y->r->entries);
+		break;
+	case REPORT_BY_INSTRUCTIONS:
+		order = descending(x->r->instructions, y->r->instructions);
+		break;
+	case REPORT_BY_LINE:
+		order = by_place(x, y);
+		break;
+	case REPORT_BY_NAME:
+		break;
+	}
+	return order ? order : by_identity(x, y);
+}
+
+void report_init(struct report *r, const struct counts *c,
+                 const struct lines *l, const struct report_options *o)
+{
+	*r = (struct report){
+	        .profile = c->profile, .counts = c, .lines = l, .options = *o};
+	for (uint32_t i = 0; i < r->profile->nmodules; i++)
+		if (r->profile->modules[i].map)
+			add_rows(r, i);
+	if (r->nrows)
+		qsort_r(r->rows, r->nrows, sizeof(*r->rows), by_options,
+		        &r->options);
+}
+
+void report_release(struct report *r)
+{
+	for (size_t i = 0; i < r->nrows; i++)
+		free(r->rows[i].demangled);
+	free(r->rows);
+	*r = (struct report){0};
+}
+
+const char *report_path(const struct report *r, const char *path)
+{
+	const char *root = r->profile->directory;
+	size_t n = root ? strlen(root) : 0;
+	const char *slash;
+
+	if (!r->options.stable || *path != '/')
+		return path;
+	if (n > 1 && !strncmp(path, root, n) && path[n] == '/')
+		return path + n + 1;
+	slash = strrchr(path, '/');
+	return slash + 1;
+}
+
+const char *report_note(const struct report *r)
+{
+	return counts_reason(r->counts->doubt);
+}

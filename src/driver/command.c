@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line of clang with marks.
+ *
+ * Compiling: the plugin is loaded twice over, by -load so that its options are
+ * known when clang parses them, and by -fpass-plugin so that it joins the
+ * optimizer.  Its options travel through -Xclang: as -mllvm of the driver they
+ * would reach the assembler, which loads no plugin and refuses them.
+ *
+ * Linking: a build id, by which a profile finds its executable again; the
+ * runtime, behind the user's libraries; from an executable the symbols that
+ * must exist once in the process, or must be found before the C library's.
+ * They go through -Xlinker: a path may hold commas, and after -x even an
+ * archive would be compiled.
+ *
+ * With LTO code is made at link time, and only lld loads a plugin there.
+ *
+ * Invariant: everything that is added stands between
+ * --start-no-unused-arguments and its end, after all options of the user and
+ * before a "--" of his, so that no addition brings a warning and none of his
+ * options is lost.
+ */
+#include "driver/command.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abi/rt.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "driver/option.h"
+#include "driver/scan.h"
+#include "driver/words.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/*
+ * What an executable takes from the runtime even if nothing in it asks, and
+ * shows to the shared objects of the process.
+ */
+static const char *const exported[] = {
+        CAIRN_RT_THREAD,
+};
+
+static void add_xclang(struct argv *out, const char *word)
+{
+	argv_add(out, "-Xclang");
+	argv_add(out, word);
+}
+
+static void add_linker(struct argv *out, const char *word)
+{
+	argv_add(out, "-Xlinker");
+	argv_add(out, word);
+}
+
+static void add_llvm(struct argv *out, const char *word)
+{
+	add_xclang(out, "-mllvm");
+	add_xclang(out, word);
+}
+
+static const char *mode_word(const struct option *o)
+{
+	return xasprintf("-cairn-mode=edges%s%s%s%s%s", o->slow ? ",slow" : "",
+	                 o->strict ? ",strict" : "", o->all ? ",all" : "",
+	                 o->weights ? ",weights=" : "",
+	                 o->weights ? o->weights : "");
+}
+
+static void add_compile(struct argv *out, const struct command_tools *t,
+                        const struct option *o, const struct scan *s)
+{
+	add_xclang(out, "-load");
+	add_xclang(out, t->plugin);
+	argv_add(out, xasprintf("-fpass-plugin=%s", t->plugin));
+	add_llvm(out, mode_word(o));
+	if (o->feedback)
+		add_llvm(out, xasprintf("-cairn-feedback=%s", o->feedback));
+	if (o->source_stage)
+		add_llvm(out, "-cairn-stage=source");
+	if (s->lto)
+		add_llvm(out, "-cairn-lto");
+	if (s->foreign_assembler)
+		argv_add(out, "-fintegrated-as"); /* as knows no probes */
+	if (s->splits_functions) {
+		/* An address then no longer tells the function's block. */
+		argv_add(out, "-fno-split-machine-functions");
+		argv_add(out, "-fbasic-block-sections=none");
+	}
+}
+
+static bool is_lld(const char *linker)
+{
+	const char *slash = strrchr(linker, '/');
+
+	return strstr(slash ? slash : linker, "lld") != NULL;
+}
+
+static void add_link(struct argv *out, const struct command_tools *t,
+                     const struct scan *s)
+{
+	if (s->lto && !s->linker)
+		argv_add(out, "-fuse-ld=lld");
+	if (s->lto || (s->linker && is_lld(s->linker)))
+		add_linker(out, xasprintf("--load-pass-plugin=%s", t->plugin));
+	if (!s->keeps_build_id)
+		add_linker(out, "--build-id");
+	if (s->inputs_from != SIZE_MAX)
+		add_linker(out, "--undefined=" CAIRN_RT_SLOW);
+	for (size_t i = 0; i < COUNT(exported) && !s->shared; i++) {
+		add_linker(out, xasprintf("--undefined=%s", exported[i]));
+		if (!s->no_dynamic)
+			add_linker(out, xasprintf("--export-dynamic-symbol=%s",
+			                          exported[i]));
+	}
+	add_linker(out, t->runtime);
+	if (s->no_libraries) {
+		/* What clang would have added, for the runtime's own needs. */
+		add_linker(out, "--as-needed");
+		add_linker(out, s->no_dynamic ? "-lgcc_eh" : "-lgcc_s");
+		add_linker(out, "-lc");
+		add_linker(out, "--no-as-needed");
+	}
+}
+
+static int need_file(const char *path, struct cairn_err *err)
+{
+	if (access(path, R_OK) == 0)
+		return 0;
+	return cairn_fail(err, CAIRN_E_ABSENT,
+	                  "%s is missing; install Cairn again, or use "
+	                  "--cairn=none",
+	                  path);
+}
+
+/* Is there something in the way of marks? */
+static int refuse(const struct command_tools *t, const struct scan *s,
+                  struct cairn_err *err)
+{
+	bool links = s->goal == SCAN_LINK && !s->relocatable;
+
+	if (s->not_x86_64)
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "marks are for x86-64 Linux, not for '%s'; use "
+		        "--cairn=none",
+		        s->not_x86_64);
+	if (s->skips_passes)
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "%s leaves the code without marks; drop it, or "
+		        "use --cairn=none",
+		        s->skips_passes);
+	if (links && s->lto && s->linker && !is_lld(s->linker))
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "with -flto marks are made by lld, not by '%s'; "
+		        "use -fuse-ld=lld, or drop -flto",
+		        s->linker);
+	if (links && s->no_start && s->no_dynamic && !s->shared)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "a static program without the C library's "
+		                  "start-up files cannot be counted; use "
+		                  "--cairn=none");
+	CAIRN_TRY(need_file(t->plugin, err));
+	return links ? need_file(t->runtime, err) : 0;
+}
+
+static void add_ours(struct argv *out, const struct command_tools *t,
+                     const struct option *o, const struct scan *s)
+{
+	argv_add(out, "--start-no-unused-arguments");
+	add_compile(out, t, o, s);
+	if (s->goal == SCAN_LINK && !s->relocatable)
+		add_link(out, t, s);
+	argv_add(out, "--end-no-unused-arguments");
+}
+
+/* Copies the words of given argument `origin`, starting at word *i. */
+static void add_given(struct argv *out, char **given, const struct words *w,
+                      size_t *i)
+{
+	size_t first = *i, origin = w->items[first].origin;
+	bool own = false;
+
+	for (; *i < w->n && w->items[*i].origin == origin; ++*i)
+		own = own || w->items[*i].own;
+	if (!own) {
+		argv_add(out, given[origin]);
+		return;
+	}
+	for (; first < *i; first++)
+		if (!w->items[first].own)
+			argv_add(out, w->items[first].text);
+}
+
+int command_build(const struct command_tools *t, char **given,
+                  const struct words *w, const struct option *o,
+                  const struct scan *s, struct argv *out, struct cairn_err *err)
+{
+	bool marks = !o->none && s->goal >= SCAN_OBJECT;
+
+	if (marks)
+		CAIRN_TRY(refuse(t, s, err));
+	argv_add(out, t->compiler);
+	if (t->cxx)
+		argv_add(out, "--driver-mode=g++");
+	for (size_t i = 0; i < w->n;) {
+		if (marks && w->items[i].origin == s->inputs_from) {
+			add_ours(out, t, o, s);
+			marks = false;
+		}
+		add_given(out, given, w, &i);
+	}
+	if (marks)
+		add_ours(out, t, o, s);
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_DRIVER_OPTION_H
+#define CAIRN_DRIVER_OPTION_H
+
+#include <stdbool.h>
+
+struct cairn_err;
+
+/* What the --cairn options ask for.  All zero is the default: edges, late. */
+struct option {
+	bool none;            /* --cairn=none: compile as clang would */
+	bool slow;            /* a counter in every block */
+	bool strict;          /* exact even after SIGKILL */
+	bool all;             /* a counter on every edge */
+	bool source_stage;    /* marks before the optimizer, not after it */
+	bool verbose;         /* show the command */
+	const char *weights;  /* "heuristic", "freq", or NULL for the default */
+	const char *feedback; /* absolute path of an earlier profile, or NULL */
+};
+
+/* Is this word addressed to us? */
+bool option_is_ours(const char *word);
+
+/*
+ * Takes one word for which option_is_ours().  A later --cairn= replaces an
+ * earlier one; the other options are independent of it.
+ * Fails:  CAIRN_E_USAGE; CAIRN_E_ABSENT if the feedback file is not there.
+ */
+int option_take(struct option *o, const char *word, struct cairn_err *err);
+
+#endif /* CAIRN_DRIVER_OPTION_H */

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The reader of the .cairn container (docs/FORMAT.md sections 2 to 4).
+ *
+ * A file is read whole, header first, then its chunks in order.  Nothing is
+ * believed before it was checked: the fixed part of the header and every chunk
+ * header carry a crc32c of their own; payloads that do not change while the
+ * program runs carry one too, and those that do get theirs when the program
+ * ends (SEALED).
+ *
+ * Invariant: every chunk handed out lies inside the data, its header checksum
+ * is right, its payload is at least as long as its element count says, no two
+ * chunks claim to be the same thing, and its module is declared.
+ * Breaks when: bytes 128..191 of a file that was not closed are damaged; they
+ * have no checksum while the program runs.  LENGTH is bounded by the size of
+ * the file, the rest only says how the program ended.
+ * Cost: one pass over the bytes; duplicates by sorting, O(n log n).
+ */
+#include "format/container.h"
+
+#include "abi/crc32c.h"
+#include "abi/file.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define REMEDY_COPY \
+	"copy it again, or read what is whole with cairn report --partial"
+#define REMEDY_DAMAGED "run the program again, or restore the file"
+
+static int truncated(struct container *c, uint64_t at, uint64_t need,
+                     struct cairn_err *err)
+{
+	return cairn_corrupt(err, c->name, at,
+	                     "truncated, %" PRIu64
+	                     " bytes should follow here; " REMEDY_COPY,
+	                     need);
+}
+
+/* Checks magic, version and the part of the header that never changes. */
+static int check_fixed(struct container *c, const unsigned char *h, size_t size,
+                       struct cairn_err *err)
+{
+	size_t n = size < CAIRN_FILE_MAGIC_SIZE ? size : CAIRN_FILE_MAGIC_SIZE;
+
+	if (!size)
+		return cairn_corrupt(err, c->name, 0,
+		                     "truncated, the file is empty; run the "
+		                     "program again");
+	if (memcmp(h, CAIRN_FILE_MAGIC, n))
+		return cairn_fail(err, CAIRN_E_FOREIGN,
+		                  "%s: not a .cairn file; name a file that a "
+		                  "program built with cairn-cc wrote",
+		                  c->name);
+	if (size < CAIRN_HDR_VERSION + 4)
+		return truncated(c, size, CAIRN_FILE_HEADER_SIZE - size, err);
+	if (get_le32(h + CAIRN_HDR_VERSION) > CAIRN_FILE_VERSION)
+		return cairn_fail(err, CAIRN_E_VERSION,
+		                  "%s: format version %" PRIu32
+		                  ", this cairn reads up to %u; use the cairn "
+		                  "that belongs to the cairn-cc that built it",
+		                  c->name, get_le32(h + CAIRN_HDR_VERSION),
+		                  CAIRN_FILE_VERSION);
+	if (size < CAIRN_FILE_HEADER_SIZE)
+		return truncated(c, size, CAIRN_FILE_HEADER_SIZE - size, err);
+	if (crc32c(0, h, CAIRN_HDR_CRC) != get_le32(h + CAIRN_HDR_CRC))
+		return cairn_corrupt(err, c->name, CAIRN_HDR_CRC,
+		                     "the header's checksum is "
+		                     "wrong; " REMEDY_DAMAGED);
+	if (get_le32(h + CAIRN_HDR_VERSION) != CAIRN_FILE_VERSION ||
+	    get_le32(h + CAIRN_HDR_SIZE) != CAIRN_FILE_HEADER_SIZE)
+		return cairn_corrupt(err, c->name, CAIRN_HDR_VERSION,
+		                     "no such version or header "
+		                     "size; " REMEDY_DAMAGED);
+	return 0;
+}
+
+static int check_state(struct container *c, const unsigned char *h,
+                       struct cairn_err *err)
+{
+	uint32_t crc = crc32c(0, h + CAIRN_HDR_STATE,
+	                      CAIRN_HDR_STATE_CRC - CAIRN_HDR_STATE);
+
+	if (c->state > CAIRN_STATE_CLOSED)
+		return cairn_corrupt(
+		        err, c->name, CAIRN_HDR_STATE,
+		        "no such state %" PRIu32 "; " REMEDY_DAMAGED, c->state);
+	if (c->state == CAIRN_STATE_CLOSED &&
+	    crc != get_le32(h + CAIRN_HDR_STATE_CRC))
+		return cairn_corrupt(err, c->name, CAIRN_HDR_STATE_CRC,
+		                     "the checksum of the file's state is "
+		                     "wrong; " REMEDY_DAMAGED);
+	if (c->length < CAIRN_FILE_HEADER_SIZE)
+		return cairn_corrupt(err, c->name, CAIRN_HDR_LENGTH,
+		                     "the length does not even hold the "
+		                     "header; " REMEDY_DAMAGED);
+	return 0;
+}
+
+static int parse_header(struct container *c, const unsigned char *h,
+                        size_t size, struct cairn_err *err)
+{
+	CAIRN_TRY(check_fixed(c, h, size, err));
+	c->kind = get_le32(h + CAIRN_HDR_KIND);
+	c->pid = get_le32(h + CAIRN_HDR_PID);
+	c->ppid = get_le32(h + CAIRN_HDR_PPID);
+	c->nruns = get_le32(h + CAIRN_HDR_NRUNS);
+	c->start = get_le64(h + CAIRN_HDR_START);
+	c->state = get_le32(h + CAIRN_HDR_STATE);
+	c->flags = get_le32(h + CAIRN_HDR_FLAGS);
+	c->length = get_le64(h + CAIRN_HDR_LENGTH);
+	c->end = get_le64(h + CAIRN_HDR_END);
+	c->how = get_le32(h + CAIRN_HDR_HOW);
+	c->signal = get_le32(h + CAIRN_HDR_SIGNAL);
+	c->unwalked = get_le32(h + CAIRN_HDR_UNWALKED);
+	if (c->kind != CAIRN_KIND_PROFILE)
+		return cairn_fail(err, CAIRN_E_VERSION,
+		                  "%s: kind %" PRIu32
+		                  " of .cairn file, which this cairn does not "
+		                  "know; use a newer cairn",
+		                  c->name, c->kind);
+	return check_state(c, h, err);
+}
+
+/* Bytes that n elements of this type need at least; false if too many. */
+static bool payload_holds(const struct chunk *k)
+{
+	uint64_t unit = k->type == CAIRN_CHUNK_COUNTS   ? 8
+	                : k->type == CAIRN_CHUNK_FRAMES ? 16
+	                                                : 0;
+
+	return !unit || k->n <= k->size / unit;
+}
+
+static bool is_live_type(uint32_t type)
+{
+	return type == CAIRN_CHUNK_COUNTS || type == CAIRN_CHUNK_FRAMES;
+}
+
+/* Checks the flags and, where there is one, the payload's checksum. */
+static int check_payload(struct container *c, struct chunk *k,
+                         const unsigned char *h, struct cairn_err *err)
+{
+	uint32_t flags = get_le32(h + CAIRN_CHK_FLAGS);
+	uint32_t crc = get_le32(h + CAIRN_CHK_PAYLOAD_CRC);
+
+	if (flags & ~(CAIRN_CHUNK_LIVE | CAIRN_CHUNK_SEALED) ||
+	    ((flags & CAIRN_CHUNK_LIVE) && !is_live_type(k->type)))
+		return cairn_corrupt(err, c->name, k->offset + CAIRN_CHK_FLAGS,
+		                     "impossible chunk "
+		                     "flags; " REMEDY_DAMAGED);
+	k->verified = flags != CAIRN_CHUNK_LIVE;
+	if (k->verified && crc32c(0, k->payload, (size_t)k->size) != crc)
+		return cairn_corrupt(err, c->name, k->offset,
+		                     "the checksum of this chunk is "
+		                     "wrong; " REMEDY_DAMAGED);
+	if (!payload_holds(k))
+		return cairn_corrupt(err, c->name, k->offset + CAIRN_CHK_N,
+		                     "the chunk is too short for its %" PRIu64
+		                     " elements; " REMEDY_DAMAGED,
+		                     k->n);
+	return 0;
+}
+
+static int check_chunk_header(struct container *c, const unsigned char *h,
+                              uint64_t at, struct cairn_err *err)
+{
+	uint64_t length = get_le64(h + CAIRN_CHK_LENGTH);
+
+	if (get_le32(h + CAIRN_CHK_MAGIC) != CAIRN_CHUNK_MAGIC)
+		return cairn_corrupt(err, c->name, at,
+		                     "no chunk begins here; " REMEDY_DAMAGED);
+	if (crc32c(0, h, CAIRN_CHK_FLAGS) != get_le32(h + CAIRN_CHK_HEADER_CRC))
+		return cairn_corrupt(err, c->name, at + CAIRN_CHK_HEADER_CRC,
+		                     "the checksum of the chunk's header is "
+		                     "wrong; " REMEDY_DAMAGED);
+	if (length < CAIRN_CHUNK_HEADER_SIZE || length % 8 ||
+	    length > c->length - at)
+		return cairn_corrupt(err, c->name, at + CAIRN_CHK_LENGTH,
+		                     "impossible chunk length %" PRIu64
+		                     "; " REMEDY_DAMAGED,
+		                     length);
+	return 0;
+}
+
+/* Takes over the chunk at `at`, whose header and length were checked. */
+static int add_chunk(struct container *c, const unsigned char *h, uint64_t at,
+                     struct cairn_err *err)
+{
+	struct chunk k = {
+	        .type = get_le32(h + CAIRN_CHK_TYPE),
+	        .id = get_le32(h + CAIRN_CHK_ID),
+	        .module = get_le32(h + CAIRN_CHK_MODULE),
+	        .n = get_le64(h + CAIRN_CHK_N),
+	        .aux0 = get_le64(h + CAIRN_CHK_AUX0),
+	        .aux1 = get_le64(h + CAIRN_CHK_AUX1),
+	        .offset = at,
+	        .payload = h + CAIRN_CHUNK_HEADER_SIZE,
+	        .size = get_le64(h + CAIRN_CHK_LENGTH) -
+	                CAIRN_CHUNK_HEADER_SIZE,
+	};
+
+	if (k.type & CAIRN_CHUNK_OPTIONAL) {
+		c->nskipped++;
+		return 0;
+	}
+	if (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_MAP)
+		return cairn_fail(err, CAIRN_E_VERSION,
+		                  "%s: has a chunk of type %" PRIu32
+		                  " at byte %" PRIu64
+		                  ", which this cairn does not know; use a "
+		                  "newer cairn",
+		                  c->name, k.type, at);
+	CAIRN_TRY(check_payload(c, &k, h, err));
+	VEC_RESERVE(c->chunks, c->nchunks, c->cap);
+	c->chunks[c->nchunks++] = k;
+	return 0;
+}
+
+static int parse_chunks(struct container *c, const unsigned char *data,
+                        size_t size, enum container_mode mode,
+                        struct cairn_err *err)
+{
+	uint64_t at = CAIRN_FILE_HEADER_SIZE;
+
+	while (at < c->length) {
+		uint64_t left = size > at ? size - at : 0;
+		uint64_t need = CAIRN_CHUNK_HEADER_SIZE;
+
+		if (c->length - at < need)
+			return cairn_corrupt(err, c->name, at,
+			                     "bytes behind the last "
+			                     "chunk; " REMEDY_DAMAGED);
+		if (left >= need) {
+			CAIRN_TRY(check_chunk_header(c, data + at, at, err));
+			need = get_le64(data + at + CAIRN_CHK_LENGTH);
+		}
+		if (left < need) {
+			c->truncated = true;
+			c->cut = at;
+			return mode == CONTAINER_PARTIAL
+			               ? 0
+			               : truncated(c, at, need, err);
+		}
+		CAIRN_TRY(add_chunk(c, data + at, at, err));
+		at += need;
+	}
+	return 0;
+}
+
+/* Orders chunks by what they claim to be; frames tables may repeat. */
+static int by_identity(const void *a, const void *b)
+{
+	const struct chunk *x = *(const struct chunk *const *)a;
+	const struct chunk *y = *(const struct chunk *const *)b;
+
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static bool same_identity(const struct chunk *x, const struct chunk *y)
+{
+	return x->type == y->type && x->type != CAIRN_CHUNK_FRAMES &&
+	       (x->type == CAIRN_CHUNK_PROGRAM ||
+	        (x->module == y->module &&
+	         (x->type != CAIRN_CHUNK_COUNTS || x->id == y->id)));
+}
+
+static const struct chunk *find_module(struct chunk **sorted, size_t n,
+                                       uint32_t module)
+{
+	for (size_t lo = 0, hi = n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct chunk *k = sorted[mid];
+
+		if (k->type == CAIRN_CHUNK_MODULE && k->module == module)
+			return k;
+		if (k->type < CAIRN_CHUNK_MODULE ||
+		    (k->type == CAIRN_CHUNK_MODULE && k->module < module))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+static int check_chunk_set(struct container *c, struct chunk **sorted,
+                           struct cairn_err *err)
+{
+	for (size_t i = 0; i < c->nchunks; i++) {
+		const struct chunk *k = sorted[i], *m;
+
+		if (i && same_identity(sorted[i - 1], k))
+			return cairn_corrupt(
+			        err, c->name, k->offset,
+			        "the same chunk as at byte %" PRIu64
+			        " once more; " REMEDY_DAMAGED,
+			        sorted[i - 1]->offset);
+		if (k->type == CAIRN_CHUNK_MODULE && !k->module)
+			return cairn_corrupt(err, c->name, k->offset,
+			                     "modules are numbered from "
+			                     "1; " REMEDY_DAMAGED);
+		if (k->type != CAIRN_CHUNK_COUNTS && k->type != CAIRN_CHUNK_MAP)
+			continue;
+		m = find_module(sorted, c->nchunks, k->module);
+		if (!m || (k->type == CAIRN_CHUNK_COUNTS && m->n != k->n))
+			return cairn_corrupt(
+			        err, c->name, k->offset,
+			        "belongs to module %" PRIu32
+			        ", which is not in the file or has another "
+			        "number of counters; " REMEDY_DAMAGED,
+			        k->module);
+	}
+	return 0;
+}
+
+static int check_relations(struct container *c, struct cairn_err *err)
+{
+	struct chunk **sorted = xmalloc(c->nchunks * sizeof(struct chunk *));
+	int rc;
+
+	for (size_t i = 0; i < c->nchunks; i++)
+		sorted[i] = &c->chunks[i];
+	qsort(sorted, c->nchunks, sizeof(*sorted), by_identity);
+	rc = check_chunk_set(c, sorted, err);
+	free(sorted);
+	return rc;
+}
+
+int container_parse(struct container *c, const char *name,
+                    const unsigned char *data, size_t size,
+                    enum container_mode mode, struct cairn_err *err)
+{
+	int rc;
+
+	*c = (struct container){.name = xstrdup(name)};
+	rc = parse_header(c, data, size, err);
+	if (!rc)
+		rc = parse_chunks(c, data, size, mode, err);
+	if (!rc)
+		rc = check_relations(c, err);
+	if (rc)
+		container_release(c);
+	return rc;
+}
+
+static int read_all(int fd, const char *path, unsigned char **data,
+                    size_t *size, struct cairn_err *err)
+{
+	struct stat st;
+	size_t n = 0;
+
+	if (fstat(fd, &st))
+		return cairn_fail(err, CAIRN_E_SYSTEM, "%s: %s", path,
+		                  strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return cairn_fail(err, CAIRN_E_FOREIGN,
+		                  "%s: not a regular file; name a .cairn file",
+		                  path);
+	*data = xmalloc((size_t)st.st_size);
+	while (n < (size_t)st.st_size) {
+		ssize_t got = read(fd, *data + n, (size_t)st.st_size - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			int e = errno;
+
+			free(*data);
+			return cairn_fail(err, CAIRN_E_SYSTEM,
+			                  "%s: cannot read at byte %zu: %s",
+			                  path, n, strerror(e));
+		}
+		if (!got)
+			break;
+		n += (size_t)got;
+	}
+	*size = n;
+	return 0;
+}
+
+int container_read(struct container *c, const char *path,
+                   enum container_mode mode, struct cairn_err *err)
+{
+	unsigned char *data;
+	size_t size;
+	int fd, rc;
+
+	*c = (struct container){0};
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return cairn_fail(err, CAIRN_E_SYSTEM, "%s: cannot open: %s",
+		                  path, strerror(errno));
+	rc = read_all(fd, path, &data, &size, err);
+	close(fd);
+	if (rc)
+		return rc;
+	rc = container_parse(c, path, data, size, mode, err);
+	if (rc) {
+		free(data);
+		return rc;
+	}
+	c->data = data;
+	c->own_data = true;
+	return 0;
+}
+
+void container_release(struct container *c)
+{
+	free(c->name);
+	free(c->chunks);
+	if (c->own_data)
+		free(c->data);
+	*c = (struct container){0};
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_FORMAT_CONTAINER_H
+#define CAIRN_FORMAT_CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cairn_err;
+
+/* One chunk, checked.  The payload is borrowed from the container. */
+struct chunk {
+	uint32_t type; /* enum cairn_chunk_type */
+	uint32_t id, module;
+	uint64_t n, aux0, aux1;
+	uint64_t offset; /* of its header in the file */
+	const unsigned char *payload;
+	uint64_t size; /* of the payload, padding included */
+	bool verified; /* a checksum over the payload was there, and right */
+};
+
+/* A .cairn file.  Fields are those of the header, see abi/file.h. */
+struct container {
+	char *name;
+	unsigned char *data; /* owned if own_data */
+	bool own_data;
+	uint32_t kind, pid, ppid, nruns;
+	uint64_t start, end, length;
+	uint32_t state, flags, how, signal, unwalked;
+	struct chunk *chunks; /* without the optional ones that we skipped */
+	size_t nchunks, cap;
+	uint32_t nskipped;
+	bool truncated; /* only if it was allowed: chunks up to the cut */
+	uint64_t cut;   /* first byte that could not be used */
+};
+
+enum container_mode {
+	CONTAINER_WHOLE,   /* a truncated file is an error */
+	CONTAINER_PARTIAL, /* take the chunks before the cut */
+};
+
+/*
+ * Reads and checks a file: magic, version, all checksums, all lengths, no
+ * chunk twice, every chunk's module declared.
+ *
+ * Fails:  CAIRN_E_SYSTEM, _FOREIGN, _VERSION, _CORRUPT.  *c is then empty and
+ *         need not be released.
+ */
+int container_read(struct container *c, const char *path,
+                   enum container_mode mode, struct cairn_err *err);
+/* The same over bytes in memory, which have to outlive *c. */
+int container_parse(struct container *c, const char *name,
+                    const unsigned char *data, size_t size,
+                    enum container_mode mode, struct cairn_err *err);
+void container_release(struct container *c);
+
+#endif /* CAIRN_FORMAT_CONTAINER_H */

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parser of the map section (abi/map.h, docs/FORMAT.md section 5).
+ *
+ * Records are read in order through a cursor that cannot leave its bytes; each
+ * thing read is appended to a vector, so that memory grows with bytes that are
+ * really there and never with a number that a file claims.
+ *
+ * Invariant: a function is in map->functions only if everything it refers to
+ * was checked; ranges of earlier functions never change.
+ * Breaks when: the section was cut or edited; the blob's crc32c and the checks
+ * of every index find that.
+ * Cost: O(bytes) to parse, O(n log n) in the number of functions to find
+ * duplicates.
+ */
+#include "format/map.h"
+
+#include "abi/crc32c.h"
+#include "abi/map.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/err.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REMEDY "build the program again"
+
+struct blob_site {
+	uint32_t block, segment;
+};
+
+struct parser {
+	struct map *map;
+	const unsigned char *data;
+	const char *name;
+	struct cairn_err *err;
+	uint64_t at; /* of the record */
+	struct cursor c;
+	struct map_function f;
+	uint32_t *files; /* of the function: its file numbers to strings */
+	uint32_t nfiles, files_cap;
+	struct blob_site *sites;
+	uint32_t nsites, sites_cap;
+	int64_t line; /* the line before, for deltas */
+};
+
+static int corrupt(struct parser *p, const char *what)
+{
+	return cairn_corrupt(p->err, p->name, p->at,
+	                     "in the map record: %s; " REMEDY, what);
+}
+
+/* A number below `limit`; anything else marks the cursor. */
+static uint32_t read_below(struct parser *p, uint64_t limit)
+{
+	uint64_t v = cursor_uv(&p->c);
+
+	if (v >= limit)
+		p->c.bad = true;
+	return p->c.bad ? 0 : (uint32_t)v;
+}
+
+/* 0, or 1 + a number below `limit`. */
+static uint32_t read_option(struct parser *p, uint32_t limit)
+{
+	uint32_t v = read_below(p, (uint64_t)limit + 1);
+
+	return v ? v - 1 : MAP_NONE;
+}
+
+static uint32_t read_string(struct parser *p)
+{
+	size_t n;
+	const char *s = cursor_str(&p->c, &n);
+
+	if (s && memchr(s, '\0', n))
+		p->c.bad = true;
+	return p->c.bad ? 0 : strtab_add(&p->map->strings, s, n);
+}
+
+static int read_head(struct parser *p)
+{
+	struct map_function *f = &p->f;
+
+	f->flags = read_below(p, UINT32_MAX);
+	f->name = read_string(p);
+	f->reason = read_string(p);
+	f->hash = cursor_u64(&p->c);
+	p->nfiles = 0;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		VEC_RESERVE(p->files, p->nfiles, p->files_cap);
+		p->files[p->nfiles++] = read_string(p);
+	}
+	f->file = read_option(p, p->nfiles);
+	if (!p->c.bad && f->file != MAP_NONE)
+		f->file = p->files[f->file];
+	f->line = read_below(p, UINT32_MAX);
+	f->first_instance = p->map->ninstances;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		struct map *m = p->map;
+
+		VEC_RESERVE(m->instances, m->ninstances, m->instances_cap);
+		m->instances[m->ninstances++] = read_string(p);
+	}
+	f->ninstances = p->map->ninstances - f->first_instance;
+	return p->c.bad ? corrupt(p, "its names end early") : 0;
+}
+
+static void read_line(struct parser *p)
+{
+	struct map *m = p->map;
+	struct map_line l;
+
+	l.instance = read_below(p, (uint64_t)p->f.ninstances + 1);
+	l.file = read_below(p, p->nfiles);
+	if (__builtin_add_overflow(p->line, cursor_sv(&p->c), &p->line) ||
+	    p->line < 0 || p->line > INT32_MAX)
+		p->c.bad = true;
+	if (p->c.bad)
+		return;
+	l.line = (uint32_t)p->line;
+	l.file = p->files[l.file];
+	VEC_RESERVE(m->lines, m->nlines, m->lines_cap);
+	m->lines[m->nlines++] = l;
+}
+
+static void read_segment(struct parser *p)
+{
+	struct map *m = p->map;
+	struct map_segment s = {.first_line = m->nlines};
+
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--)
+		read_line(p);
+	s.nlines = m->nlines - s.first_line;
+	VEC_RESERVE(m->segments, m->nsegments, m->segments_cap);
+	m->segments[m->nsegments++] = s;
+}
+
+static void read_block(struct parser *p)
+{
+	struct map *m = p->map;
+	struct map_block b = {.first_segment = m->nsegments};
+	uint64_t nsegments;
+
+	b.flags = read_below(p, UINT32_MAX);
+	b.ninstructions = read_below(p, UINT32_MAX);
+	b.counter = read_option(p, p->f.ncounters);
+	nsegments = cursor_uv(&p->c);
+	if (!nsegments)
+		p->c.bad = true;
+	for (; nsegments && !p->c.bad; nsegments--)
+		read_segment(p);
+	b.nsegments = m->nsegments - b.first_segment;
+	VEC_RESERVE(m->blocks, m->nblocks, m->blocks_cap);
+	m->blocks[m->nblocks++] = b;
+}
+
+static int read_blocks(struct parser *p)
+{
+	struct map *m = p->map;
+	uint64_t n = cursor_uv(&p->c);
+
+	p->f.first_block = m->nblocks;
+	p->line = 0;
+	if (n) {
+		VEC_RESERVE(m->blocks, m->nblocks, m->blocks_cap);
+		m->blocks[m->nblocks++] = (struct map_block){
+		        .counter = MAP_NONE, .first_segment = m->nsegments};
+		while (--n && !p->c.bad)
+			read_block(p);
+	}
+	p->f.nblocks = m->nblocks - p->f.first_block;
+	return p->c.bad ? corrupt(p, "its blocks make no sense") : 0;
+}
+
+static int read_edges(struct parser *p)
+{
+	struct map *m = p->map;
+
+	p->f.first_edge = m->nedges;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		bool first = m->nedges == p->f.first_edge;
+		struct map_edge e;
+
+		e.src = read_below(p, p->f.nblocks);
+		e.dst = read_below(p, p->f.nblocks);
+		e.kind = read_below(p, CAIRN_NEDGE_KINDS);
+		e.counter = read_option(p, p->f.ncounters);
+		e.weight = cursor_uv(&p->c);
+		if ((e.kind == CAIRN_EDGE_ENTRY) != first ||
+		    (e.src == 0) != first || (first && e.dst == 0))
+			p->c.bad = true;
+		VEC_RESERVE(m->edges, m->nedges, m->edges_cap);
+		m->edges[m->nedges++] = e;
+	}
+	p->f.nedges = m->nedges - p->f.first_edge;
+	if (p->f.nblocks > 1 && !p->f.nedges)
+		p->c.bad = true;
+	return p->c.bad ? corrupt(p, "its edges make no sense") : 0;
+}
+
+static int read_blob_sites(struct parser *p)
+{
+	const struct map *m = p->map;
+
+	p->nsites = 0;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		struct blob_site s;
+
+		s.block = read_below(p, p->f.nblocks);
+		if (!s.block) {
+			p->c.bad = true;
+			break;
+		}
+		s.segment = read_below(
+		        p, m->blocks[p->f.first_block + s.block].nsegments);
+		VEC_RESERVE(p->sites, p->nsites, p->sites_cap);
+		p->sites[p->nsites++] = s;
+	}
+	return p->c.bad ? corrupt(p, "its call sites make no sense") : 0;
+}
+
+static int read_blob(struct parser *p)
+{
+	uint64_t version = cursor_uv(&p->c);
+
+	if (!p->c.bad && version > CAIRN_BLOB_VERSION)
+		return cairn_fail(p->err, CAIRN_E_VERSION,
+		                  "%s: has a map of version %" PRIu64
+		                  ", this cairn reads up to %u; use the cairn "
+		                  "that belongs to the cairn-cc that built it",
+		                  p->name, version, CAIRN_BLOB_VERSION);
+	if (version != CAIRN_BLOB_VERSION)
+		return corrupt(p, "no such version");
+	CAIRN_TRY(read_head(p));
+	CAIRN_TRY(read_blocks(p));
+	CAIRN_TRY(read_edges(p));
+	CAIRN_TRY(read_blob_sites(p));
+	if (p->c.p != p->c.end)
+		return corrupt(p, "bytes are left over");
+	if ((p->f.flags & CAIRN_FN_NOT_COVERED) &&
+	    (p->f.nblocks || p->nsites || p->f.ncounters))
+		return corrupt(p, "a function that is not covered has blocks");
+	return 0;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct map_probe *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* The two tables of addresses that follow the blob. */
+static int read_addresses(struct parser *p, uint32_t nsites, uint32_t nprobes)
+{
+	struct map *m = p->map;
+
+	p->f.first_site = m->nsites;
+	p->f.nsites = nsites;
+	for (; nsites; nsites--) {
+		uint32_t offset = cursor_u32(&p->c);
+		uint32_t site = cursor_u32(&p->c);
+
+		if (site >= p->nsites)
+			return corrupt(p, "an address names no call site");
+		VEC_RESERVE(m->sites, m->nsites, m->sites_cap);
+		m->sites[m->nsites++] = (struct map_site){
+		        offset, p->sites[site].block, p->sites[site].segment};
+	}
+	p->f.first_probe = m->nprobes;
+	p->f.nprobes = nprobes;
+	for (; nprobes; nprobes--) {
+		uint32_t offset = cursor_u32(&p->c);
+		uint32_t block = cursor_u32(&p->c);
+
+		if (!block || block >= p->f.nblocks)
+			return corrupt(p, "an address names no block");
+		VEC_RESERVE(m->probes, m->nprobes, m->probes_cap);
+		m->probes[m->nprobes++] = (struct map_probe){offset, block};
+	}
+	if (p->f.nprobes)
+		qsort(m->probes + p->f.first_probe, p->f.nprobes,
+		      sizeof(*m->probes), by_offset);
+	return 0;
+}
+
+/* What the linker leaves of a function that it dropped: addresses of 0. */
+static bool is_dropped(const struct map_function *f)
+{
+	return !f->address && !f->counters;
+}
+
+static int read_record(struct parser *p, const unsigned char *r, uint32_t size)
+{
+	struct map *m = p->map;
+	uint32_t nblob = get_le32(r + CAIRN_REC_NBLOB);
+	uint32_t nsites = get_le32(r + CAIRN_REC_NSITES);
+	uint32_t nprobes = get_le32(r + CAIRN_REC_NPROBES);
+	const unsigned char *blob = r + CAIRN_MAP_HEAD_SIZE;
+
+	if (CAIRN_MAP_HEAD_SIZE + (uint64_t)nblob + 8 * (uint64_t)nsites +
+	            8 * (uint64_t)nprobes >
+	    size)
+		return corrupt(p, "its parts are longer than the record");
+	if (crc32c(0, blob, nblob) != get_le32(r + CAIRN_REC_BLOB_CRC))
+		return corrupt(p, "its checksum is wrong");
+	p->f = (struct map_function){
+	        .address = get_le64(r + CAIRN_REC_FUNC),
+	        .counters = get_le64(r + CAIRN_REC_COUNTERS),
+	        .ncounters = get_le32(r + CAIRN_REC_NCOUNTERS),
+	        .code_size = get_le32(r + CAIRN_REC_CODE_SIZE),
+	        .record = (size_t)(r - p->data),
+	        .record_size = size,
+	};
+	if (is_dropped(&p->f))
+		return 0;
+	p->c = (struct cursor){blob, blob + nblob, false};
+	CAIRN_TRY(read_blob(p));
+	p->c = (struct cursor){blob + nblob, r + size, false};
+	CAIRN_TRY(read_addresses(p, nsites, nprobes));
+	VEC_RESERVE(m->functions, m->nfunctions, m->functions_cap);
+	m->functions[m->nfunctions++] = p->f;
+	return 0;
+}
+
+static int read_records(struct parser *p, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		const unsigned char *r = p->data + at;
+		uint32_t n;
+
+		if (!*r) {
+			at++;
+			continue;
+		}
+		p->at = at;
+		if (size - at < CAIRN_MAP_HEAD_SIZE)
+			return corrupt(p, "it ends within its head");
+		n = get_le32(r + CAIRN_REC_SIZE);
+		if (get_le32(r) != CAIRN_MAP_MAGIC)
+			return corrupt(p, "no record begins here");
+		if (n < CAIRN_MAP_HEAD_SIZE || n > size - at)
+			return corrupt(p, "impossible size");
+		CAIRN_TRY(read_record(p, r, n));
+		at += n;
+	}
+	return 0;
+}
+
+static int by_counters(const void *a, const void *b)
+{
+	const struct map_function *x = *(struct map_function *const *)a;
+	const struct map_function *y = *(struct map_function *const *)b;
+
+	if (x->counters != y->counters)
+		return x->counters < y->counters ? -1 : 1;
+	return x->record < y->record ? -1 : x->record > y->record;
+}
+
+static bool same_record(const struct parser *p, const struct map_function *f,
+                        const struct map_function *g)
+{
+	return f->record_size == g->record_size &&
+	       !memcmp(p->data + f->record, p->data + g->record,
+	               f->record_size);
+}
+
+/* Marks repeated records (record_size 0) and refuses overlapping counters. */
+static int mark_duplicates(struct parser *p, struct map_function **sorted,
+                           size_t n)
+{
+	struct map_function *last = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct map_function *f = sorted[i];
+
+		if (last && f->counters - last->counters <
+		                    8 * (uint64_t)last->ncounters) {
+			if (!same_record(p, last, f)) {
+				p->at = f->record;
+				return corrupt(p, "another function has the "
+				                  "same counters");
+			}
+			f->record_size = 0;
+			continue;
+		}
+		last = f;
+	}
+	return 0;
+}
+
+static int drop_duplicates(struct parser *p)
+{
+	struct map *m = p->map;
+	struct map_function **sorted =
+	        xmalloc(m->nfunctions * sizeof(struct map_function *));
+	uint32_t kept = 0;
+	size_t n = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < m->nfunctions; i++)
+		if (m->functions[i].ncounters)
+			sorted[n++] = &m->functions[i];
+	qsort(sorted, n, sizeof(*sorted), by_counters);
+	rc = mark_duplicates(p, sorted, n);
+	free(sorted);
+	for (uint32_t i = 0; i < m->nfunctions; i++)
+		if (m->functions[i].record_size)
+			m->functions[kept++] = m->functions[i];
+	m->nfunctions = kept;
+	return rc;
+}
+
+/* Gives every vector an address, so that empty ranges have one. */
+static struct map *map_new(void)
+{
+	struct map *m = xcalloc(1, sizeof(*m));
+
+	VEC_RESERVE(m->functions, 0, m->functions_cap);
+	VEC_RESERVE(m->blocks, 0, m->blocks_cap);
+	VEC_RESERVE(m->segments, 0, m->segments_cap);
+	VEC_RESERVE(m->lines, 0, m->lines_cap);
+	VEC_RESERVE(m->edges, 0, m->edges_cap);
+	VEC_RESERVE(m->sites, 0, m->sites_cap);
+	VEC_RESERVE(m->probes, 0, m->probes_cap);
+	VEC_RESERVE(m->instances, 0, m->instances_cap);
+	return m;
+}
+
+int map_parse(const unsigned char *data, size_t size, const char *name,
+              struct map **out, struct cairn_err *err)
+{
+	struct parser p = {.data = data, .name = name, .err = err};
+	int rc;
+
+	*out = NULL;
+	if (size > UINT32_MAX)
+		return cairn_fail(err, CAIRN_E_LIMIT,
+		                  "%s: its map has more than 4 GiB", name);
+	p.map = map_new();
+	rc = read_records(&p, size);
+	if (!rc)
+		rc = drop_duplicates(&p);
+	free(p.files);
+	free(p.sites);
+	if (rc)
+		map_free(p.map);
+	else
+		*out = p.map;
+	return rc;
+}
+
+void map_free(struct map *m)
+{
+	if (!m)
+		return;
+	strtab_release(&m->strings);
+	free(m->functions);
+	free(m->blocks);
+	free(m->segments);
+	free(m->lines);
+	free(m->edges);
+	free(m->sites);
+	free(m->probes);
+	free(m->instances);
+	free(m);
+}
+
+const char *map_string(const struct map *m, uint32_t string)
+{
+	return string == MAP_NONE ? "" : m->strings.items[string];
+}

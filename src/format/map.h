@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_FORMAT_MAP_H
+#define CAIRN_FORMAT_MAP_H
+
+#include "format/strtab.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cairn_err;
+
+#define MAP_NONE UINT32_MAX
+
+/* A source line that a segment contains. */
+struct map_line {
+	uint32_t instance; /* 0: the function itself, else an inlined copy */
+	uint32_t file;     /* in map->strings */
+	uint32_t line;
+};
+
+/* A part of a block that runs whole once it is entered. */
+struct map_segment {
+	uint32_t first_line, nlines; /* in map->lines */
+};
+
+struct map_block {
+	uint32_t flags; /* CAIRN_BLOCK_* */
+	uint32_t ninstructions;
+	uint32_t counter;                  /* MAP_NONE if it has none */
+	uint32_t first_segment, nsegments; /* in map->segments */
+};
+
+struct map_edge {
+	uint32_t src, dst;
+	uint32_t kind;    /* enum cairn_edge_kind */
+	uint32_t counter; /* MAP_NONE if it has none */
+	uint64_t weight;
+};
+
+/* A call that may not return: offset is its return address in the function. */
+struct map_site {
+	uint32_t offset, block, segment;
+};
+
+/* The code of a block begins, or goes on, here. */
+struct map_probe {
+	uint32_t offset, block;
+};
+
+struct map_function {
+	uint64_t address, counters, hash;
+	uint32_t ncounters, code_size, flags;
+	uint32_t name, reason; /* in map->strings */
+	uint32_t file, line;   /* of the definition; file MAP_NONE if unknown */
+	/* ranges of the map's vectors; blocks include the outside */
+	uint32_t first_block, nblocks;
+	uint32_t first_edge, nedges;
+	uint32_t first_site, nsites;
+	uint32_t first_probe, nprobes;
+	uint32_t first_instance, ninstances; /* instance 1 is the first */
+	size_t record, record_size;          /* where the section has it */
+};
+
+/* The map of one module: vectors of all functions, one after the other.  Empty
+ * vectors are not NULL. */
+struct map {
+	struct strtab strings;
+	struct map_function *functions;
+	struct map_block *blocks;
+	struct map_segment *segments;
+	struct map_line *lines;
+	struct map_edge *edges;
+	struct map_site *sites;
+	struct map_probe *probes;
+	uint32_t *instances; /* names, in strings */
+	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
+	        nprobes, ninstances;
+	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
+	        sites_cap, probes_cap, instances_cap;
+};
+
+/*
+ * Parses a map section.  `name` stands in error sentences.
+ *
+ * Ensures: all indices are in range; edge 0 of a covered function leaves the
+ *          outside and is the only one of kind ENTRY; records that say the
+ *          same twice are there once; counters of two functions never overlap.
+ * Fails:   CAIRN_E_CORRUPT, CAIRN_E_VERSION; *out is then NULL.
+ */
+int map_parse(const unsigned char *data, size_t size, const char *name,
+              struct map **out, struct cairn_err *err);
+void map_free(struct map *m);
+
+/* A string of the map; MAP_NONE gives "". */
+const char *map_string(const struct map *m, uint32_t string);
+
+#endif /* CAIRN_FORMAT_MAP_H */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing a profile as one self-contained file: one chunk of counts and one
+ * map per module, one frames table.
+ *
+ * Modules and frames are written in the profile's order, numbered from 1, so
+ * that the bytes are a function of the inputs.  A run that was never closed
+ * leaves its mark in the flag UNFINISHED, since the file written here is
+ * closed and has all checksums.
+ */
+#include "format/profile.h"
+
+#include "abi/file.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "format/writer.h"
+#include "format/zframe.h"
+
+#include <string.h>
+
+static void put_text(struct bytes *b, const char *s)
+{
+	bytes_put(b, s ? s : "", s ? strlen(s) + 1 : 1);
+}
+
+static void put_program(struct bytes *out, struct bytes *tmp,
+                        const struct profile *p)
+{
+	tmp->n = 0;
+	put_text(tmp, p->program);
+	put_text(tmp, p->directory);
+	put_text(tmp, p->command);
+	writer_chunk(out, &(struct writer_chunk){.type = CAIRN_CHUNK_PROGRAM},
+	             tmp->data, tmp->n);
+}
+
+static void put_counts(struct bytes *out, struct bytes *tmp,
+                       const struct profile_module *m, uint32_t number)
+{
+	tmp->n = 0;
+	bytes_put_u32(tmp, m->nid);
+	bytes_put(tmp, m->id, m->nid);
+	put_text(tmp, m->path);
+	writer_chunk(out,
+	             &(struct writer_chunk){.type = CAIRN_CHUNK_MODULE,
+	                                    .module = number,
+	                                    .n = m->ncounters,
+	                                    .aux0 = m->base},
+	             tmp->data, tmp->n);
+	if (!m->counts)
+		return;
+	tmp->n = 0;
+	for (uint64_t i = 0; i < m->ncounters; i++)
+		bytes_put_u64(tmp, m->counts[i]);
+	writer_chunk(out,
+	             &(struct writer_chunk){.type = CAIRN_CHUNK_COUNTS,
+	                                    .module = number,
+	                                    .n = m->ncounters},
+	             tmp->data, tmp->n);
+}
+
+static int put_map(struct bytes *out, struct bytes *tmp,
+                   const struct profile_module *m, uint32_t number,
+                   struct cairn_err *err)
+{
+	tmp->n = 0;
+	CAIRN_TRY(zframe_pack(tmp, m->map_bytes, m->map_size, err));
+	writer_chunk(out,
+	             &(struct writer_chunk){.type = CAIRN_CHUNK_MAP,
+	                                    .module = number,
+	                                    .aux0 = m->map_size},
+	             tmp->data, tmp->n);
+	return 0;
+}
+
+static void put_frames(struct bytes *out, struct bytes *tmp,
+                       const struct profile *p)
+{
+	tmp->n = 0;
+	for (size_t i = 0; i < p->nframes; i++) {
+		const struct profile_frame *f = &p->frames[i];
+		uint64_t key = (uint64_t)f->kind << CAIRN_FRAME_KIND_SHIFT;
+
+		key |= (uint64_t)(f->module + 1) << CAIRN_FRAME_MODULE_SHIFT;
+		bytes_put_u64(tmp, key | f->pc);
+		bytes_put_u64(tmp, (uint64_t)f->count);
+	}
+	writer_chunk(out,
+	             &(struct writer_chunk){.type = CAIRN_CHUNK_FRAMES,
+	                                    .n = p->nframes},
+	             tmp->data, tmp->n);
+}
+
+/* The header of one file stays what it was; several become a merged one. */
+static struct writer_header make_header(const struct profile *p)
+{
+	const struct profile_file *f = p->files;
+	struct writer_header h = {
+	        .pid = f->pid,
+	        .ppid = f->ppid,
+	        .start = f->start,
+	        .end = f->end,
+	        .how = f->how,
+	        .signal = f->signal,
+	        .flags = profile_flags(p),
+	};
+	uint64_t unwalked = profile_unwalked(p), nruns = profile_nruns(p);
+
+	h.unwalked = unwalked < UINT32_MAX ? (uint32_t)unwalked : UINT32_MAX;
+	h.nruns = nruns < UINT32_MAX ? (uint32_t)nruns : UINT32_MAX;
+	if (profile_is_open(p))
+		h.flags |= CAIRN_FILE_UNFINISHED;
+	if (profile_is_incomplete(p))
+		h.flags |= CAIRN_FILE_TRUNCATED;
+	if (p->nfiles == 1)
+		return h;
+	h.pid = h.ppid = h.signal = 0;
+	h.how = CAIRN_HOW_MERGED;
+	for (size_t i = 1; i < p->nfiles; i++) {
+		if (p->files[i].start < h.start)
+			h.start = p->files[i].start;
+		if (p->files[i].end > h.end)
+			h.end = p->files[i].end;
+	}
+	return h;
+}
+
+int profile_write(const struct profile *p, const char *path,
+                  struct cairn_err *err)
+{
+	struct writer_header header = make_header(p);
+	struct bytes out = {0}, tmp = {0};
+	int rc = 0;
+
+	if (p->nmodules > CAIRN_FRAME_MODULE_MASK)
+		return cairn_fail(err, CAIRN_E_LIMIT,
+		                  "%s: more than %u modules; merge fewer files",
+		                  path, CAIRN_FRAME_MODULE_MASK);
+	writer_begin(&out);
+	put_program(&out, &tmp, p);
+	for (uint32_t i = 0; i < p->nmodules && !rc; i++) {
+		put_counts(&out, &tmp, &p->modules[i], i + 1);
+		if (p->modules[i].map)
+			rc = put_map(&out, &tmp, &p->modules[i], i + 1, err);
+	}
+	put_frames(&out, &tmp, p);
+	writer_end(&out, &header);
+	if (!rc)
+		rc = writer_replace(path, out.data, out.n, err);
+	bytes_release(&out);
+	bytes_release(&tmp);
+	return rc;
+}

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Profiles: .cairn files become one sum of counters per module, the places
+ * where frames died or began, and the map of every module.
+ *
+ * Counters of threads add up, and so do those of runs, because each is a plain
+ * number of events; addresses are link-time addresses, so that they mean the
+ * same in every run of one build.  What makes a build is its build ids.
+ *
+ * Invariant: modules have pairwise different identities, and counters that
+ * were summed belong to the same build of the same file.
+ * Breaks when: a module was linked without a build id; then path, address and
+ * number of its counters stand in for it.
+ * Cost: linear in the bytes of the files, plus sorting the frames.
+ */
+#include "format/profile.h"
+
+#include "abi/file.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "format/container.h"
+#include "format/locate.h"
+#include "format/map.h"
+#include "format/zframe.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* State while one file is added. */
+struct loader {
+	struct profile *p;
+	const struct container *c;
+	struct cairn_err *err;
+	uint32_t *module_of; /* per MODULE chunk number: index in p->modules */
+	uint32_t *numbers;   /* the chunk numbers, parallel */
+	uint32_t nmodules;
+	const char *program;
+};
+
+static int corrupt(struct loader *l, const struct chunk *k, const char *what)
+{
+	return cairn_corrupt(l->err, l->c->name, k->offset,
+	                     "%s; run the program again, or restore the file",
+	                     what);
+}
+
+/* A string ended by NUL; NULL if there is no end. */
+static const char *take_text(struct cursor *c)
+{
+	size_t left = (size_t)(c->end - c->p);
+	const unsigned char *nul = left ? memchr(c->p, '\0', left) : NULL;
+
+	if (!nul) {
+		c->bad = true;
+		return NULL;
+	}
+	return (const char *)cursor_take(c, (uint64_t)(nul - c->p) + 1);
+}
+
+static int load_program(struct loader *l, const struct chunk *k)
+{
+	struct cursor c = {k->payload, k->payload + k->size, false};
+	const char *program = take_text(&c);
+	const char *directory = take_text(&c);
+	const char *command = take_text(&c);
+
+	if (c.bad)
+		return corrupt(l, k, "the program chunk ends early");
+	l->program = program;
+	if (!l->p->program) {
+		l->p->program = xstrdup(program);
+		l->p->directory = xstrdup(directory);
+		l->p->command = xstrdup(command);
+	}
+	return 0;
+}
+
+struct module_head {
+	const char *path;
+	const unsigned char *id;
+	uint32_t nid;
+};
+
+static int read_module_head(struct loader *l, const struct chunk *k,
+                            struct module_head *h)
+{
+	struct cursor c = {k->payload, k->payload + k->size, false};
+
+	h->nid = cursor_u32(&c);
+	h->id = cursor_take(&c, h->nid);
+	h->path = take_text(&c);
+	if (c.bad)
+		return corrupt(l, k, "the module chunk ends early");
+	if (k->n > UINT64_MAX / 8 || k->aux0 > UINT64_MAX - 8 * k->n)
+		return corrupt(l, k, "impossible number of counters");
+	return 0;
+}
+
+static bool same_id(const unsigned char *a, uint32_t na, const unsigned char *b,
+                    uint32_t nb)
+{
+	return na == nb && (!na || !memcmp(a, b, na));
+}
+
+static bool same_module(const struct profile_module *m,
+                        const struct module_head *h, const struct chunk *k)
+{
+	if (!same_id(m->id, m->nid, h->id, h->nid))
+		return false;
+	return m->nid || (!strcmp(m->path, h->path) && m->base == k->aux0 &&
+	                  m->ncounters == k->n);
+}
+
+static int other_build(struct loader *l, const struct profile_module *m,
+                       const struct module_head *h)
+{
+	char a[LOCATE_ID_TEXT], b[LOCATE_ID_TEXT];
+
+	return cairn_fail(l->err, CAIRN_E_MISMATCH,
+	                  "%s: comes from another build than %s: %s has build "
+	                  "id %s here and %s there; sum only profiles of one "
+	                  "build",
+	                  l->c->name, l->p->files[m->from].name, h->path,
+	                  locate_id_text(h->id, h->nid, b),
+	                  locate_id_text(m->id, m->nid, a));
+}
+
+/* Finds the module in what earlier files had; *at is nmodules if it is new. */
+static int find_module(struct loader *l, const struct chunk *k,
+                       const struct module_head *h, uint32_t *at)
+{
+	const struct profile *p = l->p;
+	const struct profile_module *other = NULL;
+
+	for (*at = 0; *at < p->nmodules; ++*at) {
+		const struct profile_module *m = &p->modules[*at];
+
+		if (same_module(m, h, k)) {
+			if (m->base != k->aux0 || m->ncounters != k->n)
+				return other_build(l, m, h);
+			return 0;
+		}
+		if (m->from + 1 < p->nfiles && !strcmp(m->path, h->path))
+			other = m;
+	}
+	return other ? other_build(l, other, h) : 0;
+}
+
+static int load_module(struct loader *l, const struct chunk *k)
+{
+	struct profile *p = l->p;
+	struct module_head h;
+	uint32_t at;
+
+	CAIRN_TRY(read_module_head(l, k, &h));
+	CAIRN_TRY(find_module(l, k, &h, &at));
+	if (at == p->nmodules) {
+		VEC_RESERVE(p->modules, p->nmodules, p->modules_cap);
+		p->modules[p->nmodules++] = (struct profile_module){
+		        .path = xstrdup(h.path),
+		        .id = xmalloc(h.nid),
+		        .nid = h.nid,
+		        .base = k->aux0,
+		        .ncounters = k->n,
+		        .from = p->nfiles - 1,
+		};
+		if (h.nid)
+			memcpy(p->modules[at].id, h.id, h.nid);
+	}
+	l->module_of[l->nmodules] = at;
+	l->numbers[l->nmodules++] = k->module;
+	return 0;
+}
+
+/* The module that a chunk belongs to.  The container has checked COUNTS and
+ * MAP chunks; a key of a frames table may name any. */
+static struct profile_module *module_of(struct loader *l, uint32_t number)
+{
+	for (uint32_t i = 0; i < l->nmodules; i++)
+		if (l->numbers[i] == number)
+			return &l->p->modules[l->module_of[i]];
+	return NULL;
+}
+
+static void load_counts(struct loader *l, const struct chunk *k)
+{
+	struct profile_module *m = module_of(l, k->module);
+
+	if (!m->counts)
+		m->counts = xcalloc((size_t)m->ncounters, sizeof(*m->counts));
+	for (uint64_t i = 0; i < k->n; i++)
+		m->counts[i] += get_le64(k->payload + 8 * i);
+}
+
+static int load_frames(struct loader *l, const struct chunk *k)
+{
+	struct profile *p = l->p;
+
+	for (uint64_t i = 0; i < k->n; i++) {
+		uint64_t key = get_le64(k->payload + 16 * i);
+		uint64_t count = get_le64(k->payload + 16 * i + 8);
+		uint32_t number = (uint32_t)(key >> CAIRN_FRAME_MODULE_SHIFT) &
+		                  CAIRN_FRAME_MODULE_MASK;
+		uint32_t kind = (uint32_t)(key >> CAIRN_FRAME_KIND_SHIFT);
+		struct profile_module *m;
+
+		if (!key || !count)
+			continue;
+		m = module_of(l, number);
+		if (!m || kind < CAIRN_FRAME_OUT || kind > CAIRN_FRAME_IN_ASYNC)
+			return corrupt(l, k, "a frame names no module or kind");
+		VEC_RESERVE(p->frames, p->nframes, p->frames_cap);
+		p->frames[p->nframes++] = (struct profile_frame){
+		        .module = (uint32_t)(m - p->modules),
+		        .kind = kind,
+		        .pc = key & CAIRN_FRAME_PC_MASK,
+		        .count = (int64_t)count,
+		};
+	}
+	return 0;
+}
+
+static int load_map(struct loader *l, const struct chunk *k)
+{
+	struct profile_module *m = module_of(l, k->module);
+	char *name;
+	int rc;
+
+	if (m->map)
+		return 0;
+	name = xasprintf("%s(%s)", l->c->name, m->path);
+	rc = zframe_unpack(k->payload, (size_t)k->size, k->aux0, name,
+	                   &m->map_bytes, &m->map_size, l->err);
+	if (!rc)
+		rc = map_parse(m->map_bytes, m->map_size, name, &m->map,
+		               l->err);
+	free(name);
+	return rc;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The number of different thread serials among the counts. */
+static uint32_t count_threads(const struct container *c)
+{
+	uint32_t *ids = xmalloc(c->nchunks * sizeof(*ids)), n = 0, distinct = 0;
+
+	for (size_t i = 0; i < c->nchunks; i++)
+		if (c->chunks[i].type == CAIRN_CHUNK_COUNTS)
+			ids[n++] = c->chunks[i].id;
+	qsort(ids, n, sizeof(*ids), by_number);
+	for (uint32_t i = 0; i < n; i++)
+		distinct += !i || ids[i] != ids[i - 1];
+	free(ids);
+	return distinct;
+}
+
+static void add_file(struct profile *p, const struct container *c)
+{
+	struct profile_file f = {
+	        .name = xstrdup(c->name),
+	        .pid = c->pid,
+	        .ppid = c->ppid,
+	        .nruns = c->nruns,
+	        .state = c->state,
+	        .flags = c->flags,
+	        .how = c->how,
+	        .signal = c->signal,
+	        .unwalked = c->unwalked,
+	        .start = c->start,
+	        .end = c->end,
+	        .nthreads = count_threads(c),
+	        .truncated = c->truncated,
+	        .cut = c->cut,
+	};
+
+	for (size_t i = 0; i < c->nchunks; i++)
+		f.nunsealed += c->state == CAIRN_STATE_CLOSED &&
+		               !c->chunks[i].verified;
+	VEC_RESERVE(p->files, p->nfiles, p->files_cap);
+	p->files[p->nfiles++] = f;
+}
+
+/* The build id of the program itself, if it counted. */
+static const struct profile_module *main_module(struct loader *l)
+{
+	for (uint32_t i = 0; l->program && i < l->nmodules; i++) {
+		const struct profile_module *m =
+		        &l->p->modules[l->module_of[i]];
+
+		if (!strcmp(m->path, l->program))
+			return m;
+	}
+	return NULL;
+}
+
+/* All files have to come from one program. */
+static int check_program(struct loader *l)
+{
+	struct profile *p = l->p;
+	const struct profile_module *m = main_module(l);
+	char a[LOCATE_ID_TEXT], b[LOCATE_ID_TEXT];
+	bool same;
+
+	if (p->nfiles == 1) {
+		p->main_nid = m ? m->nid : 0;
+		p->main_id = xmalloc(p->main_nid);
+		if (p->main_nid)
+			memcpy(p->main_id, m->id, m->nid);
+		return 0;
+	}
+	if (m && m->nid && p->main_nid)
+		same = same_id(p->main_id, p->main_nid, m->id, m->nid);
+	else
+		same = p->program && l->program &&
+		       !strcmp(p->program, l->program);
+	if (same)
+		return 0;
+	return cairn_fail(
+	        l->err, CAIRN_E_MISMATCH,
+	        "%s: comes from another build than %s: it is of program %s, "
+	        "build id %s, the other of %s, build id %s; sum only profiles "
+	        "of one build",
+	        l->c->name, p->files[0].name,
+	        l->program ? l->program : "(unknown)",
+	        locate_id_text(m ? m->id : NULL, m ? m->nid : 0, b),
+	        p->program ? p->program : "(unknown)",
+	        locate_id_text(p->main_id, p->main_nid, a));
+}
+
+/* Chunks may come in any order: what others refer to is loaded first. */
+static int load_chunks(struct loader *l)
+{
+	const struct container *c = l->c;
+
+	for (size_t i = 0; i < c->nchunks; i++) {
+		if (c->chunks[i].type == CAIRN_CHUNK_PROGRAM)
+			CAIRN_TRY(load_program(l, &c->chunks[i]));
+		if (c->chunks[i].type == CAIRN_CHUNK_MODULE)
+			CAIRN_TRY(load_module(l, &c->chunks[i]));
+	}
+	CAIRN_TRY(check_program(l));
+	for (size_t i = 0; i < c->nchunks; i++) {
+		const struct chunk *k = &c->chunks[i];
+
+		if (k->type == CAIRN_CHUNK_COUNTS)
+			load_counts(l, k);
+		if (k->type == CAIRN_CHUNK_FRAMES)
+			CAIRN_TRY(load_frames(l, k));
+		if (k->type == CAIRN_CHUNK_MAP)
+			CAIRN_TRY(load_map(l, k));
+	}
+	return 0;
+}
+
+static int load_file(struct profile *p, const char *path, bool partial,
+                     struct cairn_err *err)
+{
+	struct container c;
+	struct loader l = {.p = p, .c = &c, .err = err};
+	int rc;
+
+	CAIRN_TRY(container_read(
+	        &c, path, partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE, err));
+	add_file(p, &c);
+	l.module_of = xmalloc(c.nchunks * sizeof(*l.module_of));
+	l.numbers = xmalloc(c.nchunks * sizeof(*l.numbers));
+	rc = load_chunks(&l);
+	free(l.module_of);
+	free(l.numbers);
+	container_release(&c);
+	return rc;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct profile_frame *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+/* Sorts the frames, adds up equal places and forgets sums of zero. */
+static void sum_frames(struct profile *p)
+{
+	size_t kept = 0;
+
+	if (p->nframes)
+		qsort(p->frames, p->nframes, sizeof(*p->frames), by_place);
+	for (size_t i = 0, next; i < p->nframes; i = next) {
+		struct profile_frame f = p->frames[i];
+		uint64_t sum = 0;
+
+		for (next = i;
+		     next < p->nframes && !by_place(&f, &p->frames[next]);
+		     next++)
+			sum += (uint64_t)p->frames[next].count;
+		f.count = (int64_t)sum;
+		if (sum)
+			p->frames[kept++] = f;
+	}
+	p->nframes = kept;
+}
+
+/* Every function's counters have to lie in the module's. */
+static int check_map(const struct profile_module *m, struct cairn_err *err)
+{
+	for (uint32_t i = 0; i < m->map->nfunctions; i++) {
+		const struct map_function *f = &m->map->functions[i];
+		uint64_t at = f->counters - m->base;
+
+		if (f->ncounters &&
+		    (f->counters < m->base || at % 8 || at / 8 > m->ncounters ||
+		     f->ncounters > m->ncounters - at / 8))
+			return cairn_corrupt(
+			        err, m->path, f->record,
+			        "in the map, function %s has counters outside "
+			        "of the module's; build the program again",
+			        map_string(m->map, f->name));
+	}
+	return 0;
+}
+
+static int find_map(struct profile *p, struct profile_module *m,
+                    const struct profile_options *o, struct cairn_err *err)
+{
+	struct locate_module wanted = {
+	        .path = m->path,
+	        .directory = p->directory ? p->directory : "",
+	        .id = m->id,
+	        .nid = m->nid,
+	};
+
+	if (!m->map) {
+		CAIRN_TRY(locate_map(&wanted, o->exes, o->nexes, &m->map_bytes,
+		                     &m->map_size, err));
+		CAIRN_TRY(map_parse(m->map_bytes, m->map_size, m->path, &m->map,
+		                    err));
+	}
+	return check_map(m, err);
+}
+
+static int find_maps(struct profile *p, const struct profile_options *o,
+                     struct cairn_err *err)
+{
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		struct profile_module *m = &p->modules[i];
+		struct cairn_err e;
+		int rc = find_map(p, m, o, &e);
+
+		if (!rc)
+			continue;
+		if (!o->skip_missing)
+			return cairn_fail(err, rc, "%s: %s",
+			                  p->files[m->from].name, e.text);
+		map_free(m->map);
+		m->map = NULL;
+		free(m->map_bytes);
+		m->map_bytes = NULL;
+		m->missing = xstrdup(e.text);
+	}
+	return 0;
+}
+
+int profile_open(struct profile **out, const char *const *paths, size_t npaths,
+                 const struct profile_options *options, struct cairn_err *err)
+{
+	const struct profile_options defaults = {0};
+	struct profile *p = xcalloc(1, sizeof(*p));
+	int rc = 0;
+
+	*out = NULL;
+	if (!options)
+		options = &defaults;
+	for (size_t i = 0; i < npaths && !rc; i++)
+		rc = load_file(p, paths[i], options->partial, err);
+	if (!rc)
+		rc = find_maps(p, options, err);
+	if (rc) {
+		profile_free(p);
+		return rc;
+	}
+	sum_frames(p);
+	*out = p;
+	return 0;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		struct profile_module *m = &p->modules[i];
+
+		free(m->path);
+		free(m->id);
+		free(m->counts);
+		map_free(m->map);
+		free(m->map_bytes);
+		free(m->missing);
+	}
+	for (size_t i = 0; i < p->nfiles; i++)
+		free(p->files[i].name);
+	free(p->modules);
+	free(p->files);
+	free(p->frames);
+	free(p->main_id);
+	free(p->program);
+	free(p->directory);
+	free(p->command);
+	free(p);
+}
+
+uint64_t profile_count(const struct profile_module *m, uint64_t counter)
+{
+	return m->counts ? m->counts[counter] : 0;
+}
+
+bool profile_is_open(const struct profile *p)
+{
+	for (size_t i = 0; i < p->nfiles; i++)
+		if (p->files[i].state == CAIRN_STATE_OPEN)
+			return true;
+	return profile_flags(p) & CAIRN_FILE_UNFINISHED;
+}
+
+bool profile_is_incomplete(const struct profile *p)
+{
+	for (size_t i = 0; i < p->nfiles; i++)
+		if (p->files[i].truncated)
+			return true;
+	return profile_flags(p) & CAIRN_FILE_TRUNCATED;
+}
+
+uint32_t profile_flags(const struct profile *p)
+{
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < p->nfiles; i++)
+		flags |= p->files[i].flags;
+	return flags;
+}
+
+uint64_t profile_unwalked(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->nfiles; i++)
+		n += p->files[i].unwalked;
+	return n;
+}
+
+uint64_t profile_nruns(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->nfiles; i++)
+		n += p->files[i].nruns;
+	return n;
+}

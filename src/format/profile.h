@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_FORMAT_PROFILE_H
+#define CAIRN_FORMAT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cairn_err;
+struct map;
+
+/* An executable or shared object that counted. */
+struct profile_module {
+	char *path;
+	unsigned char *id; /* build id */
+	uint32_t nid;
+	uint64_t base;      /* link-time address of the first counter */
+	uint64_t ncounters; /* and how many there are */
+	uint64_t *counts;   /* summed over threads and runs; NULL: no thread
+	                       ever counted here */
+	struct map *map;    /* NULL if `missing` says why */
+	unsigned char *map_bytes;
+	size_t map_size;
+	char *missing;
+	size_t from; /* the file that had it first */
+};
+
+/* A place where frames died or began, summed. */
+struct profile_frame {
+	uint32_t module; /* index into modules */
+	uint32_t kind;   /* enum cairn_frame_kind */
+	uint64_t pc;
+	int64_t count;
+};
+
+/* What the header of one input file said. */
+struct profile_file {
+	char *name;
+	uint32_t pid, ppid, nruns, state, flags, how, signal, unwalked;
+	uint64_t start, end;
+	uint32_t nthreads; /* threads that counted */
+	bool truncated;    /* only its whole chunks were read */
+	uint64_t cut;
+	uint32_t nunsealed; /* chunks of a closed file without a checksum */
+};
+
+struct profile {
+	char *program, *directory, *command; /* of the first file */
+	struct profile_module *modules;
+	uint32_t nmodules, modules_cap;
+	struct profile_frame *frames; /* sorted by module, pc, kind */
+	size_t nframes, frames_cap;
+	struct profile_file *files;
+	size_t nfiles, files_cap;
+	unsigned char *main_id; /* build id of the program, NULL if unknown */
+	uint32_t main_nid;
+};
+
+struct profile_options {
+	const char *const *exes; /* files and directories to find maps in */
+	size_t nexes;
+	bool partial;      /* take what is whole of a truncated file */
+	bool skip_missing; /* a module without a map is left out */
+};
+
+/*
+ * Reads .cairn files of one build and sums them, and finds every module's map.
+ * `options` may be NULL: defaults.
+ *
+ * Fails:  as container_read and map_parse; CAIRN_E_MISMATCH if the files come
+ *         from different builds; CAIRN_E_ABSENT if a map is not to be found.
+ */
+int profile_open(struct profile **out, const char *const *paths, size_t npaths,
+                 const struct profile_options *options, struct cairn_err *err);
+void profile_free(struct profile *p);
+
+/*
+ * Writes the sum as one self-contained .cairn file.  The bytes depend only on
+ * the profile.
+ */
+int profile_write(const struct profile *p, const char *path,
+                  struct cairn_err *err);
+
+/* Counter number `counter` of the module. */
+uint64_t profile_count(const struct profile_module *m, uint64_t counter);
+
+/* True if some run did not end in a way that let the runtime finish its file:
+ * killed, or still running. */
+bool profile_is_open(const struct profile *p);
+/* True if some counts never made it into a file, or were cut off. */
+bool profile_is_incomplete(const struct profile *p);
+/* All flags of all files, and all UNWALKED. */
+uint32_t profile_flags(const struct profile *p);
+uint64_t profile_unwalked(const struct profile *p);
+/* All runs in all files. */
+uint64_t profile_nruns(const struct profile *p);
+
+#endif /* CAIRN_FORMAT_PROFILE_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_FORMAT_WRITER_H
+#define CAIRN_FORMAT_WRITER_H
+
+#include "base/bytes.h"
+
+#include <stdint.h>
+
+struct cairn_err;
+
+/* What the header of a file that a tool writes says. */
+struct writer_header {
+	uint32_t pid, ppid, nruns;
+	uint64_t start, end;
+	uint32_t flags, how, signal, unwalked;
+};
+
+/* What a chunk's header says beside what follows from its payload. */
+struct writer_chunk {
+	uint32_t type, id, module;
+	uint64_t n, aux0, aux1;
+};
+
+/*
+ * Builds a closed .cairn file in memory: writer_begin, then one writer_chunk
+ * per chunk, then writer_end, which puts the header in place.  The bytes are
+ * a function of the arguments only.
+ */
+void writer_begin(struct bytes *out);
+void writer_chunk(struct bytes *out, const struct writer_chunk *k,
+                  const void *payload, size_t size);
+void writer_end(struct bytes *out, const struct writer_header *h);
+
+/*
+ * Writes data under a name so that the name never shows half a file: into a
+ * new file beside it, synced, then renamed over it.
+ */
+int writer_replace(const char *path, const void *data, size_t size,
+                   struct cairn_err *err);
+
+#endif /* CAIRN_FORMAT_WRITER_H */

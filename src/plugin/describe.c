@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The blob of a map record: the function's CFG and source lines, in the form
+ * that abi/map.h lays down.  Written before any mark goes in, so that it shows
+ * the program and not our additions.
+ *
+ * A line belongs to an instance: the function itself, or one inlined call (a
+ * DILocation's inlinedAt).  Readers add up instances and take the maximum
+ * within one.
+ */
+#include "plugin/function.h"
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/ptrmap.h"
+#include "plugin/shim.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+	uint32_t instance, file;
+	unsigned number;
+};
+
+struct describer {
+	struct ptrmap file_of, instance_of;
+	struct bytes files, instances, blocks;
+	uint32_t nfiles, ninstances;
+	struct line *lines; /* of the current segment */
+	size_t nlines, lines_cap;
+	int64_t last_line;
+};
+
+char *path_of(LLVMMetadataRef file)
+{
+	unsigned ndir, nname;
+	const char *dir, *name;
+
+	if (!file)
+		return NULL;
+	dir = LLVMDIFileGetDirectory(file, &ndir);
+	name = LLVMDIFileGetFilename(file, &nname);
+	if (nname == 0)
+		return NULL;
+	if (name[0] == '/' || ndir == 0)
+		return xstrndup(name, nname);
+	return xasprintf("%.*s/%.*s", (int)ndir, dir, (int)nname, name);
+}
+
+static uint32_t file_index(struct describer *d, LLVMMetadataRef file)
+{
+	uint32_t index;
+	char *path;
+
+	if (!file)
+		return PTRMAP_NONE;
+	index = ptrmap_get(&d->file_of, file);
+	if (index != PTRMAP_NONE)
+		return index;
+	path = path_of(file);
+	if (!path)
+		return PTRMAP_NONE;
+	bytes_put_str(&d->files, path, strlen(path));
+	free(path);
+	ptrmap_set(&d->file_of, file, d->nfiles);
+	return d->nfiles++;
+}
+
+static uint32_t instance_index(struct describer *d, LLVMMetadataRef location)
+{
+	LLVMMetadataRef at = LLVMDILocationGetInlinedAt(location);
+	uint32_t index;
+	const char *name;
+	size_t n;
+
+	if (!at)
+		return 0;
+	index = ptrmap_get(&d->instance_of, at);
+	if (index != PTRMAP_NONE)
+		return index;
+	name = shim_scope_function(LLVMDILocationGetScope(location), &n);
+	bytes_put_str(&d->instances, name, n);
+	ptrmap_set(&d->instance_of, at, ++d->ninstances);
+	return d->ninstances;
+}
+
+static void add_line(struct describer *d, LLVMValueRef instruction)
+{
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
+	struct line line;
+
+	if (!location || LLVMIsAPHINode(instruction))
+		return;
+	line.number = LLVMDILocationGetLine(location);
+	line.file = file_index(
+	        d, LLVMDIScopeGetFile(LLVMDILocationGetScope(location)));
+	if (line.number == 0 || line.file == PTRMAP_NONE)
+		return;
+	line.instance = instance_index(d, location);
+	for (size_t i = d->nlines; i > 0; i--)
+		if (!memcmp(&d->lines[i - 1], &line, sizeof(line)))
+			return;
+	VEC_RESERVE(d->lines, d->nlines, d->lines_cap);
+	d->lines[d->nlines++] = line;
+}
+
+static void end_segment(struct describer *d)
+{
+	bytes_put_uv(&d->blocks, d->nlines);
+	for (size_t i = 0; i < d->nlines; i++) {
+		const struct line *line = &d->lines[i];
+
+		bytes_put_uv(&d->blocks, line->instance);
+		bytes_put_uv(&d->blocks, line->file);
+		bytes_put_sv(&d->blocks, (int64_t)line->number - d->last_line);
+		d->last_line = line->number;
+	}
+	d->nlines = 0;
+}
+
+static LLVMValueRef first_of(const struct node *node)
+{
+	return node->first ? node->first : LLVMGetFirstInstruction(node->block);
+}
+
+static bool ends_node(const struct node *node, LLVMValueRef i)
+{
+	return i == node->last_call;
+}
+
+static uint32_t count_instructions(const struct node *node)
+{
+	uint32_t n = 0;
+
+	for (LLVMValueRef i = first_of(node); i;
+	     i = LLVMGetNextInstruction(i)) {
+		n += !LLVMIsAPHINode(i) && !LLVMIsADbgInfoIntrinsic(i);
+		if (ends_node(node, i))
+			break;
+	}
+	return n;
+}
+
+/* `sites` is a cursor over fn->sites, which are in block order. */
+static void describe_node(struct describer *d, const struct function *fn,
+                          block_id b, uint32_t *next_site)
+{
+	const struct node *node = &fn->nodes[b];
+
+	bytes_put_uv(&d->blocks, node->flags);
+	bytes_put_uv(&d->blocks, count_instructions(node));
+	bytes_put_uv(&d->blocks, node->counter);
+	bytes_put_uv(&d->blocks, node->nsegments);
+	for (LLVMValueRef i = first_of(node); i;
+	     i = LLVMGetNextInstruction(i)) {
+		add_line(d, i);
+		if (ends_node(node, i))
+			break;
+		if (*next_site < fn->nsites &&
+		    fn->sites[*next_site].call == i) {
+			++*next_site;
+			if (!LLVMIsATerminatorInst(i))
+				end_segment(d);
+		}
+	}
+	end_segment(d);
+}
+
+static void put_name(struct bytes *b, LLVMValueRef f)
+{
+	size_t n;
+	const char *name = LLVMGetValueName2(f, &n);
+
+	if (n && name[0] == '\1') {
+		name++;
+		n--;
+	}
+	bytes_put_str(b, name, n);
+}
+
+static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
+{
+	LLVMLinkage linkage = LLVMGetLinkage(f);
+	uint64_t flags = 0;
+
+	if (linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage)
+		flags |= CAIRN_FN_LOCAL;
+	if (linkage == LLVMLinkOnceODRLinkage ||
+	    linkage == LLVMLinkOnceAnyLinkage ||
+	    linkage == LLVMWeakODRLinkage || linkage == LLVMWeakAnyLinkage)
+		flags |= CAIRN_FN_SHARED;
+	if (mode && mode->strict)
+		flags |= CAIRN_FN_STRICT;
+	if (mode && mode->slow)
+		flags |= CAIRN_FN_SLOW;
+	if (mode && mode->source)
+		flags |= CAIRN_FN_SOURCE;
+	return flags;
+}
+
+static void put_definition(struct describer *d, LLVMValueRef f, struct bytes *b)
+{
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
+	uint32_t file = PTRMAP_NONE;
+
+	if (subprogram)
+		file = file_index(d, shim_subprogram_file(subprogram));
+	bytes_put_uv(b, file == PTRMAP_NONE ? 0 : 1 + (uint64_t)file);
+	bytes_put_uv(b, subprogram ? LLVMDISubprogramGetLine(subprogram) : 0);
+}
+
+static void put_edges(const struct function *fn, struct bytes *b)
+{
+	bytes_put_uv(b, fn->g.nedges);
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		const struct edge_info *info = &fn->edges[e];
+
+		bytes_put_uv(b, fn->g.edges[e].src);
+		bytes_put_uv(b, fn->g.edges[e].dst);
+		bytes_put_uv(b, info->kind);
+		bytes_put_uv(b, info->counter);
+		bytes_put_uv(b, info->weight);
+	}
+}
+
+static void put_sites(const struct function *fn, struct bytes *b)
+{
+	bytes_put_uv(b, fn->nsites);
+	for (uint32_t i = 0; i < fn->nsites; i++) {
+		bytes_put_uv(b, fn->sites[i].block);
+		bytes_put_uv(b, fn->sites[i].segment);
+	}
+}
+
+static void describer_release(struct describer *d)
+{
+	ptrmap_release(&d->file_of);
+	ptrmap_release(&d->instance_of);
+	bytes_release(&d->files);
+	bytes_release(&d->instances);
+	bytes_release(&d->blocks);
+	free(d->lines);
+}
+
+void describe_function(const struct function *fn, const struct mode *mode,
+                       struct bytes *b)
+{
+	struct describer d = {0};
+	struct bytes definition = {0};
+	uint32_t next_site = 0;
+
+	put_definition(&d, fn->f, &definition);
+	for (block_id i = 1; i < fn->g.nblocks; i++)
+		describe_node(&d, fn, i, &next_site);
+	bytes_put_uv(b, CAIRN_BLOB_VERSION);
+	bytes_put_uv(b, flags_of(fn->f, mode));
+	put_name(b, fn->f);
+	bytes_put_str(b, "", 0);
+	bytes_put_u64(b, function_hash(fn));
+	bytes_put_uv(b, d.nfiles);
+	bytes_put(b, d.files.data, d.files.n);
+	bytes_put(b, definition.data, definition.n);
+	bytes_put_uv(b, d.ninstances);
+	bytes_put(b, d.instances.data, d.instances.n);
+	bytes_put_uv(b, fn->g.nblocks);
+	bytes_put(b, d.blocks.data, d.blocks.n);
+	put_edges(fn, b);
+	put_sites(fn, b);
+	bytes_release(&definition);
+	describer_release(&d);
+}
+
+void describe_uncovered(LLVMValueRef f, const char *reason, struct bytes *b)
+{
+	struct describer d = {0};
+	struct bytes definition = {0};
+
+	put_definition(&d, f, &definition);
+	bytes_put_uv(b, CAIRN_BLOB_VERSION);
+	bytes_put_uv(b, flags_of(f, NULL) | CAIRN_FN_NOT_COVERED);
+	put_name(b, f);
+	bytes_put_str(b, reason, strlen(reason));
+	bytes_put_u64(b, 0);
+	bytes_put_uv(b, d.nfiles);
+	bytes_put(b, d.files.data, d.files.n);
+	bytes_put(b, definition.data, definition.n);
+	for (int i = 0; i < 4; i++) /* no instances, blocks, edges, sites */
+		bytes_put_uv(b, 0);
+	bytes_release(&definition);
+	describer_release(&d);
+}

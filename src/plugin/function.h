@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_PLUGIN_FUNCTION_H
+#define CAIRN_PLUGIN_FUNCTION_H
+
+#include "abi/map.h"
+#include "graph/cfg.h"
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shim;
+
+/* What the command line asked for. */
+struct mode {
+	bool slow;      /* a counter in every block */
+	bool strict;    /* a call's fall-through is an edge of its own */
+	bool all;       /* a counter on every edge */
+	bool heuristic; /* weights of 1994 instead of the compiler's */
+	bool probes;    /* note where blocks start, for interrupted frames */
+	bool source;    /* count the CFG before optimization */
+};
+
+/*
+ * A node of our CFG: a basic block, or in strict mode a part of one, up to and
+ * with a call.  Calls that may not come back end segments.
+ */
+struct node {
+	LLVMBasicBlockRef block;
+	LLVMValueRef first;     /* its first instruction; NULL: the block's */
+	LLVMValueRef last_call; /* strict: the call that ends this part */
+	uint32_t nsegments;
+	uint32_t flags;        /* CAIRN_BLOCK_* */
+	uint32_t counter;      /* 0, or 1 + counter of this block (slow) */
+	LLVMValueRef probe_at; /* first instruction behind the marks, or NULL */
+};
+
+enum edge_where {
+	AT_NOWHERE, /* cannot carry a mark */
+	AT_ENTRY,   /* top of the first block */
+	AT_END,     /* end of the source */
+	AT_TOP,     /* top of the target */
+	AT_SPLIT,   /* a new block between them */
+	AT_COMPARE, /* before the indirect jump, if it goes there */
+	AT_FALL,    /* strict: right after the call */
+};
+
+struct edge_info {
+	enum cairn_edge_kind kind;
+	enum edge_where where;
+	unsigned successor; /* first successor index of the terminator */
+	uint64_t frequency; /* the compiler's estimate */
+	uint64_t weight;    /* what placement used */
+	bool is_chord;
+	uint32_t counter; /* 0, or 1 + index */
+};
+
+struct site {
+	LLVMValueRef call;
+	block_id block;
+	uint32_t segment;
+};
+
+/* A function, imported: the CFG, and where its parts are in the IR. */
+struct function {
+	LLVMValueRef f;
+	struct cfg g;
+	struct node *nodes; /* [0] is the outside */
+	struct edge_info *edges;
+	struct site *sites;
+	uint32_t nsites, sites_cap;
+	uint32_t ncounters;
+	uint32_t edges_cap, nodes_cap;
+	LLVMValueRef counters; /* the global */
+	uint64_t key;          /* names it after inlining; 0 if marked late */
+};
+
+/* Imports f.  Reads the IR, changes nothing. */
+void function_import(struct function *fn, LLVMValueRef f,
+                     const struct mode *mode, struct shim *s);
+void function_release(struct function *fn);
+/* A hash of the shape of the CFG: same source and flags, same hash. */
+uint64_t function_hash(const struct function *fn);
+
+/* The call in tail position of a block that ends the activation, or NULL. */
+LLVMValueRef tail_call_of(LLVMBasicBlockRef block);
+/* The call behind which a block has nothing but `unreachable`, or NULL. */
+LLVMValueRef final_call_of(LLVMBasicBlockRef block);
+
+/* Writes the marks that fn->edges[] and fn->nodes[] ask for. */
+void mark_function(struct function *fn, const struct mode *mode);
+/* The same before optimization: placeholders instead of code. */
+void mark_function_early(struct function *fn, const struct mode *mode);
+/* Turns the placeholders in f into code. */
+void mark_placeholders(LLVMValueRef f, const struct mode *mode);
+
+/* The path of a DIFile, absolute where known; the caller frees it.  NULL if it
+ * has none. */
+char *path_of(LLVMMetadataRef file);
+
+/* Describes the function for the map; the caller frees b. */
+struct bytes;
+void describe_function(const struct function *fn, const struct mode *mode,
+                       struct bytes *b);
+void describe_uncovered(LLVMValueRef f, const char *reason, struct bytes *b);
+
+#endif /* CAIRN_PLUGIN_FUNCTION_H */

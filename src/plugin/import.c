@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From LLVM's IR to our CFG.
+ *
+ * Nodes are the basic blocks that can be reached from the entry, in their
+ * order; node 0 is the outside.  Parallel successors of one terminator (cases
+ * of a switch with the same target) are one edge: one transfer of control from
+ * block to block, as the 1994 paper has it.  Every edge learns where its mark
+ * would go; some cannot carry one and have to be in the spanning tree.
+ *
+ * When does a block's flow leave?  A frame that dies in a call (exit, longjmp,
+ * throw) is recorded by the runtime as a way out at that call, a *site*.
+ * Calls behind which nothing follows need no site: at a tail call, at a call
+ * that cannot return, the marks of the way out stand before the call, and the
+ * flow is complete when it starts.  That also keeps tail calls tail calls.
+ *
+ * Invariant: on every path through the code, the marks of an edge stand after
+ * the last site of its source and before the first site of its target.
+ */
+#include "plugin/function.h"
+
+#include "base/alloc.h"
+#include "base/ptrmap.h"
+#include "plugin/shim.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- tail calls ---------------------------------------------------------- */
+
+/* Intrinsics that make no code. */
+static bool is_noise(LLVMValueRef instruction)
+{
+	static const char *const names[] = {"llvm.dbg.", "llvm.lifetime.end",
+	                                    "llvm.assume",
+	                                    "llvm.experimental.noalias"};
+	const char *name;
+	size_t n;
+
+	if (!LLVMIsAIntrinsicInst(instruction))
+		return false;
+	name = LLVMGetValueName2(LLVMGetCalledValue(instruction), &n);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* A block of nothing but phis and a return. */
+static bool is_bare_return(LLVMBasicBlockRef block)
+{
+	LLVMValueRef i = LLVMGetFirstInstruction(block);
+
+	while (i && (LLVMIsAPHINode(i) || is_noise(i)))
+		i = LLVMGetNextInstruction(i);
+	return i && LLVMIsAReturnInst(i);
+}
+
+LLVMValueRef tail_call_of(LLVMBasicBlockRef block)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+	LLVMValueRef i;
+
+	if (!LLVMIsAReturnInst(end) &&
+	    !(LLVMIsABranchInst(end) && LLVMGetNumSuccessors(end) == 1 &&
+	      is_bare_return(LLVMGetSuccessor(end, 0))))
+		return NULL;
+	i = LLVMGetPreviousInstruction(end);
+	while (i && is_noise(i))
+		i = LLVMGetPreviousInstruction(i);
+	/* a cast of the result between call and return changes nothing */
+	if (i && LLVMIsABitCastInst(i))
+		i = LLVMGetPreviousInstruction(i);
+	if (!i || !LLVMIsACallInst(i) || !LLVMIsTailCall(i) || !shim_is_call(i))
+		return NULL;
+	return i;
+}
+
+LLVMValueRef final_call_of(LLVMBasicBlockRef block)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+	LLVMValueRef i;
+
+	if (!LLVMIsAUnreachableInst(end))
+		return NULL;
+	i = LLVMGetPreviousInstruction(end);
+	while (i && is_noise(i))
+		i = LLVMGetPreviousInstruction(i);
+	return i && shim_is_call(i) ? i : NULL;
+}
+
+/* --- nodes --------------------------------------------------------------- */
+
+static block_id add_node(struct function *fn, LLVMBasicBlockRef block)
+{
+	block_id b = fn->g.nblocks++;
+
+	VEC_RESERVE(fn->nodes, b, fn->nodes_cap);
+	fn->nodes[b] = (struct node){.block = block, .nsegments = 1};
+	return b;
+}
+
+static void mark_reachable(LLVMValueRef f, struct ptrmap *seen)
+{
+	unsigned n = LLVMCountBasicBlocks(f);
+	LLVMBasicBlockRef *stack = xcalloc(n, sizeof(LLVMBasicBlockRef));
+	unsigned depth = 0;
+
+	stack[depth++] = LLVMGetEntryBasicBlock(f);
+	ptrmap_set(seen, stack[0], 1);
+	while (depth) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(stack[--depth]);
+		unsigned nsuccessors = LLVMGetNumSuccessors(end);
+
+		for (unsigned k = 0; k < nsuccessors; k++) {
+			LLVMBasicBlockRef to = LLVMGetSuccessor(end, k);
+
+			if (ptrmap_get(seen, to) != PTRMAP_NONE)
+				continue;
+			ptrmap_set(seen, to, 1);
+			stack[depth++] = to;
+		}
+	}
+	free(stack);
+}
+
+static bool needs_site(LLVMValueRef call, LLVMValueRef tail,
+                       LLVMValueRef noreturn, const struct mode *mode)
+{
+	if (!shim_is_call(call) || call == tail || call == noreturn)
+		return false;
+	return (!mode->strict && !mode->source) || !shim_always_returns(call);
+}
+
+static void add_site(struct function *fn, LLVMValueRef call, block_id b)
+{
+	VEC_RESERVE(fn->sites, fn->nsites, fn->sites_cap);
+	fn->sites[fn->nsites++] = (struct site){
+	        .call = call,
+	        .block = b,
+	        .segment = fn->nodes[b].nsegments - 1,
+	};
+}
+
+/* Nodes and sites of one block.  Returns its last node. */
+static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
+                             const struct mode *mode)
+{
+	block_id b = add_node(fn, block);
+	LLVMValueRef tail = tail_call_of(block);
+	LLVMValueRef noreturn = final_call_of(block);
+	LLVMValueRef i = LLVMGetFirstInstruction(block);
+
+	for (; i; i = LLVMGetNextInstruction(i)) {
+		if (LLVMIsALandingPadInst(i))
+			fn->nodes[b].flags |= CAIRN_BLOCK_LANDING_PAD;
+		if (!needs_site(i, tail, noreturn, mode))
+			continue;
+		if (!mode->strict) {
+			add_site(fn, i, b);
+			if (!LLVMIsATerminatorInst(i))
+				fn->nodes[b].nsegments++;
+			continue;
+		}
+		fn->nodes[b].last_call = i;
+		if (!LLVMIsATerminatorInst(i)) {
+			b = add_node(fn, block);
+			fn->nodes[b].first = LLVMGetNextInstruction(i);
+		}
+	}
+	return b;
+}
+
+/* --- edges --------------------------------------------------------------- */
+
+static struct edge_info *add_edge(struct function *fn, block_id src,
+                                  block_id dst, enum cairn_edge_kind kind,
+                                  enum edge_where where)
+{
+	edge_id e = cfg_add_edge(&fn->g, src, dst);
+
+	VEC_RESERVE(fn->edges, e, fn->edges_cap);
+	fn->edges[e] = (struct edge_info){.kind = kind, .where = where};
+	return &fn->edges[e];
+}
+
+static enum cairn_edge_kind kind_of(LLVMValueRef end, unsigned k)
+{
+	switch (LLVMGetInstructionOpcode(end)) {
+	case LLVMBr:
+		if (LLVMGetNumSuccessors(end) == 1)
+			return CAIRN_EDGE_JUMP;
+		return k == 0 ? CAIRN_EDGE_TRUE : CAIRN_EDGE_FALSE;
+	case LLVMSwitch:
+		return k == 0 ? CAIRN_EDGE_DEFAULT : CAIRN_EDGE_CASE;
+	case LLVMIndirectBr:
+		return CAIRN_EDGE_INDIRECT;
+	case LLVMInvoke:
+		return k == 0 ? CAIRN_EDGE_NORMAL : CAIRN_EDGE_UNWIND;
+	default:
+		return CAIRN_EDGE_JUMP;
+	}
+}
+
+static enum cairn_edge_kind exit_kind_of(LLVMValueRef end)
+{
+	switch (LLVMGetInstructionOpcode(end)) {
+	case LLVMRet:
+		return CAIRN_EDGE_RETURN;
+	case LLVMResume:
+		return CAIRN_EDGE_RESUME;
+	default:
+		return CAIRN_EDGE_NORETURN;
+	}
+}
+
+/*
+ * A bare return that tail calls jump to must stay bare, or the code generator
+ * no longer merges call and return.
+ */
+static bool is_return_of_tail_calls(LLVMBasicBlockRef block)
+{
+	LLVMValueRef use;
+
+	if (!is_bare_return(block))
+		return false;
+	use = NULL;
+	for (LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); u;
+	     u = LLVMGetNextUse(u)) {
+		use = LLVMGetUser(u);
+		if (LLVMIsABranchInst(use) &&
+		    tail_call_of(LLVMGetInstructionParent(use)))
+			return true;
+	}
+	return false;
+}
+
+/* One edge per distinct successor; `to_node` names first parts of blocks. */
+static void import_successors(struct function *fn, block_id src,
+                              const struct ptrmap *to_node, struct shim *s)
+{
+	LLVMBasicBlockRef block = fn->nodes[src].block;
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+	unsigned n = LLVMGetNumSuccessors(end);
+	struct ptrmap seen = {0}; /* target -> edge */
+
+	if (n == 0) {
+		struct edge_info *e = add_edge(
+		        fn, src, CFG_OUTSIDE, exit_kind_of(end),
+		        is_return_of_tail_calls(block) ? AT_NOWHERE : AT_END);
+
+		e->frequency = shim_edge_frequency(s, block, 0);
+		return;
+	}
+	for (unsigned k = 0; k < n; k++) {
+		LLVMBasicBlockRef to = LLVMGetSuccessor(end, k);
+		edge_id known = ptrmap_get(&seen, to);
+		struct edge_info *e;
+
+		if (known != PTRMAP_NONE) {
+			fn->edges[known].frequency +=
+			        shim_edge_frequency(s, block, k);
+			continue;
+		}
+		ptrmap_set(&seen, to, fn->g.nedges);
+		e = add_edge(fn, src, ptrmap_get(to_node, to), kind_of(end, k),
+		             AT_SPLIT);
+		e->successor = k;
+		e->frequency = shim_edge_frequency(s, block, k);
+	}
+	ptrmap_release(&seen);
+}
+
+static void import_parts(struct function *fn, block_id first, block_id last,
+                         struct shim *s)
+{
+	uint64_t frequency =
+	        shim_edge_frequency(s, fn->nodes[first].block, UINT32_MAX);
+
+	for (block_id b = first; b <= last; b++) {
+		if (!fn->nodes[b].last_call)
+			continue;
+		add_edge(fn, b, CFG_OUTSIDE, CAIRN_EDGE_ABNORMAL, AT_NOWHERE);
+		if (b < last)
+			add_edge(fn, b, b + 1, CAIRN_EDGE_FALL, AT_FALL)
+			        ->frequency = frequency;
+	}
+}
+
+/* Where the mark of each edge would go, once the whole graph is known. */
+static void choose_places(struct function *fn)
+{
+	const struct cfg *g = &fn->g;
+
+	for (edge_id e = 0; e < g->nedges; e++) {
+		struct edge_info *info = &fn->edges[e];
+		block_id src = g->edges[e].src, dst = g->edges[e].dst;
+		uint32_t nout = g->out_at[src + 1] - g->out_at[src];
+		uint32_t nin = g->in_at[dst + 1] - g->in_at[dst];
+
+		if (info->kind == CAIRN_EDGE_INDIRECT)
+			fn->nodes[dst].flags |= CAIRN_BLOCK_INDIRECT;
+		if (info->where != AT_SPLIT)
+			continue;
+		if (nin == 1)
+			info->where = AT_TOP;
+		else if (nout == 1)
+			info->where = AT_END;
+		else if (info->kind == CAIRN_EDGE_INDIRECT)
+			info->where = AT_COMPARE;
+		else if (info->kind == CAIRN_EDGE_UNWIND)
+			info->where = AT_NOWHERE;
+	}
+}
+
+/*
+ * A jump to the bare return of tail calls, after one: its mark goes before the
+ * call (mark.c), at the end of the source, never at the top of the target.
+ */
+static void keep_returns_bare(struct function *fn)
+{
+	const struct cfg *g = &fn->g;
+
+	for (edge_id e = 1; e < g->nedges; e++) {
+		block_id dst = g->edges[e].dst;
+
+		if (fn->edges[e].where == AT_TOP && dst != CFG_OUTSIDE &&
+		    is_return_of_tail_calls(fn->nodes[dst].block))
+			fn->edges[e].where = AT_END;
+	}
+}
+
+void function_import(struct function *fn, LLVMValueRef f,
+                     const struct mode *mode, struct shim *s)
+{
+	unsigned n = LLVMCountBasicBlocks(f);
+	struct ptrmap reachable = {0}, to_node = {0};
+	block_id *last = xcalloc(n + 1, sizeof(*last));
+	block_id *first = xcalloc(n + 1, sizeof(*first));
+	uint32_t nblocks = 0;
+
+	*fn = (struct function){.f = f};
+	cfg_init(&fn->g, 1);
+	VEC_RESERVE(fn->nodes, 0, fn->nodes_cap);
+	fn->nodes[CFG_OUTSIDE] = (struct node){0};
+	mark_reachable(f, &reachable);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+	     b = LLVMGetNextBasicBlock(b)) {
+		if (ptrmap_get(&reachable, b) == PTRMAP_NONE)
+			continue;
+		first[nblocks] = fn->g.nblocks;
+		ptrmap_set(&to_node, b, fn->g.nblocks);
+		last[nblocks++] = import_block(fn, b, mode);
+	}
+	add_edge(fn, CFG_OUTSIDE, 1, CAIRN_EDGE_ENTRY, AT_ENTRY)->frequency =
+	        shim_edge_frequency(s, fn->nodes[1].block, UINT32_MAX);
+	for (uint32_t i = 0; i < nblocks; i++) {
+		import_parts(fn, first[i], last[i], s);
+		import_successors(fn, last[i], &to_node, s);
+	}
+	cfg_link(&fn->g);
+	choose_places(fn);
+	keep_returns_bare(fn);
+	ptrmap_release(&reachable);
+	ptrmap_release(&to_node);
+	free(first);
+	free(last);
+}
+
+void function_release(struct function *fn)
+{
+	cfg_release(&fn->g);
+	free(fn->nodes);
+	free(fn->edges);
+	free(fn->sites);
+	*fn = (struct function){0};
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
+	return h * 0xff51afd7ed558ccdu;
+}
+
+uint64_t function_hash(const struct function *fn)
+{
+	uint64_t h = mix(0, fn->g.nblocks);
+
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		h = mix(h, fn->g.edges[e].src);
+		h = mix(h, fn->g.edges[e].dst);
+		h = mix(h, fn->edges[e].kind);
+	}
+	return h;
+}

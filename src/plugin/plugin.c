@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plugin, from a module to a marked module:
+ *
+ *     for every function with a body:
+ *         import its CFG                        import.c
+ *         weigh the edges, choose the chords    graph/
+ *         describe it for the map               describe.c
+ *         write the marks                       mark.c
+ *
+ * A module is marked once: a flag in it says so, since the same bitcode can
+ * pass here again (-emit-llvm and then clang on the result, link time).
+ */
+#include "plugin/function.h"
+
+#include "analysis/feedback.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "graph/place.h"
+#include "graph/weight.h"
+#include "plugin/shim.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct plugin {
+	LLVMModuleRef module;
+	LLVMContextRef context;
+	struct shim *shim;
+	struct mode mode;
+	struct feedback *feedback; /* or NULL */
+};
+
+static int parse_mode(const struct plugin_options *options, struct mode *mode,
+                      struct cairn_err *err)
+{
+	char *copy = xstrdup(options->mode), *rest = copy;
+	char *word = strsep(&rest, ",");
+	int result = CAIRN_OK;
+
+	*mode = (struct mode){.source = !strcmp(options->stage, "source")};
+	if (strcmp(word, "edges"))
+		result = cairn_fail(err, CAIRN_E_USAGE,
+		                    "cairn: unknown mode '%s'", word);
+	while (result == CAIRN_OK && (word = strsep(&rest, ","))) {
+		if (!strcmp(word, "slow"))
+			mode->slow = true;
+		else if (!strcmp(word, "strict"))
+			mode->strict = true;
+		else if (!strcmp(word, "all"))
+			mode->all = true;
+		else if (!strcmp(word, "weights=heuristic"))
+			mode->heuristic = true;
+		else if (strcmp(word, "weights=freq") && word[0])
+			result = cairn_fail(err, CAIRN_E_USAGE,
+			                    "cairn: unknown option '%s'", word);
+	}
+	free(copy);
+	return result;
+}
+
+/* Measured counts of this function from an earlier run, or NULL. */
+static const uint64_t *measured(struct plugin *p, const struct function *fn)
+{
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(fn->f);
+	const uint64_t *counts;
+	uint32_t nedges;
+	char *file = NULL;
+	size_t n;
+
+	if (!p->feedback)
+		return NULL;
+	if (subprogram)
+		file = path_of(shim_subprogram_file(subprogram));
+	counts = feedback_edges(p->feedback, LLVMGetValueName2(fn->f, &n), file,
+	                        function_hash(fn), &nedges);
+	free(file);
+	return counts && nedges == fn->g.nedges ? counts : NULL;
+}
+
+/* Weights by which the spanning tree is chosen. */
+static void weigh(struct plugin *p, struct function *fn, uint64_t *weight)
+{
+	const uint64_t *counts = measured(p, fn);
+	const struct cfg *g = &fn->g;
+	uint64_t *frequency = xcalloc(g->nedges, sizeof(*frequency));
+
+	for (edge_id e = 0; e < g->nedges; e++)
+		frequency[e] = fn->edges[e].frequency;
+	if (counts)
+		weight_from_counts(g, counts, weight);
+	else if (p->mode.heuristic)
+		weight_heuristic(g, weight);
+	else
+		weight_from_frequencies(g, frequency, weight);
+	for (edge_id e = 0; e < g->nedges; e++)
+		fn->edges[e].weight = weight[e];
+	free(frequency);
+}
+
+/* Chooses the edges to count.  Returns false if there is no way. */
+static bool choose_chords(struct plugin *p, struct function *fn)
+{
+	const struct cfg *g = &fn->g;
+	uint64_t *weight = xcalloc(g->nedges, sizeof(*weight));
+	bool *must = xcalloc(g->nedges, sizeof(*must));
+	bool *chord = xcalloc(g->nedges, sizeof(*chord));
+	bool *needs_block = xcalloc(g->nedges, sizeof(*needs_block));
+	bool possible;
+
+	weigh(p, fn, weight);
+	for (edge_id e = 0; e < g->nedges; e++) {
+		must[e] = fn->edges[e].where == AT_NOWHERE;
+		needs_block[e] = fn->edges[e].where == AT_SPLIT ||
+		                 fn->edges[e].where == AT_COMPARE;
+	}
+	weight_add_jumps(g, needs_block, weight);
+	possible = place_edges(g, weight, must, chord) == 0;
+	for (edge_id e = 0; e < g->nedges; e++)
+		fn->edges[e].is_chord = chord[e] || (p->mode.all && !must[e]);
+	free(weight);
+	free(must);
+	free(chord);
+	free(needs_block);
+	return possible;
+}
+
+static void number_counters(struct plugin *p, struct function *fn)
+{
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].is_chord && !p->mode.slow)
+			fn->edges[e].counter = ++fn->ncounters;
+	for (block_id b = 1; b < fn->g.nblocks && p->mode.slow; b++)
+		fn->nodes[b].counter = ++fn->ncounters;
+}
+
+/* Leaves the record for the writer of sections (entry.cpp). */
+static void add_record(struct plugin *p, const struct function *fn,
+                       const struct bytes *blob)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(p->context);
+	LLVMMetadataRef parts[5] = {
+	        LLVMValueAsMetadata(fn->f),
+	        fn->counters ? LLVMValueAsMetadata(fn->counters) : NULL,
+	        LLVMValueAsMetadata(LLVMConstInt(i64, fn->ncounters, false)),
+	        LLVMMDStringInContext2(p->context, (const char *)blob->data,
+	                               blob->n),
+	        LLVMValueAsMetadata(LLVMConstInt(i64, fn->key, false)),
+	};
+	LLVMMetadataRef node = LLVMMDNodeInContext2(p->context, parts, 5);
+
+	LLVMAddNamedMetadataOperand(p->module, PLUGIN_FUNCTIONS,
+	                            LLVMMetadataAsValue(p->context, node));
+}
+
+static void leave_out(struct plugin *p, LLVMValueRef f, const char *reason)
+{
+	struct bytes blob = {0};
+
+	describe_uncovered(f, reason, &blob);
+	add_record(p, &(struct function){.f = f}, &blob);
+	bytes_release(&blob);
+}
+
+static void run_on_function(struct plugin *p, LLVMValueRef f)
+{
+	const char *reason = shim_why_not(f);
+	struct bytes blob = {0};
+	struct function fn;
+
+	if (reason) {
+		leave_out(p, f, reason);
+		return;
+	}
+	shim_prepare(p->shim, f);
+	function_import(&fn, f, &p->mode, p->shim);
+	if (choose_chords(p, &fn)) {
+		number_counters(p, &fn);
+		describe_function(&fn, &p->mode, &blob);
+		if (p->mode.source)
+			mark_function_early(&fn, &p->mode);
+		else
+			mark_function(&fn, &p->mode);
+		add_record(p, &fn, &blob);
+	} else {
+		leave_out(p, f, "exception edges that cannot be counted");
+	}
+	bytes_release(&blob);
+	function_release(&fn);
+}
+
+static bool has_flag(LLVMModuleRef module, const char *name)
+{
+	return LLVMGetModuleFlag(module, name, strlen(name));
+}
+
+static void set_flag(LLVMModuleRef module, const char *name)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(module));
+
+	LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorOverride, name,
+	                  strlen(name),
+	                  LLVMValueAsMetadata(LLVMConstInt(i32, 1, false)));
+}
+
+static int open_plugin(struct plugin *p, const struct plugin_options *options,
+                       struct cairn_err *err)
+{
+	CAIRN_TRY(parse_mode(options, &p->mode, err));
+	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);
+	if (options->feedback[0] && !has_flag(p->module, PLUGIN_MARKED))
+		return feedback_open(options->feedback, &p->feedback, err);
+	return CAIRN_OK;
+}
+
+static bool has_body(LLVMValueRef f)
+{
+	return !LLVMIsDeclaration(f) &&
+	       LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage;
+}
+
+static void run_on_module(struct plugin *p)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
+	     f = LLVMGetNextFunction(f))
+		if (has_body(f))
+			run_on_function(p, f);
+	set_flag(p->module, p->mode.source ? PLUGIN_MARKED : PLUGIN_DONE);
+}
+
+/* The late step of --cairn-stage=source. */
+static void finish_module(struct plugin *p)
+{
+	LLVMValueRef placeholder = shim_placeholder(p->module);
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
+	     f = LLVMGetNextFunction(f))
+		if (has_body(f) && LLVMGetGC(f) &&
+		    !strcmp(LLVMGetGC(f), PLUGIN_GC))
+			mark_placeholders(f, &p->mode);
+	if (!LLVMGetFirstUse(placeholder))
+		LLVMDeleteFunction(placeholder);
+	set_flag(p->module, PLUGIN_DONE);
+}
+
+bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
+                      const struct plugin_options *options,
+                      enum plugin_moment moment, char *message, size_t n)
+{
+	bool is_source = !strcmp(options->stage, "source");
+	struct cairn_err err = {0};
+	struct plugin p = {
+	        .module = module,
+	        .context = LLVMGetModuleContext(module),
+	        .shim = s,
+	};
+
+	if (has_flag(module, PLUGIN_DONE) ||
+	    (moment == PLUGIN_EARLY &&
+	     (!is_source || has_flag(module, PLUGIN_MARKED))))
+		return false;
+	if (open_plugin(&p, options, &err) < 0) {
+		snprintf(message, n, "%s", err.text);
+		return false;
+	}
+	if (moment == PLUGIN_LATE && is_source)
+		finish_module(&p);
+	else
+		run_on_module(&p);
+	if (p.feedback)
+		feedback_free(p.feedback);
+	return true;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_PLUGIN_SHIM_H
+#define CAIRN_PLUGIN_SHIM_H
+
+/*
+ * What LLVM-C lacks, wrapped in C by entry.cpp, and the one call that entry.cpp
+ * makes into C.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <llvm-c/Core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct shim; /* the analyses of the module being compiled */
+
+/* Estimated frequency of the k-th edge out of a block, in the units of
+ * shim_entry_frequency. */
+uint64_t shim_edge_frequency(struct shim *s, LLVMBasicBlockRef block,
+                             unsigned k);
+/* Makes the estimates for f current.  Call it before changing f. */
+void shim_prepare(struct shim *s, LLVMValueRef f);
+
+/* Puts a new block on the edges from -> to (all of them, if a switch has
+ * several) and returns it. */
+LLVMBasicBlockRef shim_split_edge(LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+/* Splits a block before an instruction and returns the second part. */
+LLVMBasicBlockRef shim_split_before(LLVMValueRef instruction);
+/* The first place in a block where ordinary code may stand. */
+LLVMValueRef shim_insertion_point(LLVMBasicBlockRef block);
+/* Moves all fixed-size allocas to the top of f; returns what follows them. */
+LLVMValueRef shim_after_allocas(LLVMValueRef f);
+
+/* True for calls that make no frame: intrinsics, inline assembly. */
+bool shim_is_call(LLVMValueRef instruction);
+/* True if a call neither throws nor fails to return. */
+bool shim_always_returns(LLVMValueRef call);
+/* Records the call's return address as site `id` of its function. */
+void shim_add_site(LLVMValueRef call, uint32_t id);
+/* The same before optimization: the site is known by its function's key, too,
+ * since calls come to stand in other functions. */
+void shim_add_early_site(LLVMValueRef call, uint64_t key, uint32_t id);
+/* Defines an array of n counters for f, for marks before optimization. */
+LLVMValueRef shim_define_counters(LLVMValueRef f, uint32_t n, uint64_t key);
+/* A key for f that no other function of the program has. */
+uint64_t shim_key(LLVMValueRef f);
+/* Declares the placeholder of a mark. */
+LLVMValueRef shim_placeholder(LLVMModuleRef module);
+/* Records the address of an instruction: from here on we are in block id. */
+void shim_add_probe(LLVMValueRef before, uint32_t id);
+/* False if the module uses LLVM's probes for something else. */
+bool shim_may_add_probes(LLVMModuleRef module);
+/* Marks a function for the writer of map sections and for the unwinder. */
+void shim_prepare_function(LLVMValueRef f, bool needs_personality);
+/* Reason to leave a function out, or NULL. */
+const char *shim_why_not(LLVMValueRef f);
+bool shim_is_not_optimized(LLVMValueRef f);
+/* True if somebody other than instrumented code of this module can call f. */
+bool shim_has_outside_callers(LLVMValueRef f);
+/* True if the module can only end up in an executable. */
+bool shim_is_executable_only(LLVMModuleRef module);
+/* Marks an instruction as ours: sanitizers leave it alone. */
+void shim_no_sanitize(LLVMValueRef instruction);
+void shim_set_unlikely(LLVMValueRef branch);
+/* Name of the function that a debug scope belongs to; borrowed. */
+const char *shim_scope_function(LLVMMetadataRef scope, size_t *n);
+LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram);
+
+struct plugin_options {
+	const char *mode;     /* "edges,slow" */
+	const char *feedback; /* file, or "" */
+	const char *stage;    /* "late", "source" */
+};
+
+enum plugin_moment {
+	PLUGIN_EARLY, /* before the optimizer */
+	PLUGIN_LATE,  /* after it */
+};
+
+/* Instruments a module.  Returns true if it changed anything; on an error
+ * stores a sentence in message (at most n bytes). */
+bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
+                      const struct plugin_options *options,
+                      enum plugin_moment moment, char *message, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* Names shared by the marks in the IR and the writer of sections. */
+#define PLUGIN_GC "cairn"
+#define PLUGIN_FUNCTIONS "cairn.functions"
+#define PLUGIN_OPTIONS "cairn.options"
+#define PLUGIN_DONE "cairn.done"     /* nothing is left to do */
+#define PLUGIN_MARKED "cairn.marked" /* placeholders wait for the late step */
+#define PLUGIN_PLACEHOLDER "cairn.count"
+
+#endif /* CAIRN_PLUGIN_SHIM_H */

@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process: its modules, its threads, and the slow call that brings a
+ * thread and a module together.
+ *
+ * A shard is the chunk of one (thread, module).  Shards add up, so nobody
+ * cares which thread filled one: a new thread takes over, without zeroing, the
+ * record of one that no longer exists, and a hundred thousand short threads
+ * need as many shards as ever lived at a time.  There is no hook in thread
+ * creation or exit: whether a thread exists the kernel knows.
+ *
+ * A module that is unloaded keeps its record and its chunks; if the same build
+ * is loaded again, wherever, it gets them back.
+ *
+ * Invariant: the lock is only held with all signals blocked, so no handler can
+ * wait for its own thread; what a handler may read without the lock (threads,
+ * modules, chunks) is published complete and never freed.
+ * Cost: one slow call per (thread, module); a new thread looks at PROBES old
+ * ones.
+ */
+#include "runtime/rt.h"
+
+#include <fcntl.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "runtime/finish.h"
+#include "runtime/frames.h"
+#include "runtime/name.h"
+#include "runtime/object.h"
+#include "runtime/out.h"
+#include "runtime/sys.h"
+
+#define PROBES 8
+
+struct process process;
+
+/* What CAIRN_RT_THREAD points at before the thread has a record. */
+static int64_t zeros[RT_MODULES];
+
+__thread void *__cairn_thread
+        __attribute__((visibility("default"), tls_model("initial-exec"))) =
+                zeros;
+
+extern char **__environ __attribute__((weak));
+
+/* --- the lock ------------------------------------------------------------- */
+
+static void lock(void)
+{
+	uint32_t free_word = 0;
+
+	if (!__atomic_compare_exchange_n(&process.lock, &free_word, 1, false,
+	                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		while (__atomic_exchange_n(&process.lock, 2, __ATOMIC_ACQUIRE))
+			sys_futex_wait(&process.lock, 2, 0);
+}
+
+static void unlock(void)
+{
+	if (__atomic_exchange_n(&process.lock, 0, __ATOMIC_RELEASE) == 2)
+		sys_futex_wake(&process.lock);
+}
+
+static uintptr_t thread_pointer(void)
+{
+	return (uintptr_t)__builtin_thread_pointer();
+}
+
+void rt_enter(uint64_t *mask)
+{
+	sys_block_signals(mask);
+	lock();
+	process.lock_owner = thread_pointer();
+}
+
+bool rt_is_inside(void)
+{
+	return process.lock_owner == thread_pointer();
+}
+
+void rt_leave(const uint64_t *mask)
+{
+	out_idle();
+	process.lock_owner = 0;
+	unlock();
+	sys_restore_signals(mask);
+}
+
+/* --- the process ---------------------------------------------------------- */
+
+static const char *find_env(char **env, const char *name)
+{
+	size_t n = rt_strlen(name);
+
+	for (; env && *env; env++)
+		if (rt_same(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
+static size_t read_command(char *to, size_t size)
+{
+	size_t n = 0;
+	long r;
+	int fd = (int)sys3(SYS_open, (long)"/proc/self/cmdline",
+	                   O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return 0;
+	while (n < size &&
+	       (r = sys3(SYS_read, fd, (long)(to + n), (long)(size - n))) > 0)
+		n += (size_t)r;
+	sys1(SYS_close, fd);
+	while (n && !to[n - 1])
+		n--;
+	for (size_t i = 0; i < n; i++)
+		if (!to[i])
+			to[i] = ' ';
+	return n;
+}
+
+/* The command line is cut to what fits. */
+static void emit_program(void)
+{
+	const struct out_spec spec = {
+	        .type = CAIRN_CHUNK_PROGRAM,
+	        .payload = 4 * RT_PAGE - CAIRN_CHUNK_HEADER_SIZE,
+	};
+	struct chunk *c = out_chunk(&spec);
+	size_t n1, n2;
+	char *to;
+
+	if (!c)
+		return;
+	to = out_payload(c);
+	n1 = rt_strlen(name_program()) + 1;
+	n2 = rt_strlen(name_directory()) + 1;
+	rt_copy(to, name_program(), n1);
+	rt_copy(to + n1, name_directory(), n2);
+	read_command(to + n1 + n2, spec.payload - n1 - n2 - 1);
+	out_publish(c);
+}
+
+void rt_turn_off(void)
+{
+	process.is_off = true;
+}
+
+/* Opens the output of this process; off if that fails. */
+static void open_output(uint32_t flags)
+{
+	process.pid = sys_getpid();
+	if (out_open(flags) < 0)
+		rt_turn_off();
+	else
+		emit_program();
+}
+
+void rt_start(char **env)
+{
+	if (process.is_started)
+		return;
+	process.is_started = true;
+	process.generation = 1;
+	if (!env && &__environ)
+		env = __environ;
+	name_init(find_env(env, "CAIRN_OUT"));
+	process.modules = sys_map_zeros(RT_MODULES * sizeof(struct module));
+	if (!process.modules) {
+		rt_turn_off();
+		return;
+	}
+	open_output(0);
+	rt_fork_register();
+}
+
+/* --- modules -------------------------------------------------------------- */
+
+/*
+ * Is the module where it was?  At exit the dynamic linker runs destructors of
+ * objects that have frames on the stack and stay mapped: ask the memory.
+ */
+static bool is_present(const struct module *m)
+{
+	const unsigned char *id;
+	struct object o;
+
+	if (__atomic_load_n(&m->live, __ATOMIC_ACQUIRE))
+		return true;
+	if (!m->ehdr || !sys_readable((uintptr_t)m->ehdr) ||
+	    !rt_same(m->ehdr, "\177ELF", 4))
+		return false;
+	object_read(&o, m->ehdr);
+	id = out_payload(m->chunk);
+	return o.nbuild_id && o.nbuild_id == rt_get32(id) &&
+	       sys_readable((uintptr_t)o.build_id) &&
+	       rt_same(o.build_id, id + 4, o.nbuild_id);
+}
+
+uint32_t rt_module_of(uintptr_t pc)
+{
+	uint32_t n = __atomic_load_n(&process.nmodules, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 1; i <= n; i++) {
+		const struct module *m = &process.modules[i];
+
+		if (pc >= m->text && pc < m->text_end && is_present(m))
+			return i;
+	}
+	return 0;
+}
+
+static uint64_t ncounters(const struct cairn_module *m)
+{
+	return (uint64_t)(m->counters_end - m->counters);
+}
+
+/* The payload of a module chunk: size of the build id, build id, path. */
+struct identity {
+	unsigned char bytes[4 + 64 + 4096];
+	size_t n;
+};
+
+static void identify(struct identity *id, const struct cairn_module *m,
+                     const struct object *o)
+{
+	uint32_t n = o->nbuild_id <= 64 ? o->nbuild_id : 0;
+
+	rt_copy(id->bytes, &n, 4);
+	rt_copy(id->bytes + 4, o->build_id, n);
+	id->n = 4 + n;
+	id->n += object_path((uintptr_t)m->ehdr, (char *)id->bytes + id->n,
+	                     sizeof(id->bytes) - id->n - 1);
+	id->bytes[id->n++] = 0;
+}
+
+static struct chunk *emit_module(uint32_t index, const struct out_spec *spec,
+                                 const void *payload)
+{
+	struct chunk *c = out_chunk(spec);
+
+	if (!c)
+		return NULL;
+	rt_copy(out_payload(c), payload, spec->payload);
+	out_publish(c);
+	process.modules[index].chunk = c;
+	return c;
+}
+
+/* The record of the same build, unloaded before; 0 if there is none. */
+static uint32_t find_unloaded(const struct cairn_module *m,
+                              const struct identity *id)
+{
+	for (uint32_t i = 1; i <= process.nmodules; i++) {
+		const struct module *old = &process.modules[i];
+
+		if (!old->live && old->chunk &&
+		    rt_get64(old->chunk->mem + CAIRN_CHK_N) == ncounters(m) &&
+		    rt_same(out_payload(old->chunk), id->bytes, id->n))
+			return i;
+	}
+	return 0;
+}
+
+/* Returns the index, 0 if there is no room or no memory. */
+static uint32_t new_module(const struct cairn_module *m, const struct object *o,
+                           const struct identity *id)
+{
+	uint32_t index = process.nmodules + 1;
+	const struct out_spec spec = {
+	        .type = CAIRN_CHUNK_MODULE,
+	        .module = index,
+	        .n = ncounters(m),
+	        .aux0 = (uintptr_t)m->counters - o->bias,
+	        .aux1 = o->bias,
+	        .payload = id->n,
+	};
+
+	if (index >= RT_MODULES) {
+		out_say("more than 4095 modules: ",
+		        (const char *)id->bytes + 4 + rt_get32(id->bytes),
+		        ENOMEM, "this one is not counted");
+		return 0;
+	}
+	return emit_module(index, &spec, id->bytes) ? index : 0;
+}
+
+static void register_module(struct cairn_module *m)
+{
+	struct object o;
+	struct identity id;
+	struct module *record;
+	uint32_t index;
+
+	object_read(&o, m->ehdr);
+	identify(&id, m, &o);
+	index = find_unloaded(m, &id);
+	if (!index)
+		index = new_module(m, &o, &id);
+	if (!index) {
+		m->is_off = true;
+		return;
+	}
+	record = &process.modules[index];
+	record->ehdr = m->ehdr;
+	record->bias = o.bias;
+	record->text = o.text;
+	record->text_end = o.text_end;
+	record->eh_frame_hdr = o.eh_frame_hdr;
+	__atomic_store_n(&record->live, m, __ATOMIC_RELEASE);
+	if (index > process.nmodules)
+		__atomic_store_n(&process.nmodules, index, __ATOMIC_RELEASE);
+	m->index = index;
+	*m->offset = (int64_t)(index * sizeof(int64_t));
+}
+
+/* Requires: lock held. */
+static void ensure_module(struct cairn_module *m)
+{
+	rt_start(NULL);
+	if (m->version != RT_VERSION)
+		m->is_off = true;
+	if (!process.is_off && !m->is_off && !m->index)
+		register_module(m);
+}
+
+void __cairn_core_load(struct cairn_module *m)
+{
+	uint64_t mask;
+
+	rt_enter(&mask);
+	ensure_module(m);
+	rt_leave(&mask);
+}
+
+void __cairn_core_unload(struct cairn_module *m)
+{
+	uint64_t mask;
+
+	rt_enter(&mask);
+	if (m->index) {
+		for (struct thread *t = process.threads; t; t = t->next)
+			t->delta[m->index] = 0;
+		__atomic_store_n(&process.modules[m->index].live, NULL,
+		                 __ATOMIC_RELEASE);
+		__atomic_fetch_add(&process.generation, 1, __ATOMIC_RELEASE);
+		m->index = 0;
+		*m->offset = 0;
+	}
+	rt_leave(&mask);
+}
+
+/* --- threads -------------------------------------------------------------- */
+
+struct thread *rt_self(void)
+{
+	return __cairn_thread == zeros ? NULL
+	                               : (struct thread *)__cairn_thread;
+}
+
+static bool thread_exists(int tid)
+{
+	return sys3(SYS_tgkill, process.pid, tid, 0) != -ESRCH;
+}
+
+/* A record whose thread is gone, NULL if the few we look at all live. */
+static struct thread *find_abandoned(int tid)
+{
+	struct thread *t = process.next_victim;
+
+	for (int i = 0; i < PROBES; i++) {
+		if (!t)
+			t = process.threads;
+		if (!t)
+			return NULL;
+		/* our own number, but not our record: its owner is gone */
+		if (!t->tid || t->tid == tid || !thread_exists(t->tid)) {
+			process.next_victim = t->next;
+			return t;
+		}
+		t = t->next;
+	}
+	process.next_victim = t;
+	return NULL;
+}
+
+static struct thread *new_thread(void)
+{
+	size_t size = (sizeof(struct thread) + RT_PAGE - 1) & ~(RT_PAGE - 1);
+	struct thread *t = sys_map_zeros(size + RT_ALTSTACK);
+
+	if (!t)
+		return NULL;
+	t->serial = ++process.nthreads;
+	t->next = process.threads;
+	__atomic_store_n(&process.threads, t, __ATOMIC_RELEASE);
+	return t;
+}
+
+/* A fatal signal wants a stack to stand on; a stack the program set stays. */
+static void give_altstack(struct thread *t)
+{
+	size_t size = (sizeof(struct thread) + RT_PAGE - 1) & ~(RT_PAGE - 1);
+	stack_t now, ours = {.ss_sp = (char *)t + size,
+	                     .ss_size = RT_ALTSTACK};
+
+	if (!process.is_executable)
+		return;
+	if (sys3(SYS_sigaltstack, 0, (long)&now, 0) == 0 &&
+	    now.ss_flags == SS_DISABLE)
+		sys3(SYS_sigaltstack, (long)&ours, 0, 0);
+}
+
+struct thread *rt_self_locked(void)
+{
+	struct thread *t = rt_self();
+	int tid;
+
+	if (t || process.is_off)
+		return t;
+	tid = sys_gettid();
+	t = find_abandoned(tid);
+	if (!t)
+		t = new_thread();
+	if (!t || !frames_ensure(t))
+		return NULL;
+	t->tid = tid;
+	t->park = RT_PARK_NONE;
+	t->is_walked = false;
+	t->walked_to = t->stack_lo = t->stack_hi = 0;
+	give_altstack(t);
+	__cairn_thread = t->delta;
+	return t;
+}
+
+void rt_reset_deltas(struct thread *t)
+{
+	for (uint32_t i = 1; i <= process.nmodules; i++) {
+		struct cairn_module *m = process.modules[i].live;
+
+		t->delta[i] = 0;
+		if (m && m->set_delta)
+			m->set_delta(CAIRN_RT_NO_DELTA);
+	}
+}
+
+/* --- the slow call -------------------------------------------------------- */
+
+/* Memory that nobody will read; 0, the counters' own section, if none. */
+static int64_t scratch_delta(struct cairn_module *m)
+{
+	size_t size = (size_t)ncounters(m) * sizeof(uint64_t);
+	void *p;
+
+	if (!m->scratch) {
+		p = sys_map_zeros(size ? size : 1);
+		if (p)
+			m->scratch = (int64_t)((uintptr_t)p -
+			                       (uintptr_t)m->counters);
+	}
+	if (m->scratch && m->set_delta)
+		m->set_delta(m->scratch);
+	return m->scratch;
+}
+
+/* The shard of this thread and module; NULL if there is no memory. */
+static struct chunk *ensure_counts(struct thread *t,
+                                   const struct cairn_module *m)
+{
+	const struct out_spec spec = {
+	        .type = CAIRN_CHUNK_COUNTS,
+	        .id = t->serial,
+	        .module = m->index,
+	        .n = ncounters(m),
+	        .payload = ncounters(m) * sizeof(uint64_t),
+	        .flags = CAIRN_CHUNK_LIVE,
+	};
+	struct chunk *c = t->counts[m->index];
+
+	if (c)
+		return c;
+	c = out_chunk(&spec);
+	if (!c)
+		return NULL;
+	out_publish(c);
+	t->counts[m->index] = c;
+	return c;
+}
+
+/* Requires: lock held. */
+static int64_t slow_locked(struct cairn_module *m)
+{
+	struct thread *t;
+	struct chunk *c;
+	int64_t delta;
+
+	ensure_module(m);
+	t = process.is_off || m->is_off ? NULL : rt_self_locked();
+	c = t ? ensure_counts(t, m) : NULL;
+	if (!c)
+		return scratch_delta(m);
+	if (process.is_sealed)
+		out_unseal();
+	delta = (int64_t)((uintptr_t)out_payload(c) - (uintptr_t)m->counters);
+	t->delta[m->index] = delta;
+	if (m->set_delta)
+		m->set_delta(delta);
+	return delta;
+}
+
+int64_t __cairn_core_slow(struct cairn_module *m)
+{
+	uint64_t mask;
+	int64_t delta;
+
+	for (;;) {
+		finish_wait_others();
+		rt_enter(&mask);
+		if (!finish_by_others())
+			break;
+		rt_leave(&mask);
+	}
+	delta = slow_locked(m);
+	rt_leave(&mask);
+	return delta;
+}
+
+/* --- fork ----------------------------------------------------------------- */
+
+/*
+ * The child counts in a file of its own.  The memory of its one thread keeps
+ * its addresses, since code on its stack holds deltas in registers; the
+ * parent's mapping is taken away from under them.  All frames on that stack
+ * begin in the middle, as far as the child's file is concerned.
+ */
+static uint64_t fork_mask;
+
+int __register_atfork(void (*prepare)(void), void (*parent)(void),
+                      void (*child)(void), void *dso);
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+void rt_fork_register(void)
+{
+	__register_atfork(rt_fork_prepare, rt_fork_parent, rt_fork_child,
+	                  &__dso_handle);
+}
+
+void rt_fork_prepare(void)
+{
+	uint64_t mask;
+
+	rt_enter(&mask);
+	fork_mask = mask;
+}
+
+void rt_fork_parent(void)
+{
+	uint64_t mask = fork_mask;
+
+	rt_leave(&mask);
+}
+
+static void copy_module_chunk(uint32_t index)
+{
+	const struct chunk *old = process.modules[index].chunk;
+	const unsigned char *h;
+	struct out_spec spec;
+
+	if (!old)
+		return;
+	h = old->mem;
+	spec = (struct out_spec){
+	        .type = CAIRN_CHUNK_MODULE,
+	        .module = index,
+	        .n = rt_get64(h + CAIRN_CHK_N),
+	        .aux0 = rt_get64(h + CAIRN_CHK_AUX0),
+	        .aux1 = rt_get64(h + CAIRN_CHK_AUX1),
+	        .payload = old->size - CAIRN_CHUNK_HEADER_SIZE,
+	};
+	emit_module(index, &spec, out_payload(old));
+}
+
+static void replace_chunk(struct chunk *c)
+{
+	const unsigned char *h = c->mem;
+	const struct out_spec spec = {
+	        .type = rt_get32(h + CAIRN_CHK_TYPE),
+	        .id = rt_get32(h + CAIRN_CHK_ID),
+	        .module = rt_get32(h + CAIRN_CHK_MODULE),
+	        .n = rt_get64(h + CAIRN_CHK_N),
+	        .flags = CAIRN_CHUNK_LIVE,
+	};
+
+	out_replace(c, &spec);
+	out_publish(c);
+}
+
+/* Gives up the shards of a thread that only the parent has. */
+static void forget_thread(struct thread *t)
+{
+	t->tid = 0;
+	t->frames = NULL;
+	t->park = RT_PARK_NONE;
+	for (uint32_t i = 0; i <= process.nmodules; i++) {
+		t->delta[i] = 0;
+		t->counts[i] = NULL;
+	}
+}
+
+static bool belongs_to(const struct chunk *c, const struct thread *t)
+{
+	return t && rt_get32(c->mem + CAIRN_CHK_ID) == t->serial;
+}
+
+/* `old` are the parent's chunks, still readable. */
+static void move_to_new_file(struct chunk *old, struct thread *self)
+{
+	struct chunk *next;
+
+	for (uint32_t i = 1; i <= process.nmodules; i++)
+		copy_module_chunk(i);
+	for (struct chunk *c = old; c; c = next) {
+		next = c->next;
+		if (belongs_to(c, self))
+			replace_chunk(c);
+		else
+			out_drop(c);
+	}
+	for (struct thread *t = process.threads; t; t = t->next)
+		if (t != self)
+			forget_thread(t);
+}
+
+/* No file for the child: its counts go where nobody reads them. */
+static void abandon_chunks(struct chunk *old)
+{
+	for (struct chunk *c = old; c; c = c->next)
+		sys_map(c->mem, c->size, PROT_READ | PROT_WRITE,
+		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+static void start_child(struct thread *self, uintptr_t to)
+{
+	struct chunk *old = process.chunks;
+
+	process.finishing = 0;
+	process.is_sealed = false;
+	process.chunks = process.last_chunk = NULL;
+	if (self) {
+		self->tid = sys_gettid();
+		self->park = RT_PARK_NONE;
+		self->is_walked = false;
+		self->walked_to = 0;
+	}
+	out_forget();
+	open_output(CAIRN_FILE_FORKED);
+	if (process.is_off) {
+		abandon_chunks(old);
+		return;
+	}
+	move_to_new_file(old, self);
+	if (self)
+		finish_inherited(self, to);
+}
+
+void rt_fork_child(void)
+{
+	uint64_t mask = fork_mask;
+
+	if (!process.is_off)
+		start_child(rt_self(),
+		            (uintptr_t)__builtin_return_address(0));
+	process.lock = 1; /* nobody waits in a process that has one thread */
+	rt_leave(&mask);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * (Executables only.)  The start and the end of an instrumented program.
+ *
+ * A function in .preinit_array runs before all constructors, those of shared
+ * objects included.  There the file is made, the handlers of fatal signals are
+ * set, and the end is prepared: exit handlers run in reverse order, so one that
+ * is registered before anybody else's runs after all of them, and after the
+ * destructors of all objects, which the dynamic linker registers later.  A
+ * static program registers its destructors before it runs .preinit_array, so
+ * there the last entry of .fini_array takes the place.
+ *
+ * Cost: about 130 system calls at the start, most of them about signals.
+ */
+#include "runtime/exe.h"
+
+#include <errno.h>
+
+#include "runtime/fatal.h"
+#include "runtime/finish.h"
+#include "runtime/object.h"
+#include "runtime/rt.h"
+#include "runtime/sys.h"
+#include "runtime/walk.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+extern HIDDEN const unsigned char __ehdr_start[];
+
+int __cxa_atexit(void (*hook)(void *), void *arg, void *dso);
+int __cxa_at_quick_exit(void (*hook)(void *), void *dso);
+
+/* module.c looks whether this is there. */
+HIDDEN const char __cairn_executable = 1;
+
+__attribute__((used)) static const void *const members[] = {
+        &hook_jump_member,
+        &hook_exit_member,
+        &hook_signal_member,
+        (const void *)vfork,
+};
+
+long cairn_set_errno(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* Requires: called by the C library's exit, which came from the program. */
+static void end_here(uintptr_t to)
+{
+	struct thread *t = rt_self();
+	struct unwind u;
+
+	rt_zero(&u, sizeof(u));
+	unwind_capture(&u);
+	if (!t || !walk_start(&u, t, to)) {
+		finish_process(CAIRN_HOW_EXIT, 0, NULL);
+		return;
+	}
+	finish_process(CAIRN_HOW_EXIT, 0, &u);
+}
+
+static void at_exit(void *unused)
+{
+	(void)unused;
+	end_here((uintptr_t)__builtin_return_address(0));
+}
+
+static void at_fini(void)
+{
+	if (process.is_static)
+		end_here((uintptr_t)__builtin_return_address(0));
+}
+
+static void at_start(int argc, char **argv, char **env)
+{
+	struct object o;
+	struct sys_aux aux;
+	uint64_t mask;
+
+	(void)argc;
+	(void)argv;
+	object_read(&o, __ehdr_start);
+	sys_read_aux(&aux);
+	libc_init();
+	rt_enter(&mask);
+	process.is_executable = true;
+	process.is_static = !o.has_interpreter;
+	process.vdso = (const unsigned char *)aux.vdso;
+	rt_start(env);
+	rt_leave(&mask);
+	if (process.is_off)
+		return;
+	if (!process.is_static)
+		__cxa_atexit(at_exit, NULL, NULL);
+	__cxa_at_quick_exit(at_exit, NULL);
+	fatal_install();
+}
+
+__attribute__((section(".preinit_array"), used)) static void (
+        *const preinit)(int, char **, char **) = at_start;
+
+__attribute__((section(".fini_array.00000"), used)) static void (
+        *const fini)(void) = at_fini;

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * (Executables only.)  Fatal signals: a last look at the stack before the process dies of one.
+ *
+ * At the start every signal that would end the process and is not ignored gets
+ * our handler; signal.c makes the program see SIG_DFL all the same.  The
+ * handler finishes the file, puts SIG_DFL back and sends itself the signal
+ * again with the same siginfo: blocked until the handler returns, it then
+ * strikes at the very instruction it first came at, so that exit status and
+ * core dump are what they would have been.
+ *
+ * Cost: two system calls per signal at the start.
+ */
+#include "runtime/fatal.h"
+
+#include <signal.h>
+
+#include "runtime/finish.h"
+#include "runtime/rt.h"
+#include "runtime/sys.h"
+#include "runtime/unwind.h"
+#include "runtime/vfork.h"
+
+bool fatal_is_fatal(int sig)
+{
+	switch (sig) {
+	case SIGKILL:
+	case SIGSTOP:
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGURG:
+	case SIGWINCH:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case 32: /* glibc's own */
+	case 33:
+		return false;
+	default:
+		return sig > 0 && sig <= 64;
+	}
+}
+
+static void on_fatal(int sig, siginfo_t *info, void *context)
+{
+	const struct sys_sigaction dfl = {.handler = (uintptr_t)SIG_DFL};
+	struct unwind u;
+
+	rt_zero(&u, sizeof(u));
+	unwind_from_signal(&u, context);
+	if (!vfork_ends(&u))
+		finish_process(CAIRN_HOW_SIGNAL, (uint32_t)sig, &u);
+	sys_sigaction(sig, &dfl, NULL);
+	sys4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), sig,
+	     (long)info);
+}
+
+void fatal_action(struct sys_sigaction *act)
+{
+	rt_zero(act, sizeof(*act));
+	act->handler = (uintptr_t)on_fatal;
+	act->flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+}
+
+bool fatal_is_ours(const struct sys_sigaction *act)
+{
+	return act->handler == (uintptr_t)on_fatal;
+}
+
+void fatal_install(void)
+{
+	struct sys_sigaction ours, now;
+
+	fatal_action(&ours);
+	for (int sig = 1; sig <= 64; sig++)
+		if (fatal_is_fatal(sig) && sys_sigaction(sig, NULL, &now) == 0 &&
+		    now.handler == (uintptr_t)SIG_DFL)
+			sys_sigaction(sig, &ours, NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_RUNTIME_FINISH_H
+#define CAIRN_RUNTIME_FINISH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+struct unwind;
+
+/*
+ * The process ends, as far as anyone can tell: records all frames of the
+ * calling thread from *u on, stops the other threads and records theirs, and
+ * seals the file.  u may be NULL: nothing of this thread is to be recorded.
+ * The calling thread may run on; it then makes slow calls, which open the file
+ * again, and may end again.
+ */
+void finish_process(uint32_t how, uint32_t signal, const struct unwind *u);
+
+/* It did not end: an exec failed. */
+void finish_take_back(const struct unwind *u, uintptr_t walked_to);
+
+/* The frames that a fork child inherits begin in the middle.  `to` is where
+ * the fork handler returns to.  Requires: lock held. */
+void finish_inherited(struct thread *t, uintptr_t to);
+
+/* Is somebody else ending the process?  Then nothing new may start. */
+bool finish_by_others(void);
+/* Waits while that is so.  Requires: lock not held. */
+void finish_wait_others(void);
+
+#endif /* CAIRN_RUNTIME_FINISH_H */

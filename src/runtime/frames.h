@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_RUNTIME_FRAMES_H
+#define CAIRN_RUNTIME_FRAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+/* Gives the thread a frames table if it has none.  Requires: lock held. */
+bool frames_ensure(struct thread *t);
+
+/*
+ * The word that counts frames of this kind at pc of a module; a slot is made
+ * if need be.  NULL if there is no memory: the header then says so.
+ * Threads: only t itself; in a signal handler too.
+ */
+uint64_t *frames_slot(struct thread *t, unsigned kind, uint32_t module,
+                      uintptr_t pc);
+
+/* Adds n (which may be -1) to that word. */
+void frames_add(struct thread *t, unsigned kind, uint32_t module, uintptr_t pc,
+                int64_t n);
+
+#endif /* CAIRN_RUNTIME_FRAMES_H */

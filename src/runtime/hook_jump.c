@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * (Executables only.)  longjmp and its family: the frames that it leaves are
+ * looked at before it leaves them.
+ *
+ * On x86-64 glibc keeps the stack pointer and the program counter in slots 6
+ * and 7 of a jmp_buf, rotated left by 17 after an exclusive or with the
+ * thread's pointer guard.
+ *
+ * Cost: measured about 100 ns for a jump over a few frames.
+ */
+#include "runtime/exe.h"
+
+#include "runtime/rt.h"
+#include "runtime/sys.h"
+#include "runtime/walk.h"
+
+#define SLOT_SP 6
+#define SLOT_PC 7
+#define GUARD_SHIFT 17
+
+static uintptr_t demangle(uint64_t word)
+{
+	uint64_t guard;
+
+	__asm__("movq %%fs:0x30, %0" : "=r"(guard));
+	return (word >> GUARD_SHIFT | word << (64 - GUARD_SHIFT)) ^ guard;
+}
+
+static void leave(struct jump *j)
+{
+	if (j->is_blocked)
+		sys_restore_signals(&j->mask);
+	libc_longjmp(j->env, j->value);
+}
+
+static void leave_checked(struct jump *j)
+{
+	if (j->is_blocked)
+		sys_restore_signals(&j->mask);
+	libc_longjmp_chk(j->env, j->value);
+}
+
+static void jump(void *env, int value, void (*then)(struct jump *),
+                 uintptr_t to)
+{
+	const uint64_t *slot = env;
+	struct thread *t = process.is_off ? NULL : rt_self();
+	struct unwind u;
+	struct jump j;
+
+	j.sign = 1;
+	j.done = j.n = 0;
+	j.is_blocked = false;
+	j.target_cfa = 0;
+	j.then = then;
+	j.env = env;
+	j.value = value;
+	if (t) {
+		u.nswitches = 0;
+		u.is_async = false;
+		unwind_capture(&u);
+		if (walk_start(&u, t, to))
+			jump_plan(&j, t, &u, demangle(slot[SLOT_SP]),
+			          demangle(slot[SLOT_PC]));
+	}
+	jump_commit(&j);
+}
+
+#define SHOWN __attribute__((visibility("default")))
+
+const char hook_jump_member = 1;
+
+SHOWN _Noreturn void longjmp(void *env, int value);
+SHOWN _Noreturn void _longjmp(void *env, int value);
+SHOWN _Noreturn void siglongjmp(void *env, int value);
+SHOWN _Noreturn void __longjmp_chk(void *env, int value);
+
+void longjmp(void *env, int value)
+{
+	jump(env, value, leave, (uintptr_t)__builtin_return_address(0));
+	__builtin_unreachable();
+}
+
+void _longjmp(void *env, int value)
+{
+	jump(env, value, leave, (uintptr_t)__builtin_return_address(0));
+	__builtin_unreachable();
+}
+
+void siglongjmp(void *env, int value)
+{
+	jump(env, value, leave, (uintptr_t)__builtin_return_address(0));
+	__builtin_unreachable();
+}
+
+void __longjmp_chk(void *env, int value)
+{
+	jump(env, value, leave_checked, (uintptr_t)__builtin_return_address(0));
+	__builtin_unreachable();
+}

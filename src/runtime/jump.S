@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * void jump_commit(struct jump *j): counts the entries of a planned jump, then
+ * calls j->then(j).  In assembly so that a walk that finds this frame on the
+ * stack knows from pc and %rbx how far it came: an add at jump_commit_added is
+ * done though `done` does not say so yet.
+ */
+#define J_DONE 0
+#define J_N 8
+#define J_ENTRY 24
+#define J_THEN (J_ENTRY + 96 * 16)
+
+	.text
+	.globl	jump_commit, jump_commit_ready
+	.globl	jump_commit_added, jump_commit_end
+	.hidden	jump_commit, jump_commit_ready
+	.hidden	jump_commit_added, jump_commit_end
+	.type	jump_commit, @function
+jump_commit:
+	.cfi_startproc
+	pushq	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbx, -16
+	movq	%rdi, %rbx
+jump_commit_ready:
+.Lnext:
+	movq	J_DONE(%rbx), %rcx
+	cmpq	J_N(%rbx), %rcx
+	jae	.Ldone
+	shlq	$4, %rcx
+	movq	J_ENTRY(%rbx, %rcx), %rax
+	movq	J_ENTRY+8(%rbx, %rcx), %rdx
+	addq	%rdx, (%rax)
+jump_commit_added:
+	incq	J_DONE(%rbx)
+	jmp	.Lnext
+.Ldone:
+	movq	%rbx, %rdi
+	call	*J_THEN(%rbx)
+jump_commit_end:
+	popq	%rbx
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	jump_commit, . - jump_commit
+
+	.section .note.GNU-stack,"",@progbits

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The name of the output file.
+ *
+ * CAIRN_OUT is a template: %p the process id, %n the name the program was
+ * started by, %h the host, %% a percent sign; anything else stays as it is.
+ * A relative name belongs to the directory the program started in.
+ *
+ * Cost: a few system calls, once per process and per fork.
+ */
+#include "runtime/name.h"
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+
+#include "runtime/sys.h"
+
+static char pattern_[4096], directory[4096], program[4096], short_name[256];
+static struct utsname host;
+
+static void copy_string(char *to, size_t size, const char *from)
+{
+	size_t n = rt_strlen(from);
+
+	if (n >= size)
+		n = size - 1;
+	rt_copy(to, from, n);
+	to[n] = 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *base = path;
+
+	for (; *path; path++)
+		if (path[0] == '/' && path[1])
+			base = path + 1;
+	return base;
+}
+
+void name_init(const char *pattern)
+{
+	struct sys_aux aux;
+	long n = sys3(SYS_readlink, (long)"/proc/self/exe", (long)program,
+	              sizeof(program) - 1);
+
+	program[n > 0 ? n : 0] = 0;
+	n = sys3(SYS_getcwd, (long)directory, sizeof(directory), 0);
+	if (n <= 0 || directory[0] != '/')
+		directory[0] = 0;
+	sys1(SYS_uname, (long)&host);
+	sys_read_aux(&aux);
+	copy_string(short_name, sizeof(short_name),
+	            base_name(aux.execfn ? (const char *)aux.execfn : program));
+	if (!program[0] && aux.execfn)
+		copy_string(program, sizeof(program),
+		            (const char *)aux.execfn);
+	/* a set-user-id program writes nothing where its caller says */
+	if (!pattern || !pattern[0] || aux.secure)
+		pattern = "%n.%p.cairn";
+	copy_string(pattern_, sizeof(pattern_), pattern);
+}
+
+const char *name_program(void)
+{
+	return program;
+}
+
+const char *name_directory(void)
+{
+	return directory;
+}
+
+/* A string that grows; full once at == size. */
+struct text {
+	char *s;
+	size_t at, size;
+};
+
+static void put_char(struct text *t, char c)
+{
+	if (t->at < t->size)
+		t->s[t->at++] = c;
+}
+
+static void put_string(struct text *t, const char *s)
+{
+	for (; *s; s++)
+		put_char(t, *s);
+}
+
+/* A part of one file name: no slash may come in through it. */
+static void put_part(struct text *t, const char *s)
+{
+	for (; *s; s++)
+		put_char(t, *s == '/' ? '_' : *s);
+}
+
+static void put_number(struct text *t, unsigned long v)
+{
+	char digits[24];
+	size_t n = 0;
+
+	do
+		digits[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	while (n)
+		put_char(t, digits[--n]);
+}
+
+static void put_pattern(struct text *t)
+{
+	for (const char *p = pattern_; *p; p++) {
+		if (p[0] != '%' || !p[1]) {
+			put_char(t, *p);
+			continue;
+		}
+		switch (*++p) {
+		case 'p':
+			put_number(t, (unsigned long)sys_getpid());
+			break;
+		case 'n':
+			put_part(t, short_name);
+			break;
+		case 'h':
+			put_part(t, host.nodename);
+			break;
+		case '%':
+			put_char(t, '%');
+			break;
+		default:
+			put_char(t, '%');
+			put_char(t, *p);
+		}
+	}
+}
+
+int name_make(char *path, size_t size, unsigned n)
+{
+	static const char extension[] = ".cairn";
+	const size_t next = sizeof(extension) - 1;
+	struct text t = {path, 0, size};
+	bool has_extension;
+
+	if (pattern_[0] != '/' && directory[0]) {
+		put_string(&t, directory);
+		put_char(&t, '/');
+	}
+	put_pattern(&t);
+	has_extension =
+	        t.at > next && rt_same(path + t.at - next, extension, next);
+	if (n) {
+		if (has_extension)
+			t.at -= next;
+		put_char(&t, '.');
+		put_number(&t, n);
+		if (has_extension)
+			put_string(&t, extension);
+	}
+	if (t.at == size) {
+		path[size - 1] = 0;
+		return -1;
+	}
+	path[t.at] = 0;
+	return 0;
+}

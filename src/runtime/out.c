@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The output file: created, grown, mapped, sealed.
+ *
+ * The file is one header page and then chunks of whole pages, back to back, as
+ * docs/FORMAT.md has it.  Space is reserved ahead of use (fallocate, or zeros)
+ * and mapped in windows; chunks are cut from the newest window.  A mapped page
+ * that has no block behind it would kill the program with SIGBUS when the disk
+ * is full, and a size above `ulimit -f` with SIGXFSZ: so nothing is mapped
+ * that is not reserved, and nothing is reserved above the limit.  Where a
+ * reservation fails or does not hold, a chunk is private memory and is written
+ * when the process ends; the header says so.
+ *
+ * No descriptor stays open: programs close and count theirs.  To grow, the
+ * file is opened again by its absolute path and must be the same inode.
+ *
+ * Invariant: HDR_LENGTH covers only chunks whose header and payload are
+ * complete; a chunk that is sealed does not change.  Hence a file whose process
+ * dies between any two instructions is readable.
+ * Breaks when: somebody else truncates the file.
+ * Cost: five system calls per window, one checksum per chunk at the end.
+ */
+#include "runtime/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "runtime/crc.h"
+#include "runtime/name.h"
+#include "runtime/rt.h"
+#include "runtime/sys.h"
+
+#define FIRST_RESERVE (8 * RT_PAGE)
+#define MIN_STEP (16 * RT_PAGE)
+#define MAX_STEP (256 * RT_PAGE)
+#define MAX_NAMES 65536u
+
+static struct {
+	char path[NAME_SIZE];
+	bool is_file;    /* the header page is mapped */
+	bool was_made;   /* the path names our file */
+	bool has_orphan; /* some chunk is not mapped */
+	int fd;          /* 1 + descriptor, only while the lock is held */
+	uint64_t dev, ino;
+	uint64_t length;   /* of the chunks handed out, header included */
+	uint64_t reserved; /* bytes of the file that are safe to touch */
+	unsigned char *window;
+	uint64_t window_at, window_size;
+} out;
+
+/* --- one line on stderr --------------------------------------------------- */
+
+static const char *error_text(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return "permission denied";
+	case ENOENT:
+		return "no such directory";
+	case ENOTDIR:
+		return "not a directory";
+	case EISDIR:
+		return "is a directory";
+	case EROFS:
+		return "read-only file system";
+	case ENOSPC:
+		return "no space left on device";
+	case EDQUOT:
+		return "disk quota exceeded";
+	case EFBIG:
+		return "file size limit (ulimit -f)";
+	case EMFILE:
+	case ENFILE:
+		return "too many open files";
+	case ENOMEM:
+		return "out of memory";
+	case EEXIST:
+		return "too many files of this name";
+	case ENAMETOOLONG:
+		return "name too long";
+	case ESTALE:
+		return "the file was replaced";
+	case EOPNOTSUPP:
+		return "this file system cannot reserve space";
+	default:
+		return "input/output error";
+	}
+}
+
+static size_t append(char *line, size_t size, size_t at, const char *s)
+{
+	while (*s && at < size)
+		line[at++] = *s++;
+	return at;
+}
+
+void out_say(const char *what, const char *name, int error, const char *then)
+{
+	char line[NAME_SIZE + 512];
+	const size_t room = sizeof(line) - 1;
+	size_t n = 0;
+
+	if (process.has_said)
+		return;
+	process.has_said = true;
+	n = append(line, room, n, "cairn: ");
+	n = append(line, room, n, what);
+	n = append(line, room, n, name);
+	n = append(line, room, n, ": ");
+	n = append(line, room, n, error_text(error));
+	n = append(line, room, n, "; ");
+	n = append(line, room, n, then);
+	line[n++] = '\n';
+	sys3(SYS_write, 2, (long)line, (long)n);
+}
+
+/* --- the descriptor ------------------------------------------------------- */
+
+static int keep_fd(int fd)
+{
+	out.fd = fd + 1;
+	return fd;
+}
+
+void out_idle(void)
+{
+	if (out.fd)
+		sys1(SYS_close, out.fd - 1);
+	out.fd = 0;
+}
+
+/* A descriptor of our file, or a negative errno. */
+static int reopen(void)
+{
+	struct stat st;
+	int fd;
+
+	if (out.fd)
+		return out.fd - 1;
+	fd = (int)sys3(SYS_open, (long)out.path,
+	               O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0);
+	if (fd < 0)
+		return fd;
+	if (sys3(SYS_fstat, fd, (long)&st, 0) < 0 || st.st_dev != out.dev ||
+	    st.st_ino != out.ino) {
+		sys1(SYS_close, fd);
+		return -ESTALE;
+	}
+	return keep_fd(fd);
+}
+
+static int create(void)
+{
+	for (unsigned n = 0; n < MAX_NAMES; n++) {
+		struct stat st;
+		int fd;
+
+		if (name_make(out.path, sizeof(out.path), n) < 0)
+			return -ENAMETOOLONG;
+		fd = (int)sys3(SYS_open, (long)out.path,
+		               O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd == -EEXIST || fd == -EINTR)
+			continue;
+		if (fd < 0)
+			return fd;
+		sys3(SYS_fstat, fd, (long)&st, 0);
+		out.dev = st.st_dev;
+		out.ino = st.st_ino;
+		out.was_made = true;
+		return keep_fd(fd);
+	}
+	return -EEXIST;
+}
+
+static void unmake(void)
+{
+	out_idle();
+	sys1(SYS_unlink, (long)out.path);
+	out.was_made = false;
+}
+
+/* --- reservations --------------------------------------------------------- */
+
+/*
+ * File systems that need new blocks to overwrite old ones, or that learn only
+ * later that there are none: what was reserved there can still fault.
+ */
+static bool reservation_holds(int fd)
+{
+	static const uint32_t loose[] = {
+	        0x9123683e, /* btrfs */
+	        0x2fc12fc1, /* zfs */
+	        0xca451a4e, /* bcachefs */
+	        0xf2f52010, /* f2fs */
+	        0x00006969, /* nfs */
+	        0xff534d42, /* cifs */
+	        0xfe534d42, /* smb2 */
+	        0x01021997, /* 9p */
+	        0x65735546, /* fuse */
+	        0x00c36400, /* ceph */
+	        0x47504653, /* gpfs */
+	        0x0bd00bd0, /* lustre */
+	        0x0000517b, /* smb */
+	};
+	struct statfs fs;
+
+	if (sys3(SYS_fstatfs, fd, (long)&fs, 0) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(loose) / sizeof(loose[0]); i++)
+		if ((uint32_t)fs.f_type == loose[i])
+			return false;
+	return true;
+}
+
+/* May the file be this long, or would the kernel send SIGXFSZ? */
+static int check_limit(uint64_t size)
+{
+	struct rlimit limit;
+
+	if (sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) < 0)
+		return 0;
+	return limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur
+	               ? -EFBIG
+	               : 0;
+}
+
+static int write_zeros(int fd, uint64_t from, uint64_t to)
+{
+	static const unsigned char zeros[4096];
+
+	for (; from < to; from += sizeof(zeros)) {
+		int r = sys_write_all(fd, zeros, sizeof(zeros), from);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int reserve(int fd, uint64_t to)
+{
+	uint64_t from = out.reserved;
+	long r = check_limit(to);
+
+	if (r == 0)
+		do
+			r = sys4(SYS_fallocate, fd, 0, (long)from,
+			         (long)(to - from));
+		while (r == -EINTR);
+	if (r == -EOPNOTSUPP || r == -ENOSYS)
+		r = write_zeros(fd, from, to);
+	if (r == 0)
+		out.reserved = to;
+	return (int)r;
+}
+
+/* Makes `size` bytes behind out.length safe to touch. */
+static int reserve_more(uint64_t size)
+{
+	uint64_t need = out.length + size, step = out.reserved / 4;
+	int fd, r;
+
+	if (need <= out.reserved)
+		return 0;
+	fd = reopen();
+	if (fd < 0)
+		return fd;
+	step &= ~(uint64_t)(RT_PAGE - 1);
+	if (step < MIN_STEP)
+		step = MIN_STEP;
+	if (step > MAX_STEP)
+		step = MAX_STEP;
+	r = need < out.reserved + step ? reserve(fd, out.reserved + step)
+	                               : -ENOSPC;
+	return r < 0 ? reserve(fd, need) : 0;
+}
+
+/* The memory of `size` bytes behind out.length, NULL with *error set. */
+static unsigned char *map_more(uint64_t size, int *error)
+{
+	int fd;
+
+	*error = reserve_more(size);
+	if (*error < 0)
+		return NULL;
+	if (out.length >= out.window_at &&
+	    out.length + size <= out.window_at + out.window_size)
+		return out.window + (out.length - out.window_at);
+	fd = reopen();
+	*error = fd < 0 ? fd : -ENOMEM;
+	if (fd < 0)
+		return NULL;
+	out.window_at = out.length;
+	out.window_size = out.reserved - out.length;
+	out.window = sys_map(NULL, out.window_size, PROT_READ | PROT_WRITE,
+	                     MAP_SHARED, fd, out.window_at);
+	if (!out.window)
+		out.window_size = 0;
+	return out.window;
+}
+
+/* --- the header page ------------------------------------------------------ */
+
+static void fill_header(uint32_t flags)
+{
+	unsigned char *h = process.header;
+
+	rt_put32(h + CAIRN_HDR_VERSION, CAIRN_FILE_VERSION);
+	rt_put32(h + CAIRN_HDR_SIZE, CAIRN_FILE_HEADER_SIZE);
+	rt_put32(h + CAIRN_HDR_KIND, CAIRN_KIND_PROFILE);
+	rt_put32(h + CAIRN_HDR_PID, (uint32_t)process.pid);
+	rt_put32(h + CAIRN_HDR_PPID, (uint32_t)sys1(SYS_getppid, 0));
+	rt_put32(h + CAIRN_HDR_NRUNS, 1);
+	rt_put64(h + CAIRN_HDR_START, sys_now_ns());
+	rt_put32(h + CAIRN_HDR_STATE, CAIRN_STATE_OPEN);
+	rt_put32(h + CAIRN_HDR_FLAGS, flags);
+	rt_put64(h + CAIRN_HDR_LENGTH, CAIRN_FILE_HEADER_SIZE);
+	rt_copy(h, CAIRN_FILE_MAGIC, CAIRN_FILE_MAGIC_SIZE);
+	rt_put32(h + CAIRN_HDR_CRC, crc_of(h, CAIRN_HDR_CRC));
+}
+
+/* Reserves and maps the first window; 0 or a negative errno. */
+static int map_header(int fd)
+{
+	int r = reservation_holds(fd) ? reserve(fd, FIRST_RESERVE)
+	                              : -EOPNOTSUPP;
+
+	if (r < 0)
+		return r;
+	out.window_at = 0;
+	out.window_size = out.reserved;
+	out.window = sys_map(NULL, out.window_size, PROT_READ | PROT_WRITE,
+	                     MAP_SHARED, fd, 0);
+	process.header = out.window;
+	return out.window ? 0 : -ENOMEM;
+}
+
+int out_open(uint32_t flags)
+{
+	int fd = create(), r;
+
+	out.length = CAIRN_FILE_HEADER_SIZE;
+	if (fd < 0) {
+		out_say("cannot create ", out.path, -fd,
+		        "this run is not counted; set CAIRN_OUT to a file "
+		        "that can be written");
+		return -1;
+	}
+	r = map_header(fd);
+	out.is_file = r == 0;
+	if (r < 0) {
+		unmake();
+		out_say("cannot reserve space for ", out.path, -r,
+		        "counts stay in memory until the program ends");
+		process.header = sys_map_zeros(RT_PAGE);
+		flags |= CAIRN_FILE_NOT_KILL_SAFE;
+		if (!process.header)
+			return -1;
+	}
+	fill_header(flags);
+	return 0;
+}
+
+void out_forget(void)
+{
+	out_idle();
+	if (process.header)
+		sys3(SYS_munmap, (long)process.header, (long)RT_PAGE, 0);
+	process.header = NULL;
+	out.is_file = out.was_made = out.has_orphan = false;
+	out.length = out.reserved = 0;
+	out.window = NULL;
+	out.window_at = out.window_size = 0;
+}
+
+void out_flag(uint32_t flags, uint32_t unwalked)
+{
+	unsigned char *h = process.header;
+
+	if (!h)
+		return;
+	__atomic_fetch_or((uint32_t *)(h + CAIRN_HDR_FLAGS), flags,
+	                  __ATOMIC_RELAXED);
+	__atomic_fetch_add((uint32_t *)(h + CAIRN_HDR_UNWALKED), unwalked,
+	                   __ATOMIC_RELAXED);
+}
+
+/* --- chunks --------------------------------------------------------------- */
+
+void *out_meta(size_t size)
+{
+	static unsigned char *at, *end;
+	void *result;
+
+	size = (size + 15) & ~(size_t)15;
+	if ((size_t)(end - at) < size) {
+		size_t block = size > 16 * RT_PAGE ? size : 16 * RT_PAGE;
+
+		at = sys_map_zeros(block);
+		end = at ? at + block : NULL;
+		if (!at)
+			return NULL;
+	}
+	result = at;
+	at += size;
+	return result;
+}
+
+static struct chunk *new_record(void)
+{
+	struct chunk *c = process.free_chunks;
+
+	if (!c)
+		return out_meta(sizeof(*c));
+	process.free_chunks = c->next;
+	rt_zero(c, sizeof(*c));
+	return c;
+}
+
+static void fill_chunk(struct chunk *c, const struct out_spec *spec)
+{
+	unsigned char *h = c->mem;
+
+	rt_put32(h + CAIRN_CHK_MAGIC, CAIRN_CHUNK_MAGIC);
+	rt_put32(h + CAIRN_CHK_TYPE, spec->type);
+	rt_put64(h + CAIRN_CHK_LENGTH, c->size);
+	rt_put32(h + CAIRN_CHK_ID, spec->id);
+	rt_put32(h + CAIRN_CHK_MODULE, spec->module);
+	rt_put64(h + CAIRN_CHK_N, spec->n);
+	rt_put64(h + CAIRN_CHK_AUX0, spec->aux0);
+	rt_put64(h + CAIRN_CHK_AUX1, spec->aux1);
+	rt_put32(h + CAIRN_CHK_FLAGS, spec->flags);
+	rt_put32(h + CAIRN_CHK_HEADER_CRC, crc_of(h, CAIRN_CHK_FLAGS));
+}
+
+static void append_record(struct chunk *c)
+{
+	c->next = NULL;
+	if (process.last_chunk)
+		process.last_chunk->next = c;
+	else
+		process.chunks = c;
+	process.last_chunk = c;
+}
+
+/* The chunk could not become part of the file: keep it in memory. */
+static void note_orphan(int error)
+{
+	out.has_orphan = true;
+	if (!out.is_file)
+		return;
+	out_flag(CAIRN_FILE_TRUNCATED, 0);
+	out_say("cannot grow ", out.path, -error,
+	        "new counts stay in memory until the program ends");
+}
+
+struct chunk *out_chunk(const struct out_spec *spec)
+{
+	struct chunk *c = new_record();
+	int error = 0;
+
+	if (!c)
+		return NULL;
+	c->size = (CAIRN_CHUNK_HEADER_SIZE + spec->payload + RT_PAGE - 1) &
+	          ~(uint64_t)(RT_PAGE - 1);
+	c->mem = out.is_file ? map_more(c->size, &error) : NULL;
+	if (c->mem) {
+		c->is_mapped = true;
+		c->offset = out.length;
+		out.length += c->size;
+	} else {
+		c->mem = sys_map_zeros(c->size);
+		if (!c->mem)
+			return NULL;
+		note_orphan(error);
+	}
+	fill_chunk(c, spec);
+	return c;
+}
+
+void out_replace(struct chunk *c, const struct out_spec *spec)
+{
+	int error = -ENOSPC, fd = -1;
+	void *mem = NULL;
+
+	if (out.is_file) {
+		error = reserve_more(c->size);
+		fd = error ? -1 : reopen();
+	}
+	if (fd >= 0)
+		mem = sys_map(c->mem, c->size, PROT_READ | PROT_WRITE,
+		              MAP_SHARED | MAP_FIXED, fd, out.length);
+	c->is_mapped = mem != NULL;
+	c->offset = 0;
+	c->is_published = false;
+	if (mem) {
+		c->offset = out.length;
+		out.length += c->size;
+	} else {
+		sys_map(c->mem, c->size, PROT_READ | PROT_WRITE,
+		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		note_orphan(error);
+	}
+	fill_chunk(c, spec);
+}
+
+void *out_payload(const struct chunk *c)
+{
+	return c->mem + CAIRN_CHUNK_HEADER_SIZE;
+}
+
+static bool is_live(const struct chunk *c)
+{
+	return rt_get32(c->mem + CAIRN_CHK_FLAGS) & CAIRN_CHUNK_LIVE;
+}
+
+static uint32_t payload_crc(const struct chunk *c)
+{
+	return crc_of(out_payload(c), c->size - CAIRN_CHUNK_HEADER_SIZE);
+}
+
+void out_publish(struct chunk *c)
+{
+	if (!is_live(c))
+		rt_put32(c->mem + CAIRN_CHK_PAYLOAD_CRC, payload_crc(c));
+	append_record(c);
+	c->is_published = true;
+	if (c->is_mapped)
+		rt_put64(process.header + CAIRN_HDR_LENGTH, out.length);
+}
+
+void out_drop(struct chunk *c)
+{
+	sys3(SYS_munmap, (long)c->mem, (long)c->size, 0);
+	c->next = process.free_chunks;
+	process.free_chunks = c;
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static int write_chunk(int fd, struct chunk *c)
+{
+	uint64_t at = c->offset ? c->offset : out.length;
+	int r = check_limit(at + c->size);
+
+	if (r == 0)
+		r = sys_write_all(fd, c->mem, c->size, at);
+	if (r == 0 && !c->offset) {
+		c->offset = at;
+		out.length = at + c->size;
+		rt_put64(process.header + CAIRN_HDR_LENGTH, out.length);
+	}
+	return r;
+}
+
+static int write_header(int fd)
+{
+	int r = check_limit(RT_PAGE);
+
+	return r ? r : sys_write_all(fd, process.header, RT_PAGE, 0);
+}
+
+/* Gives every private chunk a place in the file.  Returns a descriptor, or a
+ * negative errno if there is no file; sets *lost if some had no place. */
+static int write_orphans(bool *lost)
+{
+	int fd = out.was_made ? reopen() : create();
+
+	if (fd < 0)
+		return fd;
+	if (!out.is_file && write_header(fd) < 0) {
+		unmake();
+		return -ENOSPC;
+	}
+	for (struct chunk *c = process.chunks; c; c = c->next)
+		if (!c->is_mapped && write_chunk(fd, c) < 0)
+			*lost = true;
+	return fd;
+}
+
+static void close_state(uint32_t how, uint32_t signal)
+{
+	unsigned char state[CAIRN_HDR_STATE_CRC - CAIRN_HDR_STATE];
+	unsigned char *h = process.header;
+
+	rt_put64(h + CAIRN_HDR_END, sys_now_ns());
+	rt_put32(h + CAIRN_HDR_HOW, how);
+	rt_put32(h + CAIRN_HDR_SIGNAL, signal);
+	/* the checksum first: a state that says closed has it */
+	rt_copy(state, h + CAIRN_HDR_STATE, sizeof(state));
+	state[0] = CAIRN_STATE_CLOSED;
+	rt_put32(h + CAIRN_HDR_STATE_CRC, crc_of(state, sizeof(state)));
+	rt_put32(h + CAIRN_HDR_STATE, CAIRN_STATE_CLOSED);
+}
+
+void out_seal(uint32_t how, uint32_t signal)
+{
+	bool lost = false;
+	int fd = -1;
+
+	for (struct chunk *c = process.chunks; c; c = c->next) {
+		if (!is_live(c) || c->is_loose)
+			continue;
+		rt_put32(c->mem + CAIRN_CHK_PAYLOAD_CRC, payload_crc(c));
+		rt_put32(c->mem + CAIRN_CHK_FLAGS,
+		         CAIRN_CHUNK_LIVE | CAIRN_CHUNK_SEALED);
+	}
+	if (out.has_orphan || !out.is_file) {
+		fd = write_orphans(&lost);
+		lost = lost || fd < 0;
+		if (!lost)
+			__atomic_fetch_and(
+			        (uint32_t *)(process.header + CAIRN_HDR_FLAGS),
+			        ~CAIRN_FILE_TRUNCATED, __ATOMIC_RELAXED);
+		else
+			out_flag(CAIRN_FILE_TRUNCATED, 0);
+	}
+	close_state(how, signal);
+	if (!out.is_file && fd >= 0)
+		write_header(fd);
+	process.is_sealed = true;
+	out_idle();
+}
+
+void out_unseal(void)
+{
+	unsigned char *h = process.header;
+
+	for (struct chunk *c = process.chunks; c; c = c->next)
+		if (is_live(c))
+			rt_put32(c->mem + CAIRN_CHK_FLAGS, CAIRN_CHUNK_LIVE);
+	rt_put32(h + CAIRN_HDR_STATE, CAIRN_STATE_OPEN);
+	rt_put64(h + CAIRN_HDR_END, 0);
+	rt_put32(h + CAIRN_HDR_HOW, CAIRN_HOW_UNKNOWN);
+	rt_put32(h + CAIRN_HDR_SIGNAL, 0);
+	process.is_sealed = false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The personality routine of functions that have none of their own: an
+ * unwinder calls it for every frame that it takes away, be it for a C++
+ * exception that flies through C, for pthread_exit or for a cancellation.
+ *
+ * Cost: nothing until somebody unwinds.
+ */
+#include <unwind.h>
+
+#include "runtime/rt.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+HIDDEN _Unwind_Reason_Code
+__cairn_personality(int version, _Unwind_Action actions, uint64_t exception_class,
+                    struct _Unwind_Exception *exception,
+                    struct _Unwind_Context *context);
+
+_Unwind_Reason_Code
+__cairn_personality(int version, _Unwind_Action actions, uint64_t exception_class,
+                    struct _Unwind_Exception *exception,
+                    struct _Unwind_Context *context)
+{
+	int is_async = 0;
+	uintptr_t pc;
+
+	(void)version;
+	(void)exception_class;
+	(void)exception;
+	if (actions & _UA_CLEANUP_PHASE) {
+		pc = _Unwind_GetIPInfo(context, &is_async);
+		__cairn_core_dying(pc, is_async);
+	}
+	return _URC_CONTINUE_UNWIND;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The personality routine of C++ functions: the language's
+ * own, and a note of every frame that it lets go.  A frame with something to
+ * do first is entered at its landing pad; the mark there counts it, and the
+ * resume at its end is a way out like a return.
+ */
+#include <unwind.h>
+
+#include "runtime/rt.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+_Unwind_Reason_Code __gxx_personality_v0(int version, _Unwind_Action actions,
+                                         uint64_t exception_class,
+                                         struct _Unwind_Exception *exception,
+                                         struct _Unwind_Context *context);
+HIDDEN _Unwind_Reason_Code
+__cairn_gxx_personality(int version, _Unwind_Action actions,
+                        uint64_t exception_class,
+                        struct _Unwind_Exception *exception,
+                        struct _Unwind_Context *context);
+
+_Unwind_Reason_Code
+__cairn_gxx_personality(int version, _Unwind_Action actions,
+                        uint64_t exception_class,
+                        struct _Unwind_Exception *exception,
+                        struct _Unwind_Context *context)
+{
+	_Unwind_Reason_Code result = __gxx_personality_v0(
+	        version, actions, exception_class, exception, context);
+	int is_async = 0;
+	uintptr_t pc;
+
+	if (actions & _UA_CLEANUP_PHASE && result == _URC_CONTINUE_UNWIND) {
+		pc = _Unwind_GetIPInfo(context, &is_async);
+		__cairn_core_dying(pc, is_async);
+	}
+	return result;
+}

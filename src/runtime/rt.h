@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_RUNTIME_RT_H
+#define CAIRN_RUNTIME_RT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/file.h"
+#include "abi/rt.h"
+
+/*
+ * What the parts of the runtime share.
+ *
+ * A process has one core: the copy of core.c, out.c, frames.c, unwind.c and
+ * finish.c that its modules agree on, the executable's if it has one.  A module
+ * (executable or shared object) has a struct cairn_module, in module.c, and
+ * reaches the core only through the RT_SHARED functions below, which the
+ * dynamic linker binds.  All else is hidden.
+ */
+#define RT_SHARED __attribute__((visibility("default")))
+#define RT_PAGE ((size_t)4096)
+#define RT_VERSION 1u
+
+/* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
+#define RT_MODULES CAIRN_RT_MAX_MODULES
+
+/* A chunk of the output, wherever its memory is. */
+struct chunk {
+	struct chunk *next;    /* all chunks, oldest first */
+	struct chunk *sibling; /* frames of one thread, newest first */
+	unsigned char *mem;    /* header, then payload */
+	uint64_t size;         /* whole pages */
+	uint64_t offset;       /* in the file; 0: has no place in it yet */
+	bool is_mapped;        /* mem is the file; else private memory */
+	bool is_published;
+	bool is_loose; /* its thread still runs: do not seal */
+};
+
+/* One module: storage in module.c of each, so its layout is an ABI. */
+struct cairn_module {
+	uint32_t version; /* RT_VERSION */
+	uint32_t index;   /* 0: not registered */
+	uint64_t *counters, *counters_end;
+	const unsigned char *ehdr;
+	int64_t *offset;              /* its CAIRN_RT_MODULE_OFFSET */
+	void (*set_delta)(int64_t d); /* NULL: no CAIRN_RT_DELTA here */
+	int64_t scratch;              /* delta when not counting, 0: none yet */
+	bool is_off;
+};
+
+/* The core's view of a module; outlives it. */
+struct module {
+	struct cairn_module *live; /* NULL after its destructors */
+	const unsigned char *ehdr;
+	uintptr_t bias, text, text_end;
+	const unsigned char *eh_frame_hdr;
+	struct chunk *chunk;
+};
+
+/* One rule of the unwinder's cache; see unwind.c. */
+struct unwind_rule {
+	uint64_t key;
+	uint32_t generation;
+	int32_t cfa_offset;
+	int16_t saved[6];
+	uint16_t module;
+	uint8_t cfa_reg;
+};
+
+#define RT_RULES 1024
+#define RT_ALTSTACK ((size_t)65536)
+#define RT_VFORKS 8
+
+/* Where a thread is between asked to stop and stopped: finish.c. */
+enum rt_park {
+	RT_PARK_NONE = 0,
+	RT_PARK_ASKED,
+	RT_PARK_WALKING,
+	RT_PARK_DONE,
+	RT_PARK_LATE, /* did not answer in time: must not record any more */
+};
+
+/*
+ * One thread, or several one after the other: a new thread takes over the
+ * record of one that no longer exists.  CAIRN_RT_THREAD points at delta[].
+ */
+struct thread {
+	int64_t delta[RT_MODULES];
+	struct chunk *counts[RT_MODULES];
+	struct unwind_rule rules[RT_RULES];
+	struct thread *next;
+	struct chunk *frames;
+	uint32_t serial;
+	int tid;
+	uint32_t park;
+	bool is_walked;      /* its frames are recorded as dead */
+	uintptr_t walked_to; /* CFA of the youngest recorded frame, 0: none */
+	uintptr_t stack_lo, stack_hi; /* known to be readable */
+	uint32_t rules_busy;
+};
+
+/* The process. */
+struct process {
+	uint32_t lock; /* 0 free, 1 held, 2 held and waited for */
+	uintptr_t lock_owner; /* thread pointer */
+	int pid;
+	bool is_started, is_off, has_said, is_executable, is_sealed;
+	bool is_static;
+	uint32_t finishing; /* tid that finishes the process, 0: nobody */
+	uint32_t nthreads;
+	struct thread *threads, *next_victim;
+	struct chunk *chunks, *last_chunk, *free_chunks;
+	struct module *modules; /* RT_MODULES of them */
+	uint32_t nmodules;      /* greatest index in use */
+	uint32_t generation;    /* bumped when code goes away */
+	const unsigned char *vdso;
+	unsigned char *header; /* the file's header page, or what will be it */
+};
+
+extern struct process process;
+
+extern __thread void *__cairn_thread
+        __attribute__((visibility("default"), tls_model("initial-exec")));
+
+/* --- what modules call: core.c, frames.c ---------------------------------- */
+
+/* Returns the delta of this thread and module, makes what is missing.
+ * Threads: any, in signal handlers too. */
+RT_SHARED int64_t __cairn_core_slow(struct cairn_module *m);
+/* A module was loaded, is about to go. */
+RT_SHARED void __cairn_core_load(struct cairn_module *m);
+RT_SHARED void __cairn_core_unload(struct cairn_module *m);
+/* A frame of the calling thread dies at pc. */
+RT_SHARED void __cairn_core_dying(uintptr_t pc, bool is_async);
+
+/* --- core.c --------------------------------------------------------------- */
+
+/* Blocks all signals, then takes the lock. */
+void rt_enter(uint64_t *mask);
+void rt_leave(const uint64_t *mask);
+
+/* Starts the process record; `env` may be NULL.  Requires: lock held. */
+void rt_start(char **env);
+
+/* The record of the calling thread, NULL if it has none. */
+struct thread *rt_self(void);
+/* The same, made if need be; NULL if we are off.  Requires: lock held. */
+struct thread *rt_self_locked(void);
+
+/* Makes all code of the calling thread take the slow call again. */
+void rt_reset_deltas(struct thread *t);
+
+/* Stops counting for good.  Requires: lock held. */
+void rt_turn_off(void);
+
+/* The module whose text contains pc, 0 if none.  Lock-free. */
+uint32_t rt_module_of(uintptr_t pc);
+
+/* Does the calling thread hold the lock?  Only a fault can ask so. */
+bool rt_is_inside(void);
+
+/* The handlers of fork. */
+void rt_fork_prepare(void);
+void rt_fork_parent(void);
+void rt_fork_child(void);
+void rt_fork_register(void);
+
+#endif /* CAIRN_RUNTIME_RT_H */

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The unwinder: from a frame to its caller.
+ *
+ * Our own, because it has to run where libgcc's must not: in signal handlers,
+ * at the end of exit, a million times a second under longjmp, in programs that
+ * do not link libgcc_s.  cfi.c says what the tables mean; most rows are "CFA is
+ * a register plus a constant, some registers are saved on the stack, the
+ * return address is below the CFA", and such rows are kept in a small table of
+ * the thread, by pc, so that a step is a few loads.
+ *
+ * The frame behind a signal handler is known by the bytes of the trampoline
+ * that the kernel returns to: its registers are in the ucontext above it.
+ *
+ * Invariant: nothing is read but words of the stack between where the walk
+ * stands and pages that the kernel confirmed to be readable.
+ * Breaks when: code has no or wrong tables: UNWIND_LOST, and who walks says so.
+ * Cost: measured about 5 ns for a known pc, 300 ns for a new one.
+ */
+#include "runtime/unwind.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <ucontext.h>
+
+#include "runtime/cfi.h"
+#include "runtime/object.h"
+#include "runtime/rt.h"
+#include "runtime/sys.h"
+
+#define MAX_SWITCHES 64
+
+/* Callee-saved registers, in the order of struct unwind_rule.saved. */
+static const uint8_t saved_reg[6] = {3, 6, 12, 13, 14, 15};
+
+struct dl_find_object; /* glibc 2.35 */
+extern int _dl_find_object(void *pc, struct dl_find_object *result)
+        __attribute__((weak));
+extern int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
+                           void *data) __attribute__((weak));
+
+/* --- reading the stack ---------------------------------------------------- */
+
+/* The walk stands at `floor`; [lo, hi) is known to be readable. */
+struct reader {
+	struct thread *t;
+	uintptr_t floor, lo, hi;
+};
+
+static void reader_init(struct reader *r, struct thread *t, uintptr_t sp)
+{
+	r->t = t;
+	r->floor = sp;
+	r->lo = t ? t->stack_lo : 0;
+	r->hi = t ? t->stack_hi : 0;
+}
+
+/* Asks the kernel about the page of `at`, and remembers. */
+static bool extend(struct reader *r, uintptr_t at)
+{
+	uintptr_t page = at & ~(uintptr_t)(RT_PAGE - 1);
+
+	if (at < r->floor || at & 7 || !sys_readable(at))
+		return false;
+	if (page == r->hi) {
+		r->hi += RT_PAGE;
+	} else if (page + RT_PAGE == r->lo) {
+		r->lo = page;
+	} else {
+		r->lo = page;
+		r->hi = page + RT_PAGE;
+	}
+	if (r->t) {
+		r->t->stack_lo = r->lo;
+		r->t->stack_hi = r->hi;
+	}
+	return true;
+}
+
+static inline bool read_word(struct reader *r, uintptr_t at, uint64_t *value)
+{
+	if ((at < r->floor || at < r->lo || at > r->hi - 8 || !r->hi) &&
+	    !extend(r, at))
+		return false;
+	*value = rt_get64((const void *)at);
+	return true;
+}
+
+static bool read_for_cfi(void *context, uintptr_t at, uint64_t *value)
+{
+	return read_word(context, at, value);
+}
+
+/* --- the object of a pc --------------------------------------------------- */
+
+struct found {
+	const unsigned char *eh_frame_hdr;
+	uint32_t module; /* 0: not ours */
+};
+
+/* The same, by the older interface. */
+struct search {
+	uintptr_t pc;
+	const unsigned char *eh_frame_hdr;
+};
+
+static int visit_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *s = data;
+	const unsigned char *hdr = NULL;
+	bool here = false;
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_LOAD && s->pc - at < ph->p_memsz)
+			here = true;
+		if (ph->p_type == PT_GNU_EH_FRAME)
+			hdr = (const unsigned char *)at;
+	}
+	if (here)
+		s->eh_frame_hdr = hdr;
+	return here;
+}
+
+static const unsigned char *ask_libc(uintptr_t pc)
+{
+	struct dl_find_object_result {
+		unsigned long long flags;
+		void *start, *end;
+		struct link_map *map;
+		void *eh_frame;
+		unsigned long long reserved[7];
+	} result;
+	struct search search = {pc, NULL};
+
+	if (process.is_static)
+		return NULL;
+	if (_dl_find_object) {
+		if (_dl_find_object((void *)pc, (void *)&result) == 0)
+			return result.eh_frame;
+		return NULL;
+	}
+	if (dl_iterate_phdr)
+		dl_iterate_phdr(visit_object, &search);
+	return search.eh_frame_hdr;
+}
+
+static bool find_object(uintptr_t pc, struct found *f)
+{
+	struct object vdso;
+
+	f->module = rt_module_of(pc);
+	if (f->module) {
+		f->eh_frame_hdr = process.modules[f->module].eh_frame_hdr;
+		return f->eh_frame_hdr != NULL;
+	}
+	if (process.vdso && pc - (uintptr_t)process.vdso < 4 * RT_PAGE) {
+		object_read(&vdso, process.vdso);
+		f->eh_frame_hdr = vdso.eh_frame_hdr;
+		return f->eh_frame_hdr != NULL;
+	}
+	f->eh_frame_hdr = ask_libc(pc);
+	return f->eh_frame_hdr != NULL;
+}
+
+uintptr_t unwind_function(uintptr_t pc)
+{
+	struct found f;
+	struct cfi_fde fde;
+
+	return find_object(pc, &f) && cfi_find(f.eh_frame_hdr, pc, &fde)
+	               ? fde.start
+	               : 0;
+}
+
+/* --- signal frames -------------------------------------------------------- */
+
+void unwind_from_signal(struct unwind *u, const void *context)
+{
+	/* gregset_t by DWARF number */
+	static const uint8_t order[16] = {
+	        REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+	        REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+	        REG_R12, REG_R13, REG_R14, REG_R15,
+	};
+	const ucontext_t *uc = context;
+
+	for (int i = 0; i < 16; i++)
+		u->reg[i] = (uint64_t)uc->uc_mcontext.gregs[order[i]];
+	u->pc = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	u->is_async = true;
+}
+
+/* Is the code at pc "mov $15, %rax; syscall"?  Requires: pc is in code. */
+static bool is_trampoline(uintptr_t pc)
+{
+	static const unsigned char bytes[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00,
+	                                      0x00, 0x00, 0x0f, 0x05};
+
+	return rt_same((const void *)pc, bytes, sizeof(bytes));
+}
+
+static enum unwind_result step_signal(struct unwind *u, struct reader *r)
+{
+	const ucontext_t *uc = (const ucontext_t *)u->reg[UNWIND_RSP];
+	uint64_t last;
+
+	/* the registers end below the pointer to the floating-point state */
+	if (++u->nswitches > MAX_SWITCHES ||
+	    !read_word(r, (uintptr_t)&uc->uc_mcontext.fpregs, &last))
+		return UNWIND_LOST;
+	u->cfa = u->reg[UNWIND_RSP];
+	u->module = 0;
+	unwind_from_signal(u, uc);
+	return UNWIND_OK;
+}
+
+/* --- known rows ----------------------------------------------------------- */
+
+static uint64_t rule_key(const struct unwind *u)
+{
+	return u->pc << 1 | u->is_async;
+}
+
+static struct unwind_rule *rule_place(struct thread *t, uint64_t key)
+{
+	return &t->rules[(key * 0x9e3779b97f4a7c15u) >> 54];
+}
+
+_Static_assert(RT_RULES == 1 << (64 - 54), "rule_place");
+
+static const struct unwind_rule *find_rule(struct thread *t, uint64_t key)
+{
+	struct unwind_rule *rule = rule_place(t, key);
+
+	return rule->key == key && rule->generation == process.generation
+	               ? rule
+	               : NULL;
+}
+
+static enum unwind_result step_by_rule(struct unwind *u, struct reader *r,
+                                       const struct unwind_rule *rule)
+{
+	uint64_t cfa = u->reg[rule->cfa_reg] + (uint64_t)rule->cfa_offset, ra;
+
+	if (cfa <= u->reg[UNWIND_RSP] || !read_word(r, cfa - 8, &ra))
+		return UNWIND_LOST;
+	for (unsigned i = 0; i < 6; i++)
+		if (rule->saved[i] &&
+		    !read_word(r, cfa + (uint64_t)(rule->saved[i] * 8),
+		               &u->reg[saved_reg[i]]))
+			return UNWIND_LOST;
+	u->cfa = cfa;
+	u->module = rule->module;
+	u->reg[UNWIND_RSP] = cfa;
+	u->pc = ra;
+	u->is_async = false;
+	return UNWIND_OK;
+}
+
+/* Can the row be kept as a rule? */
+static bool make_rule(const struct cfi_row *row, struct unwind_rule *rule)
+{
+	const struct cfi_rule *ra = &row->reg[CFI_RA];
+
+	if (row->cfa_expression || row->cfa_offset != (int32_t)row->cfa_offset ||
+	    ra->kind != CFI_OFFSET || ra->value != -8 || row->cfa_reg > 15 ||
+	    row->reg[UNWIND_RSP].kind != CFI_SAME)
+		return false;
+	rt_zero(rule, sizeof(*rule));
+	rule->cfa_reg = row->cfa_reg;
+	rule->cfa_offset = (int32_t)row->cfa_offset;
+	for (unsigned i = 0; i < 6; i++) {
+		const struct cfi_rule *r = &row->reg[saved_reg[i]];
+
+		if (r->kind == CFI_SAME || r->kind == CFI_UNDEFINED)
+			continue;
+		if (r->kind != CFI_OFFSET || r->value % 8 || !r->value ||
+		    r->value / 8 != (int16_t)(r->value / 8))
+			return false;
+		rule->saved[i] = (int16_t)(r->value / 8);
+	}
+	return true;
+}
+
+/* A handler that interrupts us here just does not keep its own. */
+static void keep_rule(struct thread *t, uint64_t key,
+                      const struct unwind_rule *rule)
+{
+	struct unwind_rule *place = rule_place(t, key);
+
+	if (t->rules_busy)
+		return;
+	t->rules_busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	place->key = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	place->generation = process.generation;
+	place->cfa_offset = rule->cfa_offset;
+	for (unsigned i = 0; i < 6; i++)
+		place->saved[i] = rule->saved[i];
+	place->module = rule->module;
+	place->cfa_reg = rule->cfa_reg;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	place->key = key;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->rules_busy = 0;
+}
+
+/* --- any row -------------------------------------------------------------- */
+
+static bool caller_register(const struct cfi_rule *rule, unsigned i,
+                            const uint64_t *reg, uint64_t cfa, struct reader *r,
+                            uint64_t *value)
+{
+	uint64_t at;
+
+	switch (rule->kind) {
+	case CFI_SAME:
+		*value = reg[i];
+		return true;
+	case CFI_UNDEFINED:
+		*value = 0;
+		return true;
+	case CFI_OFFSET:
+		return read_word(r, cfa + (uint64_t)rule->value, value);
+	case CFI_VAL_OFFSET:
+		*value = cfa + (uint64_t)rule->value;
+		return true;
+	case CFI_REGISTER:
+		*value = rule->value < CFI_REGS ? reg[rule->value] : 0;
+		return true;
+	case CFI_EXPRESSION:
+		return cfi_evaluate(rule->expression, reg, &cfa, read_for_cfi,
+		                    r, &at) &&
+		       read_word(r, at, value);
+	default:
+		return cfi_evaluate(rule->expression, reg, &cfa, read_for_cfi,
+		                    r, value);
+	}
+}
+
+static enum unwind_result step_by_row(struct unwind *u, struct reader *r,
+                                      const struct cfi_row *row)
+{
+	uint64_t old[CFI_REGS], cfa;
+
+	for (unsigned i = 0; i < 16; i++)
+		old[i] = u->reg[i];
+	old[CFI_RA] = u->pc;
+	if (!row->cfa_expression)
+		cfa = old[row->cfa_reg & 15] + (uint64_t)row->cfa_offset;
+	else if (!cfi_evaluate(row->cfa_expression, old, NULL, read_for_cfi, r,
+	                       &cfa))
+		return UNWIND_LOST;
+	u->cfa = cfa;
+	if (row->reg[CFI_RA].kind == CFI_UNDEFINED)
+		return UNWIND_END;
+	if (cfa <= old[UNWIND_RSP])
+		return UNWIND_LOST;
+	for (unsigned i = 0; i < 16; i++)
+		if (i != UNWIND_RSP &&
+		    !caller_register(&row->reg[i], i, old, cfa, r, &u->reg[i]))
+			return UNWIND_LOST;
+	u->reg[UNWIND_RSP] = cfa;
+	if (row->reg[UNWIND_RSP].kind != CFI_SAME &&
+	    !caller_register(&row->reg[UNWIND_RSP], UNWIND_RSP, old, cfa, r,
+	                     &u->reg[UNWIND_RSP]))
+		return UNWIND_LOST;
+	if (!caller_register(&row->reg[CFI_RA], CFI_RA, old, cfa, r, &u->pc))
+		return UNWIND_LOST;
+	u->is_async = false;
+	return UNWIND_OK;
+}
+
+static enum unwind_result step_unknown(struct unwind *u, struct thread *t,
+                                       struct reader *r)
+{
+	uintptr_t pc = u->is_async ? u->pc : u->pc - 1;
+	uint64_t key = rule_key(u);
+	struct unwind_rule rule;
+	struct cfi_row row;
+	struct cfi_fde fde;
+	struct found f;
+
+	u->module = 0;
+	if (!find_object(pc, &f)) {
+		/* the trampoline may be the first thing of an object */
+		if (u->is_async || !find_object(u->pc, &f))
+			return UNWIND_LOST;
+	}
+	if (!u->is_async && is_trampoline(u->pc))
+		return step_signal(u, r);
+	u->module = (uint16_t)f.module;
+	u->cfa = 0;
+	if (!cfi_find(f.eh_frame_hdr, pc, &fde) || !cfi_row_at(&fde, pc, &row))
+		return UNWIND_LOST;
+	if (fde.is_signal_frame || !make_rule(&row, &rule)) {
+		enum unwind_result result = step_by_row(u, r, &row);
+
+		u->is_async = fde.is_signal_frame;
+		return result;
+	}
+	rule.module = (uint16_t)f.module;
+	/* other objects may be unloaded without our knowing */
+	if (t && f.module)
+		keep_rule(t, key, &rule);
+	return step_by_rule(u, r, &rule);
+}
+
+enum unwind_result unwind_step(struct unwind *u, struct thread *t)
+{
+	const struct unwind_rule *rule;
+	enum unwind_result result;
+	struct reader r;
+
+	reader_init(&r, t, u->reg[UNWIND_RSP]);
+	rule = t ? find_rule(t, rule_key(u)) : NULL;
+	result = rule ? step_by_rule(u, &r, rule) : step_unknown(u, t, &r);
+	return result == UNWIND_OK && u->pc == 0 ? UNWIND_END : result;
+}

@@ -1,0 +1,553 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The exactness battery: every way a program can end, jump, fork or thread.
+
+Each case is a program that keeps its own books (battery.h): how often every
+line with a HIT() was executed.  This script builds the case with cairn-cc at
+-O0 and -O2, and with clang's and gcc's coverage at -O2, runs it, and compares
+line by line.  A tool is right about a case only if the program behaved as it
+does without the tool and every line count is equal, process by process for
+Cairn, summed over processes for its peers (they cannot tell them apart).
+
+    run.py [--keep DIR] [--list] [CASE...]
+    QUICK=1      without the peers, and -O2 only
+    CAIRN_BIN    directory of cairn and cairn-cc (default: build/bin)
+
+The last line is RESULT battery passed=N of=N clang_pgo=K gcov=K.  Exit status
+0 if Cairn is right about every case, 1 if not, 2 if the battery cannot run.
+"""
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import glob
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "programs"))
+from profiles import (Broken, CAIRN, CAIRN_CC, CAIRN_CXX,  # noqa: E402
+                      call, check, is_exact, lines, parse_lcov)
+
+QUICK = os.environ.get("QUICK", "") not in ("", "0")
+TIMEOUT = 60
+
+# battery.h has the same numbers.
+LINES, UNITS, MARKS = 256, 32, 32
+
+
+@dataclasses.dataclass
+class Case:
+    """One program and what is expected of it."""
+    name: str
+    status: int = 0           # exit status, or minus the signal
+    sources: tuple = ()       # default: NAME.c
+    other: tuple = ()         # a second program, in NAME.d/
+    libraries: int = 0        # dlopen_lib.c, built this many times
+    mode: str = "edges"       # of cairn-cc
+    bound: int = 0            # how far off a count may be (frames killed)
+    kill: int = 0             # signal to send once the program says "ready"
+    fsize: int = 0            # ulimit -f, in bytes
+    disk: str = ""            # "full" or "filling": a small file system
+    stdout: str = ""
+
+    def files(self):
+        return self.sources or (self.name + ".c",)
+
+    def main_source(self):
+        return self.files()[0]
+
+    def all_sources(self):
+        library = ("dlopen_lib.c",) if self.libraries else ()
+        return self.files() + self.other + library
+
+
+def cpp(name, **more):
+    return Case(name, sources=(name + ".cpp",), **more)
+
+
+CASES = [
+    Case("return"),
+    Case("inline_lines"),
+    Case("recursion"),
+    Case("tail_recursion"),
+    Case("computed_goto", status=13),
+    Case("exit_callee", status=3),
+    Case("exit_recursion", status=8),
+    Case("exit_thread", status=12),
+    Case("exit_handler", status=21),
+    Case("quick_exit", status=4),
+    Case("underscore_exit", status=5),
+    Case("atexit", status=14),
+    Case("abort", status=-signal.SIGABRT),
+    Case("segv", status=-signal.SIGSEGV),
+    # The last frame faults somewhere in its prologue or its first block.
+    Case("stack_overflow", status=-signal.SIGSEGV, bound=1),
+    Case("longjmp_loop"),
+    Case("setjmp_loop"),
+    Case("siglongjmp"),
+    cpp("throw"),
+    Case("throw_c", sources=("throw_c.cpp", "throw_c_middle.c")),
+    cpp("rethrow"),
+    cpp("unwind_dtor"),
+    cpp("terminate", status=-signal.SIGABRT),
+    cpp("static_ctor"),
+    Case("pthread_exit"),
+    Case("pthread_cancel"),
+    Case("threads"),
+    Case("many_threads"),
+    Case("hot_loop_signal"),
+    Case("threads_alive"),
+    Case("thrd_create"),
+    Case("timer_thread"),
+    Case("signal_handler"),
+    Case("signal_loop"),
+    Case("sigterm", status=-signal.SIGTERM, kill=signal.SIGTERM),
+    Case("sigkill", status=-signal.SIGKILL, bound=1),
+    Case("sigkill_strict", status=-signal.SIGKILL, sources=("sigkill.c",),
+         mode="edges,strict"),
+    Case("sigkill_threads", status=-signal.SIGKILL, kill=signal.SIGKILL,
+         bound=3),
+    Case("sigkill_threads_strict", status=-signal.SIGKILL,
+         kill=signal.SIGKILL, sources=("sigkill_threads.c",),
+         mode="edges,strict"),
+    # A count may wait in a register for 65536 iterations.
+    Case("hot_loop_kill", status=-signal.SIGKILL, kill=signal.SIGKILL,
+         sources=("hot_loop.c",), bound=65537),
+    Case("hot_loop_term", status=-signal.SIGTERM, kill=signal.SIGTERM,
+         sources=("hot_loop.c",), bound=65537),
+    # Nobody is told of this one either: the bound of SIGKILL holds.
+    Case("raw_exit", status=6, bound=1),
+    Case("raw_exit_strict", status=6, sources=("raw_exit.c",),
+         mode="edges,strict"),
+    Case("fork"),
+    Case("fork_thread"),
+    Case("daemon"),
+    Case("vfork_exec"),
+    Case("posix_spawn"),
+    Case("exec_other", other=("exec_target.c",)),
+    Case("dlopen_many", libraries=300),
+    Case("dlclose", libraries=4),
+    Case("ulimit_none", sources=("full_output.c",), fsize=1024,
+         stdout="sum 18150\n"),
+    Case("ulimit_some", sources=("full_output.c",), fsize=64 * 1024,
+         stdout="sum 18150\n"),
+    Case("disk_full", sources=("full_output.c",), disk="full",
+         stdout="sum 18150\n"),
+    Case("disk_filling", sources=("fill_disk.c",), disk="filling",
+         stdout="sum 18150\n"),
+]
+
+
+# --- the program's own books ----------------------------------------------
+
+def marked_lines(source):
+    """The unit of a source file, and (line, slot) of its HIT() and MARK()."""
+    with open(os.path.join(HERE, source), encoding="utf-8") as f:
+        text = f.read().splitlines()
+    unit = 0
+    hits = []
+    for number, line in enumerate(text, 1):
+        if m := re.match(r"#define BATTERY_UNIT (\d+)", line):
+            unit = int(m.group(1))
+        if re.search(r"\bHIT(_ALONE)?\(\);", line):
+            hits.append((number, number))
+        if m := re.search(r"\bMARK\((\d+)\);", line):
+            hits.append((number, LINES - 1 - int(m.group(1))))
+    assert hits and number < LINES - MARKS and unit < UNITS
+    return unit, hits
+
+
+def read_truth(case, directory):
+    """pid -> {(source, line): count}, summed over the images of a process."""
+    marks = [(s,) + marked_lines(s) for s in case.all_sources()]
+    truth = {}
+    for path in glob.glob(os.path.join(directory, "*")):
+        with open(path, "rb") as f:
+            slots = struct.unpack("<%dQ" % (LINES * UNITS), f.read())
+        books = truth.setdefault(slots[0], collections.Counter())
+        for source, unit, hits in marks:
+            for line, slot in hits:
+                books[source, line] += slots[unit * LINES + slot]
+    return truth
+
+
+def total(truth):
+    """The books of all processes together; lines never executed stay in."""
+    books = collections.Counter()
+    for one in truth.values():
+        books.update(one)
+    return books
+
+
+def compare(truth, counts, bound, who=""):
+    """Both map (source, line) to a count; a line the tool has no code for
+    was not executed."""
+    bad = ["%s:%d is %d, not %d" % (s, n, counts.get((s, n), 0), count)
+           for (s, n), count in sorted(truth.items())
+           if abs(counts.get((s, n), 0) - count) > bound]
+    if bad:
+        raise Broken("%s%s%s" % (who, "; ".join(bad[:4]),
+                                "; ..." if len(bad) > 4 else ""))
+
+
+# --- the tools -------------------------------------------------------------
+
+class Tool:
+    """How to build with a tool, and how to read its counts."""
+    name = ""
+    c, cxx = "clang-19", "clang++-19"
+    plain_c = "clang-19"
+    flags = ()
+
+    def __init__(self, case, opt, directory):
+        self.case = case
+        self.dir = directory
+        self.program = os.path.join(directory, case.name)
+        self.base = ["-g", opt, "-pthread", "-D_GNU_SOURCE", *self.flags]
+        self.out = os.path.join(directory, "out")
+        os.makedirs(self.out)
+        os.makedirs(self.program + ".d")
+
+    def compile(self, source, obj, *more):
+        call([self.cxx if source.endswith(".cpp") else self.c, *self.base,
+            *more, "-c", os.path.join(HERE, source), "-o", obj], cwd=self.dir)
+        return obj
+
+    def link(self, objects, output, *more):
+        cxx = any(s.endswith(".cpp") for s in self.case.files())
+        call([self.cxx if cxx else self.c, *self.base, *objects, "-o", output,
+            *more], cwd=self.dir)
+
+    def build(self):
+        books = os.path.join(self.dir, "battery.o")
+        call([self.plain_c, "-O2", "-fPIC", "-D_GNU_SOURCE", "-c",
+            os.path.join(HERE, "battery.c"), "-o", books])
+        for sources, output in ((self.case.files(), self.program),
+                                (self.case.other, self.other())):
+            objects = [self.compile(s, os.path.join(
+                self.dir, s.replace(".", "_") + ".o")) for s in sources]
+            if objects:
+                self.link(objects + [books], output, "-rdynamic")
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(self.library, range(1, 1 + self.case.libraries)))
+
+    def other(self):
+        return os.path.join(self.program + ".d",
+                            (self.case.other or ("none",))[0][:-2])
+
+    def library(self, n):
+        stem = os.path.join(self.dir, "lib%d" % n)
+        obj = self.compile("dlopen_lib.c", stem + ".o", "-fPIC",
+                           "-DLIBRARY=%d" % n)
+        self.link([obj], self.library_path(n), "-shared")
+
+    def library_path(self, n):
+        return os.path.join(self.program + ".d", "lib%d.so" % n)
+
+    def binaries(self):
+        others = [self.other()] if self.case.other else []
+        return [self.program] + others + [
+            self.library_path(n) for n in range(1, 1 + self.case.libraries)]
+
+    def env(self):
+        return {}
+
+    def judge(self, run):
+        """Raises Broken unless the counts are those of run.truth."""
+        raise NotImplementedError
+
+
+class Cairn(Tool):
+    name = "cairn"
+    c, cxx = CAIRN_CC, CAIRN_CXX
+
+    def __init__(self, case, opt, directory):
+        self.flags = ("--cairn=" + case.mode,)
+        super().__init__(case, opt, directory)
+
+    def env(self):
+        return {"CAIRN_OUT": os.path.join(self.out, "%p.cairn")}
+
+    def files(self):
+        """pid -> its profiles: one per image."""
+        found = {}
+        for path in sorted(glob.glob(os.path.join(self.out, "*.cairn*"))):
+            pid = int(re.match(r"\d+", os.path.basename(path)).group())
+            found.setdefault(pid, []).append(path)
+        return found
+
+    def judge(self, run):
+        if self.case.fsize or self.case.disk:
+            self.judge_blocked(run)
+            return
+        said = [s for s in run.stderr.splitlines() if "cairn" in s.lower()]
+        if said:
+            raise Broken("the runtime said: " + said[0])
+        self.judge_counts(run)
+
+    def judge_counts(self, run):
+        files = self.files()
+        missing = sorted(set(run.truth) - set(files))
+        if missing:
+            raise Broken("no profile of process %d (of %d)" %
+                        (missing[0], len(run.truth)))
+        for pid, paths in sorted(files.items()):
+            counts = collections.Counter()
+            for path in paths:
+                counts.update(lines(path))
+                if not self.case.bound:
+                    check(path)
+            who = "process %d: " % pid if len(files) > 1 else ""
+            truth = run.truth.get(pid, {})
+            if any(map(is_exact, paths)):
+                compare(truth, counts, 0, who)
+            compare(truth, counts, self.case.bound, who)
+
+    def judge_blocked(self, run):
+        """The output could not grow.  Either the counts are exact all the
+        same, or the runtime said so, once, and no tool calls them sound."""
+        said = [s for s in run.stderr.splitlines() if "cairn" in s.lower()]
+        if len(run.stderr.splitlines()) > 1:
+            raise Broken("more than one line on stderr: " + run.stderr)
+        try:
+            self.judge_counts(run)
+        except Broken:
+            if not said:
+                raise
+            for path in sum(self.files().values(), []):
+                done = subprocess.run(
+                    [CAIRN, "check", path], capture_output=True, check=False)
+                if done.returncode == 0:
+                    raise
+
+
+class Clang(Tool):
+    name = "clang_pgo"
+    flags = ("-fprofile-instr-generate", "-fcoverage-mapping")
+
+    def env(self):
+        return {"LLVM_PROFILE_FILE": os.path.join(self.out, "%p-%m.profraw")}
+
+    def judge(self, run):
+        raw = glob.glob(os.path.join(self.out, "*.profraw"))
+        if not raw:
+            raise Broken("no profile")
+        merged = os.path.join(self.dir, "merged.profdata")
+        call(["llvm-profdata-19", "merge", "-o", merged, *raw])
+        first, *rest = self.binaries()
+        text = call(["llvm-cov-19", "export", "-format=lcov",
+                   "-instr-profile=" + merged, first] +
+                  [a for b in rest for a in ("-object", b)])
+        compare(total(run.truth), parse_lcov(text), self.case.bound)
+
+
+class Gcov(Tool):
+    name = "gcov"
+    c, cxx, plain_c = "gcc", "g++", "gcc"
+    flags = ("--coverage",)
+
+    def env(self):
+        return {"GCOV_PREFIX": self.out, "GCOV_PREFIX_STRIP": "99"}
+
+    def judge(self, run):
+        for data in glob.glob(os.path.join(self.out, "*.gcda")):
+            shutil.copy(data, self.dir)
+        notes = glob.glob(os.path.join(self.dir, "*.gcno"))
+        text = call(["gcov", "--json-format", "--stdout", *notes],
+                  cwd=self.dir)
+        counts = collections.Counter()
+        for document in text.splitlines():
+            for file in json.loads(document)["files"]:
+                source = os.path.basename(file["file"])
+                for line in file["lines"]:
+                    counts[source, line["line_number"]] += line["count"]
+        compare(total(run.truth), counts, self.case.bound)
+
+
+# --- running ---------------------------------------------------------------
+
+@dataclasses.dataclass
+class Run:
+    truth: dict
+    stderr: str
+
+
+class Disk:
+    """A file system of 256 KiB, unmounted at the end."""
+
+    def __init__(self, kind, at):
+        self.kind, self.at = kind, at
+
+    def __enter__(self):
+        if self.kind:
+            call(["mount", "-t", "tmpfs", "-o", "size=256k", "cairn-battery",
+                self.at])
+            if self.kind == "full":
+                self.fill()
+        return self
+
+    def fill(self):
+        with open(os.path.join(self.at, "filler"), "wb", 0) as f:
+            try:
+                while f.write(bytes(4096)):
+                    pass
+            except OSError:
+                pass
+
+    def __exit__(self, *ignored):
+        if self.kind:
+            call(["umount", "-l", self.at])
+
+
+def start(tool, truth_dir):
+    case = tool.case
+    env = dict(os.environ, BATTERY_TRUTH=truth_dir, **tool.env())
+    env["BATTERY_FILL"] = os.path.join(tool.out, "filler")
+    if case.fsize:
+        env["BATTERY_FILE"] = os.path.join(truth_dir, "0.0")
+        with open(env["BATTERY_FILE"], "wb") as f:
+            f.truncate(LINES * UNITS * 8)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if case.fsize:
+            resource.setrlimit(resource.RLIMIT_FSIZE,
+                               (case.fsize, case.fsize))
+    return subprocess.Popen([tool.program], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=env,
+                            cwd=tool.out, preexec_fn=limit)
+
+
+def finish(process, case):
+    """Waits for the end, or brings it about, and returns both outputs."""
+    if case.kill:
+        watchdog = threading.Timer(TIMEOUT, process.kill)
+        watchdog.start()
+        word = process.stdout.readline()
+        watchdog.cancel()
+        if word != "ready\n":
+            process.kill()
+            raise Broken("did not get ready")
+        time.sleep(0.1)
+        process.send_signal(case.kill)
+    try:
+        return process.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise Broken("hangs (%d s)" % TIMEOUT) from None
+
+
+def execute(tool):
+    truth_dir = os.path.join(tool.dir, "truth")
+    os.makedirs(truth_dir)
+    process = start(tool, truth_dir)
+    stdout, stderr = finish(process, tool.case)
+    if process.returncode != tool.case.status:
+        raise Broken("status %d, not %d: %s" % (
+            process.returncode, tool.case.status, stderr.strip()[-200:]))
+    if stdout != tool.case.stdout:
+        raise Broken("wrong output: %r" % stdout[:100])
+    return Run(read_truth(tool.case, truth_dir), stderr)
+
+
+def attempt(kind, case, opt, scratch):
+    """None if the tool is right about the case, else why not."""
+    directory = os.path.join(scratch, case.name, kind.name + opt)
+    try:
+        os.makedirs(directory)
+        tool = kind(case, opt, directory)
+        tool.build()
+        with Disk(case.disk, tool.out):
+            tool.judge(execute(tool))
+    except Broken as broken:
+        return str(broken)
+    return None
+
+
+def test(case, kinds, opts, scratch):
+    """kind -> None or the reason of the first failure."""
+    verdict = {}
+    for kind in kinds:
+        verdict[kind.name] = None
+        for opt in opts if kind is Cairn else ("-O2",):
+            why = attempt(kind, case, opt, scratch)
+            if why and not verdict[kind.name]:
+                verdict[kind.name] = opt + ": " + why
+    return verdict
+
+
+def select(names):
+    known = {case.name: case for case in CASES}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit("battery: no case is called %s; --list has their names" %
+                 unknown[0])
+    return [known[name] for name in names] or CASES
+
+
+def table(cases, kinds, opts, scratch):
+    right = {kind.name: 0 for kind in kinds}
+    reasons = []
+    print("%-24s" % "case" + "".join("%-11s" % k.name for k in kinds),
+          flush=True)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for case, verdict in zip(cases, pool.map(
+                lambda case: test(case, kinds, opts, scratch), cases)):
+            cells = ["wrong" if verdict[k.name] else "right" for k in kinds]
+            print("%-24s" % case.name + "".join("%-11s" % c for c in cells),
+                  flush=True)
+            for kind in kinds:
+                right[kind.name] += not verdict[kind.name]
+                if verdict[kind.name]:
+                    reasons.append((kind.name, case.name,
+                                    verdict[kind.name]))
+    return right, reasons
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description="The exactness battery of Cairn.")
+    parser.add_argument("--keep", metavar="DIR",
+                        help="build there and leave everything in place")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--tools", metavar="NAMES",
+                        help="some of cairn,clang_pgo,gcov")
+    parser.add_argument("case", nargs="*")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(case.name for case in CASES))
+        return 0
+    cases = select(options.case)
+    names = (options.tools or
+             ("cairn" if QUICK else "cairn,clang_pgo,gcov")).split(",")
+    kinds = [k for k in (Cairn, Clang, Gcov) if k.name in names]
+    opts = ("-O2",) if QUICK else ("-O0", "-O2")
+    scratch = options.keep or tempfile.mkdtemp(prefix="cairn-battery-")
+    try:
+        right, reasons = table(cases, kinds, opts, scratch)
+    finally:
+        if not options.keep:
+            shutil.rmtree(scratch, ignore_errors=True)
+    for kind, case, why in reasons:
+        if kind == "cairn" or options.tools:
+            print("FAIL %s: %s: %s" % (case, kind, why))
+    passed = right.get("cairn", 0)
+    print("RESULT battery passed=%d of=%d" % (passed, len(cases)) + "".join(
+        " %s=%d" % (k.name, right[k.name]) for k in kinds if k is not Cairn))
+    return 0 if passed == len(cases) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

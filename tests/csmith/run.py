@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs: same output as the plain build, same counts as all edges.
+
+    run.py                  the fixed seeds of `make check`
+    run.py SEED...          these seeds
+    run.py --count N        seeds 1 to N, as `make proof` does
+    run.py --keep DIR ...   leave what failed in DIR
+    CAIRN_BIN               directory of cairn and cairn-cc
+
+csmith writes a program from each seed.  It is built plain, with
+--cairn=edges and with --cairn=edges,all, at a level of optimization that the
+seed selects, and run.  A program whose plain build does not end in time tells
+nothing and is left out, as is one that csmith cannot write; the number of
+programs counts those that were compared.  The last line is
+RESULT csmith programs=N mismatches=M; exit status 1 unless M is 0 and N is not.
+"""
+import argparse
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "programs"))
+from profiles import (Broken, CAIRN_CC, call,  # noqa: E402
+                      check, differences, read)
+
+LEVELS = ("-O2", "-O0", "-O1", "-O3", "-Os")
+SEEDS = range(1, 31)
+PLAIN_TIMEOUT = 3
+# Their time may grow with counters on every edge.
+TIMEOUT = 30
+
+
+def include_flags():
+    """Where Debian keeps csmith.h."""
+    for directory in ("/usr/include/csmith", "/usr/include/csmith-2.3.0"):
+        if os.path.exists(os.path.join(directory, "csmith.h")):
+            return ["-I" + directory]
+    sys.exit("csmith: csmith.h is missing; install the package "
+             "libcsmith-dev")
+
+
+class Useless(Exception):
+    """The seed gives no program that can be compared."""
+
+
+def generate(seed, path):
+    options = ["--seed", str(seed), "--output", path, "--max-block-depth",
+               str(3 + seed % 4), "--max-funcs", str(5 + seed % 7)]
+    if seed % 3 == 0:
+        options.append("--no-volatiles")
+    try:
+        subprocess.run(["csmith", *options], check=True, timeout=30,
+                       capture_output=True)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        raise Useless from None
+
+
+def build(compiler, flags, source, exe):
+    call([*compiler, *flags, "-w", source, "-o", exe], timeout=120)
+
+
+def execute(exe, directory, limit):
+    """(status, stdout, stderr)"""
+    env = dict(os.environ, CAIRN_OUT=exe + ".cairn")
+    done = subprocess.run([exe], capture_output=True, timeout=limit,
+                          env=env, cwd=directory, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def compare(seed, directory, includes):
+    source = os.path.join(directory, "program.c")
+    generate(seed, source)
+    flags = [LEVELS[seed % len(LEVELS)], *includes]
+    flags += ["-g"] if seed % 2 else []
+    exe = os.path.join(directory, "plain")
+    build(["clang-19"], flags, source, exe)
+    try:
+        plain = execute(exe, directory, PLAIN_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise Useless from None
+    profiles = []
+    for mode in ("edges", "edges,all"):
+        exe = os.path.join(directory, mode.replace(",", "-"))
+        build([CAIRN_CC, "--cairn=" + mode], flags, source, exe)
+        try:
+            ours = execute(exe, directory, TIMEOUT)
+        except subprocess.TimeoutExpired:
+            raise Broken("%s: the program does not end" % mode) from None
+        if ours != plain:
+            raise Broken("%s: status, stdout, stderr are %r, not %r" %
+                         (mode, ours, plain))
+        check(exe + ".cairn")
+        profiles.append(read(exe + ".cairn"))
+    if not any(f.name == "main" and f.entries for f in profiles[0].values()):
+        raise Broken("main was never entered")
+    said = differences(*profiles)
+    if said:
+        raise Broken("; ".join(said[:3]))
+
+
+def one(seed, scratch, keep, includes):
+    """"ok", "useless" or the reason of a mismatch."""
+    directory = os.path.join(scratch, str(seed))
+    os.makedirs(directory)
+    verdict = "ok"
+    try:
+        compare(seed, directory, includes)
+    except Useless:
+        verdict = "useless"
+    except Broken as broken:
+        verdict = str(broken)
+    if verdict in ("ok", "useless") or not keep:
+        shutil.rmtree(directory, ignore_errors=True)
+    return verdict
+
+
+def main():
+    parser = argparse.ArgumentParser(description="csmith tests of Cairn.")
+    parser.add_argument("--count", type=int, metavar="N")
+    parser.add_argument("--keep", metavar="DIR")
+    parser.add_argument("seed", nargs="*", type=int)
+    options = parser.parse_args()
+    seeds = options.seed or (range(1, 1 + options.count) if options.count
+                             else SEEDS)
+    includes = include_flags()
+    scratch = options.keep or tempfile.mkdtemp(prefix="cairn-csmith-")
+    programs = mismatches = 0
+    try:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for seed, verdict in zip(seeds, pool.map(
+                    lambda s: one(s, scratch, options.keep, includes),
+                    seeds)):
+                programs += verdict != "useless"
+                if verdict not in ("ok", "useless"):
+                    mismatches += 1
+                    print("FAIL seed %d (%s): %s" % (
+                        seed, LEVELS[seed % len(LEVELS)], verdict),
+                        flush=True)
+    finally:
+        if not options.keep:
+            shutil.rmtree(scratch, ignore_errors=True)
+    print("csmith: %d passed, %d failed" % (programs - mismatches,
+                                            mismatches))
+    print("RESULT csmith programs=%d mismatches=%d" % (programs, mismatches))
+    return 0 if programs and not mismatches else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

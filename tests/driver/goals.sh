@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+# Does the driver see what a command line is going to do?  The marks of a
+# compilation are -cairn-mode=..., those of a link the runtime; clang itself
+# says whether it would run the linker.
+. "$(dirname "$0")/lib.sh"
+llvm=$(llvm-config-19 --bindir)
+runtime=$(cd "$bin/.." && pwd)/lib/cairn/libcairn_rt.a
+touch -- a.c b.c a.cpp a.s a.S a.h a.hpp a.o a.bc a.ll a.i -dash.c lib.a
+mkdir dir
+echo '-c a.c' >compile.rsp
+echo 'a.c "b.c" -o prog' >link.rsp
+echo '@link.rsp' >nested.rsp
+
+# agree ARGS...: the driver adds the runtime exactly when clang links.
+agree() {
+	clang_links=no driver_links=no
+	"$llvm/clang" -### "$@" 2>&1 |
+		grep -q '^ "[^"]*[/-]ld\(\.[a-z]*\)\?" ' && clang_links=yes
+	command_of "$@" | grep -qxF -- "$runtime" && driver_links=yes
+	if [ $clang_links = $driver_links ]; then
+		passed=$((passed + 1))
+	else
+		fail "clang links: $clang_links, we think: $driver_links: $*"
+	fi
+}
+
+while read -r args; do
+	# shellcheck disable=SC2086 # words on purpose
+	agree $args
+done <<'END'
+a.c
+a.c -o prog
+-o a.c
+-c a.c
+-S a.c
+-E a.c
+-M a.c
+-MM a.c
+-MD a.c
+-MMD -MF a.d a.c
+-MMD -MF a.c
+-fsyntax-only a.c
+--analyze a.c
+--precompile a.cpp
+-emit-ast a.c
+-c -emit-llvm a.c
+a.h
+a.hpp
+a.h a.c
+-x c-header a.c
+-xc++-header a.c
+-x c a.h
+-x none a.h
+-x c a.h -x none a.o
+a.o
+a.o lib.a
+a.s
+a.S
+a.bc
+a.ll
+a.i
+-shared a.o -o lib.so
+-static a.o
+-static-pie a.o
+-Wl,a.o
+-Xlinker a.o
+-lfoo
+-l foo
+-L dir
+-I a.c
+-isystem a.c -c b.c
+-D a.c b.c
+-include a.h a.c
+-include a.c
+-Xclang a.c
+-mllvm a.c
+-T a.c
+-z now
+-u main
+-e main
+-target x86_64-linux-gnu a.c
+--target=x86_64-linux-gnu -c a.c
+--compile a.c
+--assemble a.c
+--preprocess a.c
+--output prog a.c
+--output a.c
+--sysroot dir a.c
+--sysroot a.c
+--language c a.h
+--language=c-header a.c
+--param a.c
+-v
+-g
+-###
+@compile.rsp
+@link.rsp
+@nested.rsp
+-c -- a.c
+-- a.c
+-- -dash.c
+-E -- a.c
+-print-search-dirs a.c
+-print-file-name=libc.so a.c
+-dumpmachine a.c
+-dumpversion a.c
+--help a.c
+--version a.c
+-march=native a.c
+-pthread a.c -lm
+-nostdlib -shared a.o
+-nodefaultlibs a.o -lc
+-fuse-ld=lld a.o
+-flto a.c
+-flto=thin -c a.c
+-fno-lto a.c
+-save-temps a.c
+END
+
+has "-c is marked" -cairn-mode=edges -c a.c
+has "a link is marked" -cairn-mode=edges a.c
+hasnt "-E is not" -cairn-mode=edges -E a.c
+hasnt "-fsyntax-only is not" -cairn-mode=edges -fsyntax-only a.c
+hasnt "a header is not" -cairn-mode=edges a.h
+hasnt "none is not" -cairn-mode=edges --cairn=none -c a.c
+hasnt "none links nothing" "$runtime" --cairn=none a.c
+hasnt "-r links nothing" "$runtime" -r a.o
+hasnt "-Wl,-r links nothing" "$runtime" -Wl,-r -nostdlib a.o
+hasnt "-Xlinker -r neither" "$runtime" -Xlinker --relocatable a.o
+has "no build id" --build-id -Wl,--build-id=none a.o
+hasnt "the user's build id" --build-id -Wl,--build-id=0xabcd a.o
+has "slow" -cairn-mode=edges,slow --cairn=edges,slow -c a.c
+has "strict" -cairn-mode=edges,strict --cairn=edges,strict -c a.c
+has "all" -cairn-mode=edges,all --cairn=edges,all -c a.c
+has "weights" -cairn-mode=edges,weights=freq --cairn=edges,weights=freq -c a.c
+has "the last --cairn wins" -cairn-mode=edges --cairn=edges,slow \
+	--cairn=edges -c a.c
+has "stage" -cairn-stage=source --cairn-stage=source -c a.c
+hasnt "stage late" -cairn-stage=source --cairn-stage=source \
+	--cairn-stage=late -c a.c
+touch old.cairn
+has "feedback is made absolute" "-cairn-feedback=$(pwd -P)/old.cairn" \
+	--cairn-feedback=old.cairn -c a.c
+has "lto compile" -cairn-lto -flto -c a.c
+hasnt "no lto" -cairn-lto -flto -fno-lto -c a.c
+has "lto links with lld" -fuse-ld=lld -flto=thin a.c
+has "sections of blocks are undone" -fbasic-block-sections=none \
+	-fbasic-block-sections=all -c a.c
+has "the assembler is clang's" -fintegrated-as -fno-integrated-as -c a.c
+hasnt "an argument is no option" -cairn-mode=edges,slow -D --cairn=edges,slow \
+	-c a.c
+printf -- '--cairn=edges,slow\n-c a.c\n' >own.rsp
+has "our options in a response file" -cairn-mode=edges,slow @own.rsp
+hasnt "do not reach clang" @own.rsp @own.rsp
+has "other response files do" @compile.rsp @compile.rsp
+printf '%s\n' '-DX="a b" -c' "'a c.c' back\\\\ slash.c" >quote.rsp
+has "quotes" -cairn-mode=edges @quote.rsp
+
+# The runtime comes behind the libraries of the user.
+order=$(command_of a.c -lm | grep -nxF -e -lm -e "$runtime" | cut -d : -f 2)
+ok "runtime last" test "$order" = "-lm
+$runtime"
+
+refuses "unknown mode" "no mode" "$cc" --cairn=nonsense -c a.c
+refuses "empty mode" "no mode" "$cc" --cairn= -c a.c
+refuses "paths" "not built yet" "$cc" --cairn=paths -c a.c
+refuses "trace" "not built yet" "$cc" --cairn=trace -c a.c
+refuses "record" "not built yet" "$cc" --cairn=record -c a.c
+refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c
+refuses "slow and all" "choose one" "$cc" --cairn=edges,slow,all -c a.c
+refuses "none,slow" "takes no options" "$cc" --cairn=none,slow -c a.c
+refuses "option" "no option of cairn-cc" "$cc" --cairn-quick -c a.c
+refuses "bare --cairn" "no option of cairn-cc" "$cc" --cairn -c a.c
+refuses "stage" "no stage" "$cc" --cairn-stage=early -c a.c
+refuses "feedback" "No such file" "$cc" --cairn-feedback=absent.cairn -c a.c
+refuses "32 bits" "x86-64" "$cc" -m32 -c a.c
+refuses "other machine" "x86-64" "$cc" --target=aarch64-linux-gnu -c a.c
+refuses "other system" "x86-64" "$cc" -target x86_64-w64-mingw32 -c a.c
+refuses "no passes" "without marks" "$cc" -Xclang -disable-llvm-passes -c a.c
+refuses "lto by gold" "lld" "$cc" -flto -fuse-ld=gold a.c
+refuses "static without start" "start-up" "$cc" -static -nostdlib a.o
+refuses "no clang" "CAIRN_CLANG" env CAIRN_CLANG=/nonexistent/clang "$cc" -c a.c
+
+# Without additions the driver is clang.
+for args in '' 'a.c -o' 'a.c -Xlinker' 'absent.c -c' '-dumpmachine' \
+	'-print-search-dirs' '-E -dM -x c /dev/null'; do
+	# shellcheck disable=SC2086 # words on purpose
+	ok "as clang: '$args'" test "$("$llvm/clang" $args 2>&1)" = \
+		"$("$cc" $args 2>&1)"
+done
+ok "first line of --version is clang's" test \
+	"$("$llvm/clang" --version | head -n 1)" = "$("$cc" --version | head -n 1)"
+ok "--version names us" sh -c "'$cc' --version | grep -q '^Cairn '"
+finish

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes the hand-made seeds of tests/fuzz/corpus, which the golden tests use
+ * as well: `make_seeds DIRECTORY`.  Format version 1; when the format changes,
+ * files of old versions stay and new ones are added.
+ */
+#include "synth.h"
+
+#include <sys/stat.h>
+
+static const char *root;
+
+static void save(const char *name, struct bytes *b)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	synth_save(path, b);
+	b->n = 0;
+}
+
+static void save_containers(void)
+{
+	struct bytes b = {0};
+
+	synth_sample(&b, 30, 10, 1);
+	save("container/v1-closed.cairn", &b);
+	synth_sample(&b, 20, 5, 0);
+	save("container/v1-closed2.cairn", &b);
+	synth_sample(&b, 30, 10, 0);
+	synth_kill(&b);
+	save("container/v1-killed.cairn", &b);
+	synth_sample(&b, 30, 10, (uint64_t)-50);
+	save("container/v1-negative.cairn", &b);
+	synth_sample(&b, 30, 10, 1);
+	b.n -= 100;
+	save("container/v1-truncated.cairn", &b);
+	synth_sample(&b, 30, 10, 1);
+	b.data[b.n - 20] ^= 1;
+	save("container/v1-flipped.cairn", &b);
+	synth_sample(&b, 30, 10, 1);
+	put_le32(b.data + CAIRN_HDR_VERSION, 2);
+	save("container/v2-future.cairn", &b);
+	writer_begin(&b);
+	synth_program(&b, "/nowhere/program");
+	synth_module(&b, 1, "/nowhere/program", 0xbb, 0x1000, 1);
+	synth_counts(&b, 1, 1, (const uint64_t[]){1}, 1);
+	writer_end(&b, &synth_header);
+	save("container/v1-no-map.cairn", &b);
+	bytes_put(&b, "not a profile\n", 14);
+	save("container/foreign.txt", &b);
+	bytes_release(&b);
+}
+
+int main(int argc, char **argv)
+{
+	struct bytes map = {0}, elf = {0}, stripped = {0};
+
+	if (argc != 2)
+		return 2;
+	root = argv[1];
+	synth_sample_map(&map);
+	synth_elf(&elf, &map, 0xaa);
+	synth_elf(&stripped, NULL, 0xaa);
+	save("map/v1-sample.map", &map);
+	save("elf/sample.elf", &elf);
+	save("elf/stripped.elf", &stripped);
+	save_containers();
+	bytes_release(&map);
+	bytes_release(&elf);
+	bytes_release(&stripped);
+	return 0;
+}

@@ -1,0 +1,414 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that cover the languages, the compiler flags and the linkers.
+
+Every test builds a program three times with the same flags: plain, with
+`--cairn=MODE` and with `--cairn=MODE,all`, a counter on every edge.  The
+instrumented ones must print and return what the plain one does, `cairn check`
+must call their profiles sound, and the few counters must give the same count
+for every block and edge as the many.
+
+    run.py [--keep DIR] [--list] [--full] [TEST...]
+    CAIRN_BIN    directory of cairn and cairn-cc (default: build/bin)
+
+A TEST is a name of the table, or the beginning of one.  Without --full the
+table leaves out the rows that cost most.  One line for each failure; the last
+line counts.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from profiles import (Broken, CAIRN_CC, CAIRN_CXX, call, check, differences,
+                      read)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TIMEOUT = 30
+
+
+@dataclasses.dataclass
+class Program:
+    sources: tuple
+    flags: tuple = ()
+    library: tuple = ()      # sources that may go into a shared object
+    varying: tuple = ()      # functions whose counts depend on time
+
+    def cxx(self):
+        return any(s.endswith(".cpp") for s in self.sources)
+
+
+PROGRAMS = {
+    "control": Program(("control.c",)),
+    "interpreter": Program(("interpreter.c",)),
+    "jumps": Program(("jumps.c",)),
+    "spin": Program(("spin.c",), varying=("forever",)),
+    "assembly": Program(("assembly.c",)),
+    "musttail": Program(("musttail.c",)),
+    "linkage": Program(("linkage_a.c", "linkage_b.c"), ("-pthread",)),
+    "library": Program(("library_main.c",), library=("library.c",)),
+    "shapes": Program(("shapes_main.cpp", "shapes.cpp"), ("-pthread",)),
+    "coroutine": Program(("coroutine.cpp",), ("-std=c++20",)),
+    "huge": Program(("huge.c",)),
+    "wide": Program(("wide.c",)),
+}
+
+
+@dataclasses.dataclass
+class Test:
+    program: str
+    flags: tuple = ("-O2", "-g")
+    way: str = "objects"     # how it is built: a method of Build
+    mode: str = "edges"
+    stage: tuple = ()
+    label: str = ""
+    full: bool = False       # only with --full
+
+    def name(self):
+        words = [self.program, *self.flags]
+        words += [self.label or self.way] if self.way != "objects" else []
+        words += [self.mode] if self.mode != "edges" else []
+        return "/".join(w.lstrip("-") for w in words + list(self.stage))
+
+
+SOURCE = ("--cairn-stage=source",)
+LLD = "-fuse-ld=lld"
+
+
+def tests():
+    """The table.  C programs take about a second, those in C++ five."""
+    rows = []
+    small = ["control", "interpreter", "jumps", "spin", "assembly",
+             "linkage", "library"]
+    for p in small:
+        for opt in ("-O0", "-O1", "-O2", "-O3", "-Os", "-Og"):
+            rows.append(Test(p, (opt, "-g")))
+        rows.append(Test(p, ("-O2",)))
+        rows.append(Test(p, ("-O0",), full=True))
+        rows.append(Test(p, ("-O2", "-flto", LLD)))
+        rows.append(Test(p, ("-O2", "-g"), mode="edges,strict"))
+        rows.append(Test(p, ("-O2", "-g"), stage=SOURCE))
+        rows.append(Test(p, ("-O0", "-g"), stage=SOURCE, full=True))
+    for opt in ("-O0", "-O1", "-O2", "-O3"):
+        rows.append(Test("musttail", (opt, "-g")))
+    rows += c_ways()
+    rows += cxx_rows()
+    rows += [Test("huge", ("-O0",)), Test("huge", ("-O1", "-g")),
+             Test("huge", ("-O2",), full=True),
+             Test("wide", ("-O0",)), Test("wide", ("-O2", "-g"))]
+    return rows
+
+
+def c_ways():
+    rows = []
+    for p in ("control", "linkage"):
+        rows += [
+            Test(p, ("-O2", "-flto=thin", LLD)),
+            Test(p, ("-O2", "-static")),
+            Test(p, ("-O2", "-static-pie", "-fPIE")),
+            Test(p, ("-O2", "-fPIC")),
+            Test(p, ("-O2", "-fno-pie", "-no-pie")),
+            Test(p, ("-O2", "-ffunction-sections", "-fdata-sections",
+                     "-Wl,--gc-sections")),
+            Test(p, ("-O2", "-ffunction-sections", "-Wl,--gc-sections",
+                     LLD)),
+            Test(p, ("-O2", "-fuse-ld=bfd")),
+            Test(p, ("-O2", "-fuse-ld=gold")),
+            Test(p, ("-O2", LLD)),
+            Test(p, ("-O1", "-fsanitize=address")),
+            Test(p, ("-O1", "-fsanitize=undefined")),
+            Test(p, ("-O0", "-fsanitize=address,undefined"), full=True),
+            Test(p, ("-O2",), way="one_command"),
+            Test(p, ("-O2",), way="through_ll"),
+            Test(p, ("-O2",), way="through_bc"),
+            Test(p, ("-O2",), way="plain_ll"),
+            Test(p, ("-O0",), way="plain_bc"),
+            Test(p, ("-O2",), way="assembler"),
+            Test(p, ("-O2",), way="relocatable"),
+            Test(p, ("-O2",), way="archive"),
+            Test(p, ("-O2", "-fvisibility=hidden", "-fno-plt")),
+            Test(p, ("-O2", "-fomit-frame-pointer",
+                     "-fno-asynchronous-unwind-tables")),
+            Test(p, ("-O2", "-fstack-protector-all",
+                     "-fno-omit-frame-pointer"), full=True),
+        ]
+    rows.append(Test("control", ("-O2", "-mcmodel=large"), full=True))
+    for flags in (("-O0",), ("-O2",), ("-O2", LLD), ("-O2", "-fuse-ld=gold"),
+                  ("-O2", "-flto", LLD), ("-O2", "-flto=thin", LLD),
+                  ("-O2", "-ffunction-sections", "-Wl,--gc-sections")):
+        rows.append(Test("library", flags, way="shared"))
+    return rows
+
+
+def cxx_rows():
+    rows = [Test("shapes", (opt, "-g")) for opt in ("-O0", "-O2")]
+    rows += [Test("shapes", (opt,), full=opt not in ("-O1",))
+             for opt in ("-O1", "-O3", "-Os", "-Og")]
+    rows += [
+        Test("shapes", ("-O2", "-flto", LLD)),
+        Test("shapes", ("-O2", "-flto=thin", LLD)),
+        Test("shapes", ("-O1", "-static", LLD)),
+        Test("shapes", ("-O1", "-ffunction-sections",
+                        "-Wl,--gc-sections", "-fuse-ld=gold")),
+        Test("shapes", ("-O1", "-fsanitize=address,undefined"), full=True),
+        Test("shapes", ("-O1", "-g"), mode="edges,strict"),
+        Test("shapes", ("-O1", "-g"), stage=SOURCE),
+        Test("shapes", ("-O1",), way="through_bc", full=True),
+        Test("coroutine", ("-O0", "-g")),
+        Test("coroutine", ("-O2",)),
+        Test("coroutine", ("-O1", "-g"), stage=SOURCE, full=True),
+    ]
+    return rows
+
+
+# --- generated sources -----------------------------------------------------
+
+def huge(path):
+    """One function of more than 5000 blocks."""
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#include <stdio.h>\n"
+                "static unsigned huge(unsigned x, unsigned n)\n{\n"
+                "\tunsigned s = 0;\n\twhile (n--) {\n")
+        for i in range(1700):
+            f.write("\t\tx = x * 1664525u + 1013904223u;\n"
+                    "\t\tif (x >> %d & 1)\n\t\t\ts += x ^ %du;\n"
+                    "\t\telse if (s %% %d == 1)\n\t\t\ts ^= x >> 7;\n"
+                    % (i % 17 + 8, i, i % 29 + 2))
+            if i % 400 == 399:
+                f.write("\t\tif (s %% 1000 == %d)\n\t\t\tbreak;\n" % i)
+        f.write("\t}\n\treturn s;\n}\n"
+                "int main(void)\n{\n"
+                "\tprintf(\"%u %u\\n\", huge(1, 7), huge(2, 5));\n"
+                "\treturn 0;\n}\n")
+
+
+def wide(path):
+    """A switch with 1500 cases and 40 targets, and nests 60 deep."""
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#include <stdio.h>\n"
+                "static int wide(int x)\n{\n\tswitch (x) {\n")
+        for target in range(40):
+            for i in range(target, 1500, 40):
+                f.write("\tcase %d:\n" % (i * 7 if i % 3 else i))
+            f.write("\t\tx += %d;\n%s" % (target,
+                                          "\t\tbreak;\n" if target % 4
+                                          else "\t\t/* fallthrough */\n"))
+        f.write("\tdefault:\n\t\tx ^= 3;\n\t}\n\treturn x;\n}\n")
+        f.write("static int nest(int n)\n{\n\tint s = 0;\n")
+        for i in range(60):
+            f.write("if (n %% %d != 1) { s += %d;\n" % (i + 2, i))
+        f.write("s ^= 5;\n")
+        for i in range(60):
+            f.write("} else s -= %d;\n" % i)
+        f.write("\treturn s;\n}\n"
+                "int main(void)\n{\n\tlong s = 0;\n"
+                "\tfor (int i = 0; i < 12000; i++)\n"
+                "\t\ts += wide(i) + nest(i);\n"
+                "\tprintf(\"%ld\\n\", s);\n\treturn 0;\n}\n")
+
+
+GENERATED = {"huge.c": huge, "wide.c": wide}
+
+
+# --- building and running --------------------------------------------------
+
+class Build:
+    """One build of one program in one directory."""
+
+    def __init__(self, test, mode, directory, generated):
+        self.test, self.mode, self.dir = test, mode, directory
+        self.program = PROGRAMS[test.program]
+        self.generated = generated
+        self.ours = ["--cairn=" + mode, *test.stage] if mode else []
+        self.exe = os.path.join(directory, "program")
+        os.makedirs(directory)
+
+    def compiler(self, plain=False):
+        if self.program.cxx():
+            name = CAIRN_CXX if self.ours and not plain else "clang++-19"
+        else:
+            name = CAIRN_CC if self.ours and not plain else "clang-19"
+        flags = [] if plain else self.ours
+        return [name, *flags, "-D_GNU_SOURCE", *self.program.flags,
+                *self.test.flags]
+
+    def source(self, name):
+        where = self.generated if name in GENERATED else HERE
+        return os.path.join(where, name)
+
+    def run(self, *words, plain=False):
+        call([*self.compiler(plain), *words], cwd=self.dir)
+
+    def each(self, sources, *flags, suffix=".o", plain=False, inputs=None):
+        """Compiles every source (or the file that stands for it)."""
+        outputs = []
+        for i, name in enumerate(sources):
+            outputs.append(os.path.join(self.dir, name + suffix))
+            self.run(*flags, inputs[i] if inputs else self.source(name),
+                     "-o", outputs[-1], plain=plain)
+        return outputs
+
+    def all(self):
+        return self.program.sources + self.program.library
+
+    def objects(self):
+        self.run(*self.each(self.all(), "-c"), "-o", self.exe)
+
+    def one_command(self):
+        self.run(*[self.source(s) for s in self.all()], "-o", self.exe)
+
+    def through(self, suffix, plain, *flags):
+        """Source to an intermediate file, that to an object, link."""
+        middle = self.each(self.all(), *flags, suffix=suffix, plain=plain)
+        self.run(*self.each(self.all(), "-c", inputs=middle), "-o", self.exe)
+
+    def through_ll(self):
+        self.through(".ll", False, "-S", "-emit-llvm")
+
+    def through_bc(self):
+        self.through(".bc", False, "-c", "-emit-llvm")
+
+    def plain_ll(self):
+        self.through(".ll", True, "-S", "-emit-llvm")
+
+    def plain_bc(self):
+        self.through(".bc", True, "-c", "-emit-llvm")
+
+    def assembler(self):
+        self.through(".s", False, "-S")
+
+    def relocatable(self):
+        joined = os.path.join(self.dir, "joined.o")
+        self.run("-r", *self.each(self.all(), "-c"), "-o", joined)
+        self.run(joined, "-o", self.exe)
+
+    def archive(self):
+        first, *rest = self.each(self.all(), "-c")
+        library = os.path.join(self.dir, "librest.a")
+        call(["llvm-ar-19", "rcs", library, *rest])
+        self.run(first, "-L" + self.dir, "-lrest", "-o", self.exe)
+
+    def shared(self):
+        library = os.path.join(self.dir, "libshared.so")
+        self.run("-fPIC", "-shared", *[self.source(s) for s in
+                                       self.program.library], "-o", library)
+        self.run(*self.each(self.program.sources, "-c"), "-L" + self.dir,
+                 "-lshared", "-Wl,-rpath," + self.dir, "-o", self.exe)
+
+    def build(self):
+        getattr(self, self.test.way)()
+
+    def execute(self):
+        """(status, stdout), and exactly one profile if it is to have one."""
+        env = dict(os.environ, CAIRN_OUT=os.path.join(self.dir, "out.cairn"))
+        try:
+            done = subprocess.run([self.exe], capture_output=True, env=env,
+                                  timeout=TIMEOUT, cwd=self.dir, check=False)
+        except subprocess.TimeoutExpired:
+            raise Broken("the program does not end") from None
+        profiles = glob.glob(os.path.join(self.dir, "*.cairn*"))
+        if len(profiles) != (1 if self.ours else 0):
+            raise Broken("%d profiles were written (status %d, %s)" % (
+                len(profiles), done.returncode,
+                done.stderr.decode(errors="replace").strip()[-300:]))
+        return done.returncode, done.stdout, done.stderr
+
+    def profile(self):
+        return os.path.join(self.dir, "out.cairn")
+
+
+def same_behaviour(plain, ours, mode):
+    for what, a, b in zip(("status", "stdout", "stderr"), plain, ours):
+        if a != b:
+            raise Broken("%s: %s is %r, not %r" % (
+                mode, what, b if what == "status" else b[-300:],
+                a if what == "status" else a[-300:]))
+
+
+def attempt(test, directory, generated):
+    reference = Build(test, "", os.path.join(directory, "plain"), generated)
+    reference.build()
+    plain = reference.execute()
+    profiles = []
+    for mode in (test.mode, test.mode + ",all"):
+        build = Build(test, mode, os.path.join(
+            directory, mode.replace(",", "-")), generated)
+        build.build()
+        same_behaviour(plain, build.execute(), mode)
+        check(build.profile())
+        profiles.append(read(build.profile()))
+    said = differences(*profiles, PROGRAMS[test.program].varying)
+    if said:
+        raise Broken("%d differences from %s,all: %s" % (
+            len(said), test.mode, "; ".join(said[:3])))
+    ran = [f for f in profiles[0].values() if f.covered and f.entries]
+    if not any(f.name == "main" for f in ran):
+        raise Broken("main was never entered")
+
+
+def run_one(test, scratch, generated):
+    """None, or why the test failed."""
+    directory = os.path.join(scratch, re.sub(r"[^\w=-]", "_", test.name()))
+    try:
+        attempt(test, directory, generated)
+    except Broken as broken:
+        return str(broken)
+    finally:
+        if not os.environ.get("KEEP"):
+            shutil.rmtree(directory, ignore_errors=True)
+    return None
+
+
+def select(options):
+    rows = tests()
+    if options.test:
+        rows = [t for t in rows
+                if any(t.name().startswith(n) for n in options.test)]
+        if not rows:
+            sys.exit("programs: no test has such a name; --list has them")
+    elif not options.full:
+        rows = [t for t in rows if not t.full]
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Program tests of Cairn.")
+    parser.add_argument("--keep", metavar="DIR",
+                        help="build there and leave everything in place")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("test", nargs="*")
+    options = parser.parse_args()
+    rows = select(options)
+    if options.list:
+        print("\n".join(t.name() for t in rows))
+        return 0
+    scratch = options.keep or tempfile.mkdtemp(prefix="cairn-programs-")
+    os.makedirs(scratch, exist_ok=True)
+    if options.keep:
+        os.environ["KEEP"] = "1"
+    for name, make in GENERATED.items():
+        make(os.path.join(scratch, name))
+    failed = 0
+    try:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for test, why in zip(rows, pool.map(
+                    lambda t: run_one(t, scratch, scratch), rows)):
+                if why:
+                    failed += 1
+                    print("FAIL %s: %s" % (test.name(), why), flush=True)
+    finally:
+        if not options.keep:
+            shutil.rmtree(scratch, ignore_errors=True)
+    print("programs: %d passed, %d failed" % (len(rows) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The map parser: what a compiler writes is read; duplicates and leftovers of
+ * linkers are handled; whatever is damaged is refused.
+ */
+#include "synth.h"
+
+#include "base/err.h"
+#include "format/elf.h"
+#include "format/map.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static int parse(const struct bytes *b, struct map **m, struct cairn_err *err)
+{
+	unsigned char *copy = malloc(b->n ? b->n : 1);
+	int rc;
+
+	if (b->n)
+		memcpy(copy, b->data, b->n);
+	rc = map_parse(copy, b->n, "sample", m, err);
+	free(copy);
+	return rc;
+}
+
+static void test_sample(void **state)
+{
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct map *m;
+	const struct map_function *f;
+
+	(void)state;
+	synth_sample_map(&b);
+	assert_int_equal(parse(&b, &m, &err), 0);
+	assert_int_equal(m->nfunctions, 2);
+	f = &m->functions[0];
+	assert_string_equal(map_string(m, f->name), "main");
+	assert_string_equal(map_string(m, f->file), "/src/sample.c");
+	assert_int_equal(f->line, 10);
+	assert_int_equal(f->hash, 0x1234);
+	assert_int_equal(f->nblocks, 5);
+	assert_int_equal(f->nedges, 6);
+	assert_int_equal(f->nprobes, 4);
+	assert_int_equal(m->edges[3].counter, 0);
+	assert_int_equal(m->edges[0].counter, MAP_NONE);
+	assert_int_equal(m->blocks[3].nsegments, 2);
+	assert_int_equal(m->lines[m->segments[3].first_line].line, 13);
+	assert_int_equal(m->sites[0].offset, 0x20);
+	assert_int_equal(m->sites[0].block, 3);
+	f = &m->functions[1];
+	assert_string_equal(map_string(m, f->reason), "naked function");
+	assert_int_equal(f->nblocks, 0);
+	assert_int_equal(f->file, MAP_NONE);
+	map_free(m);
+	bytes_release(&b);
+}
+
+static void test_empty(void **state)
+{
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct map *m;
+
+	(void)state;
+	assert_int_equal(parse(&b, &m, &err), 0);
+	assert_int_equal(m->nfunctions, 0);
+	map_free(m);
+}
+
+static void test_cut_anywhere(void **state)
+{
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct map *m;
+	size_t first;
+
+	(void)state;
+	synth_sample_map(&b);
+	first = get_le32(b.data + CAIRN_REC_SIZE);
+	for (size_t n = 1; n < b.n; n++) {
+		struct bytes cut = {b.data, n, n};
+		/* between the records there are three zero bytes */
+		bool whole = n >= first && n <= first + 3;
+
+		if (whole) {
+			assert_int_equal(parse(&cut, &m, &err), 0);
+			map_free(m);
+		} else {
+			assert_int_equal(parse(&cut, &m, &err),
+			                 CAIRN_E_CORRUPT);
+			assert_non_null(strstr(err.text, "sample: damaged"));
+		}
+	}
+	bytes_release(&b);
+}
+
+/* The blob has a checksum; heads and addresses are only checked for sense, so
+ * a flip there must not crash. */
+static void test_flip_anywhere(void **state)
+{
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct map *m;
+	size_t nblob;
+
+	(void)state;
+	synth_sample_map(&b);
+	nblob = get_le32(b.data + CAIRN_REC_NBLOB);
+	for (size_t bit = 0; bit < 8 * b.n; bit++) {
+		size_t at = bit / 8;
+		int rc;
+
+		b.data[at] ^= (unsigned char)(1u << (bit & 7));
+		rc = parse(&b, &m, &err);
+		if (at >= CAIRN_MAP_HEAD_SIZE &&
+		    at < CAIRN_MAP_HEAD_SIZE + nblob)
+			assert_int_equal(rc, CAIRN_E_CORRUPT);
+		map_free(m);
+		b.data[at] ^= (unsigned char)(1u << (bit & 7));
+	}
+	bytes_release(&b);
+}
+
+static const struct synth_block one_block[] = {{0, 1, 5, 0}};
+static const struct synth_edge two_edges[] = {{0, 1, CAIRN_EDGE_ENTRY, 0},
+                                              {1, 0, CAIRN_EDGE_RETURN, 1}};
+
+static struct synth_function leaf(const char *name, uint64_t address,
+                                  uint64_t counters)
+{
+	return (struct synth_function){
+	        .name = name,
+	        .file = "/src/leaf.c",
+	        .line = 5,
+	        .address = address,
+	        .counters = counters,
+	        .ncounters = 1,
+	        .code_size = 16,
+	        .blocks = one_block,
+	        .nblocks = 2,
+	        .edges = two_edges,
+	        .nedges = 2,
+	};
+}
+
+static void test_duplicates(void **state)
+{
+	struct synth_function a = leaf("a", 0x1000, 0x100);
+	struct synth_function b = leaf("b", 0x2000, 0x108);
+	struct synth_function dropped = leaf("a", 0, 0);
+	struct bytes bytes = {0};
+	struct cairn_err err;
+	struct map *m;
+
+	(void)state;
+	synth_record(&bytes, &b);
+	synth_record(&bytes, &a);
+	synth_record(&bytes, &a);
+	synth_record(&bytes, &dropped);
+	assert_int_equal(parse(&bytes, &m, &err), 0);
+	assert_int_equal(m->nfunctions, 2);
+	assert_string_equal(map_string(m, m->functions[0].name), "b");
+	assert_string_equal(map_string(m, m->functions[1].name), "a");
+	map_free(m);
+	b.counters = 0x100;
+	synth_record(&bytes, &b);
+	assert_int_equal(parse(&bytes, &m, &err), CAIRN_E_CORRUPT);
+	assert_non_null(strstr(err.text, "same counters"));
+	bytes_release(&bytes);
+}
+
+static void refuse(const struct synth_function *f, const char *word)
+{
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct map *m;
+
+	synth_record(&b, f);
+	assert_int_equal(parse(&b, &m, &err), CAIRN_E_CORRUPT);
+	assert_null(m);
+	assert_non_null(strstr(err.text, word));
+	bytes_release(&b);
+}
+
+static void test_senseless(void **state)
+{
+	static const struct synth_edge wild[] = {{0, 1, CAIRN_EDGE_ENTRY, 0},
+	                                         {1, 2, CAIRN_EDGE_JUMP, 1}};
+	static const struct synth_edge no_entry[] = {
+	        {1, 0, CAIRN_EDGE_RETURN, 1}, {0, 1, CAIRN_EDGE_ENTRY, 0}};
+	static const struct synth_edge counter[] = {
+	        {0, 1, CAIRN_EDGE_ENTRY, 0}, {1, 0, CAIRN_EDGE_RETURN, 2}};
+	static const struct synth_edge kind[] = {{0, 1, CAIRN_EDGE_ENTRY, 0},
+	                                         {1, 0, CAIRN_NEDGE_KINDS, 1}};
+	static const struct synth_block no_segment[] = {{0, 0, 5, 0}};
+	static const struct synth_block instance[] = {{0, 1, 5, 1}};
+	static const struct synth_site site[] = {{4, 1, 1}};
+	struct synth_function f = leaf("f", 0x1000, 0x100);
+
+	(void)state;
+	f.edges = wild;
+	refuse(&f, "edges");
+	f.edges = no_entry;
+	refuse(&f, "edges");
+	f.edges = counter;
+	refuse(&f, "edges");
+	f.edges = kind;
+	refuse(&f, "edges");
+	f.edges = two_edges;
+	f.blocks = no_segment;
+	refuse(&f, "blocks");
+	f.blocks = instance;
+	refuse(&f, "blocks");
+	f.blocks = one_block;
+	f.sites = site;
+	f.nsites = 1;
+	refuse(&f, "sites");
+	f.nsites = 0;
+	f.flags = CAIRN_FN_NOT_COVERED;
+	refuse(&f, "not covered");
+}
+
+static void test_elf(void **state)
+{
+	struct bytes map = {0}, elf = {0};
+	struct cairn_err err;
+	struct elf_view v;
+
+	(void)state;
+	synth_sample_map(&map);
+	synth_elf(&elf, &map, 0xab);
+	assert_int_equal(elf_parse(elf.data, elf.n, "x", &v, &err), 0);
+	assert_int_equal(v.map_size, map.n);
+	assert_memory_equal(v.map, map.data, map.n);
+	assert_int_equal(v.build_id_size, 8);
+	assert_int_equal(v.build_id[7], 0xab);
+	elf.n = 0;
+	synth_elf(&elf, NULL, 1);
+	assert_int_equal(elf_parse(elf.data, elf.n, "x", &v, &err), 0);
+	assert_null(v.map);
+	elf.data[EI_CLASS] = ELFCLASS32;
+	assert_int_equal(elf_parse(elf.data, elf.n, "x", &v, &err),
+	                 CAIRN_E_FOREIGN);
+	bytes_release(&map);
+	bytes_release(&elf);
+}
+
+static void test_elf_damaged(void **state)
+{
+	struct bytes map = {0}, elf = {0};
+	struct cairn_err err;
+	struct elf_view v;
+
+	(void)state;
+	synth_sample_map(&map);
+	synth_elf(&elf, &map, 0xab);
+	for (size_t n = 0; n < elf.n; n++) {
+		unsigned char *cut = malloc(n ? n : 1);
+
+		memcpy(cut, elf.data, n);
+		assert_true(elf_parse(cut, n, "x", &v, &err) < 0);
+		free(cut);
+	}
+	for (size_t bit = 0; bit < 8 * elf.n; bit++) {
+		unsigned char *copy = malloc(elf.n);
+
+		memcpy(copy, elf.data, elf.n);
+		copy[bit / 8] ^= (unsigned char)(1u << (bit & 7));
+		if (!elf_parse(copy, elf.n, "x", &v, &err) && v.map)
+			assert_true(v.map >= copy &&
+			            v.map + v.map_size <= copy + elf.n);
+		free(copy);
+	}
+	bytes_release(&map);
+	bytes_release(&elf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_sample),
+	        cmocka_unit_test(test_empty),
+	        cmocka_unit_test(test_cut_anywhere),
+	        cmocka_unit_test(test_flip_anywhere),
+	        cmocka_unit_test(test_duplicates),
+	        cmocka_unit_test(test_senseless),
+	        cmocka_unit_test(test_elf),
+	        cmocka_unit_test(test_elf_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

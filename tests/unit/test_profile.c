@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Profiles: finding maps, summing threads and runs, refusing other builds,
+ * writing merged files.
+ */
+#include "synth.h"
+
+#include "analysis/check.h"
+#include "analysis/counts.h"
+#include "analysis/feedback.h"
+#include "base/err.h"
+#include "format/map.h"
+#include "format/profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+static struct synth_dir dir;
+
+/* Writes a sample and returns its path (allocated). */
+static char *sample(const char *name, uint64_t back, uint64_t ret,
+                    uint64_t died)
+{
+	char *path = strdup(synth_path(&dir, name));
+	struct bytes b = {0};
+
+	synth_sample(&b, back, ret, died);
+	synth_save(path, &b);
+	bytes_release(&b);
+	return path;
+}
+
+/* A profile without the map inside; its executable is `exe`. */
+static char *bare(const char *name, const char *exe, unsigned char id)
+{
+	const uint64_t counts[SAMPLE_NCOUNTERS] = {5, 1};
+	char *path = strdup(synth_path(&dir, name));
+	struct bytes b = {0};
+
+	writer_begin(&b);
+	synth_program(&b, exe);
+	synth_module(&b, 1, exe, id, SAMPLE_BASE, SAMPLE_NCOUNTERS);
+	synth_counts(&b, 1, 1, counts, SAMPLE_NCOUNTERS);
+	writer_end(&b, &synth_header);
+	synth_save(path, &b);
+	bytes_release(&b);
+	return path;
+}
+
+static void make_exe(const char *path, unsigned char id, bool with_map)
+{
+	struct bytes map = {0}, elf = {0};
+
+	synth_sample_map(&map);
+	synth_elf(&elf, with_map ? &map : NULL, id);
+	synth_save(path, &elf);
+	bytes_release(&map);
+	bytes_release(&elf);
+}
+
+static int open1(struct profile **p, const char *path,
+                 const struct profile_options *o, struct cairn_err *err)
+{
+	return profile_open(p, &path, 1, o, err);
+}
+
+static void test_open(void **state)
+{
+	char *path = sample("a.cairn", 30, 10, 2);
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	assert_int_equal(open1(&p, path, NULL, &err), 0);
+	assert_string_equal(p->program, "/bin/sample");
+	assert_int_equal(p->nmodules, 1);
+	assert_int_equal(profile_count(&p->modules[0], 0), 30);
+	assert_int_equal(p->nframes, 1);
+	assert_int_equal(p->frames[0].count, 2);
+	assert_int_equal(p->frames[0].pc, SAMPLE_SITE_PC);
+	assert_false(profile_is_open(p));
+	profile_free(p);
+	free(path);
+}
+
+static void test_maps(void **state)
+{
+	char *exe = strdup(synth_path(&dir, "exe"));
+	char *path = bare("bare.cairn", exe, 7);
+	const char *dirs[] = {dir.path};
+	struct profile_options in_dir = {.exes = dirs, .nexes = 1};
+	struct profile_options skip = {.skip_missing = true};
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	assert_int_equal(open1(&p, path, NULL, &err), CAIRN_E_ABSENT);
+	assert_non_null(strstr(err.text, "not there any more"));
+	assert_non_null(strstr(err.text, "--exe"));
+	make_exe(exe, 8, true);
+	assert_int_equal(open1(&p, path, NULL, &err), CAIRN_E_ABSENT);
+	assert_non_null(strstr(err.text, "another build"));
+	make_exe(exe, 7, false);
+	assert_int_equal(open1(&p, path, NULL, &err), CAIRN_E_ABSENT);
+	assert_non_null(strstr(err.text, "stripped"));
+	assert_int_equal(open1(&p, path, &skip, &err), 0);
+	assert_non_null(p->modules[0].missing);
+	profile_free(p);
+	make_exe(exe, 7, true);
+	assert_int_equal(open1(&p, path, NULL, &err), 0);
+	profile_free(p);
+	free(path);
+	path = bare("moved.cairn", "/nowhere/exe", 7);
+	assert_int_equal(open1(&p, path, NULL, &err), CAIRN_E_ABSENT);
+	assert_int_equal(open1(&p, path, &in_dir, &err), 0);
+	assert_int_equal(p->modules[0].map->nfunctions, 2);
+	profile_free(p);
+	free(path);
+	free(exe);
+}
+
+static void test_merge(void **state)
+{
+	char *paths[2] = {sample("a.cairn", 30, 10, 2),
+	                  sample("b.cairn", 5, 1, UINT64_MAX)};
+	char *out = strdup(synth_path(&dir, "sum.cairn"));
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	assert_int_equal(
+	        profile_open(&p, (const char *const *)paths, 2, NULL, &err), 0);
+	assert_int_equal(profile_count(&p->modules[0], 0), 35);
+	assert_int_equal(p->frames[0].count, 1);
+	assert_int_equal(profile_write(p, out, &err), 0);
+	profile_free(p);
+	assert_int_equal(open1(&p, out, NULL, &err), 0);
+	assert_int_equal(profile_count(&p->modules[0], 0), 35);
+	assert_int_equal(profile_count(&p->modules[0], 1), 11);
+	assert_int_equal(p->nframes, 1);
+	assert_int_equal(p->frames[0].count, 1);
+	assert_int_equal(profile_nruns(p), 2);
+	assert_int_equal(p->files[0].how, CAIRN_HOW_MERGED);
+	assert_non_null(p->modules[0].map);
+	assert_false(profile_is_open(p));
+	profile_free(p);
+	free(paths[0]);
+	free(paths[1]);
+	free(out);
+}
+
+static void test_merge_is_repeatable(void **state)
+{
+	char *path = sample("a.cairn", 30, 10, 2);
+	const char *outs[2] = {"one.cairn", "two.cairn"};
+	unsigned char data[2][8192];
+	size_t n[2];
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		FILE *f;
+
+		assert_int_equal(open1(&p, path, NULL, &err), 0);
+		assert_int_equal(
+		        profile_write(p, synth_path(&dir, outs[i]), &err), 0);
+		profile_free(p);
+		f = fopen(synth_path(&dir, outs[i]), "rb");
+		assert_non_null(f);
+		n[i] = fread(data[i], 1, sizeof(data[i]), f);
+		fclose(f);
+	}
+	assert_int_equal(n[0], n[1]);
+	assert_memory_equal(data[0], data[1], n[0]);
+	free(path);
+}
+
+static void test_killed_stays_killed(void **state)
+{
+	char *path = strdup(synth_path(&dir, "killed.cairn"));
+	char *out = strdup(synth_path(&dir, "packed.cairn"));
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct profile *p;
+	struct counts *c;
+
+	(void)state;
+	synth_sample(&b, 30, 10, 0);
+	synth_kill(&b);
+	synth_save(path, &b);
+	bytes_release(&b);
+	assert_int_equal(open1(&p, path, NULL, &err), 0);
+	assert_true(profile_is_open(p));
+	assert_int_equal(profile_write(p, out, &err), 0);
+	profile_free(p);
+	assert_int_equal(open1(&p, out, NULL, &err), 0);
+	assert_true(profile_is_open(p));
+	c = counts_new(p);
+	assert_int_equal(c->doubt, COUNTS_OPEN);
+	assert_int_equal(c->modules[0].functions[0].doubt, COUNTS_OPEN);
+	counts_free(c);
+	profile_free(p);
+	free(path);
+	free(out);
+}
+
+static void test_other_build(void **state)
+{
+	char *exe = strdup(synth_path(&dir, "exe"));
+	char *paths[2];
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	make_exe(exe, 7, true);
+	paths[0] = bare("one.cairn", exe, 7);
+	paths[1] = bare("two.cairn", exe, 9);
+	assert_int_equal(
+	        profile_open(&p, (const char *const *)paths, 2, NULL, &err),
+	        CAIRN_E_MISMATCH);
+	assert_non_null(strstr(err.text, "one.cairn"));
+	assert_non_null(strstr(err.text, "two.cairn"));
+	assert_non_null(strstr(err.text, exe));
+	assert_non_null(strstr(err.text, "0707"));
+	assert_non_null(strstr(err.text, "0909"));
+	free(paths[1]);
+	paths[1] = sample("other.cairn", 1, 1, 0);
+	assert_int_equal(
+	        profile_open(&p, (const char *const *)paths, 2, NULL, &err),
+	        CAIRN_E_MISMATCH);
+	assert_non_null(strstr(err.text, "/bin/sample"));
+	free(paths[0]);
+	free(paths[1]);
+	free(exe);
+}
+
+static void test_unwritable(void **state)
+{
+	char *path = sample("a.cairn", 30, 10, 2);
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	assert_int_equal(open1(&p, path, NULL, &err), 0);
+	assert_int_equal(
+	        profile_write(p, synth_path(&dir, "no/such/dir"), &err),
+	        CAIRN_E_SYSTEM);
+	assert_non_null(strstr(err.text, "no/such/dir: cannot write"));
+	profile_free(p);
+	free(path);
+}
+
+static void test_counters_outside(void **state)
+{
+	char *exe = strdup(synth_path(&dir, "exe"));
+	char *path = strdup(synth_path(&dir, "short.cairn"));
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	make_exe(exe, 7, true);
+	writer_begin(&b);
+	synth_program(&b, exe);
+	synth_module(&b, 1, exe, 7, SAMPLE_BASE, 1);
+	writer_end(&b, &synth_header);
+	synth_save(path, &b);
+	bytes_release(&b);
+	assert_int_equal(open1(&p, path, NULL, &err), CAIRN_E_CORRUPT);
+	assert_non_null(strstr(err.text, "main"));
+	free(path);
+	free(exe);
+}
+
+static void test_feedback(void **state)
+{
+	char *path = sample("a.cairn", 30, 10, 2);
+	static const uint64_t want[] = {12, 12, 32, 30, 10, 10};
+	const uint64_t *edges;
+	struct feedback *f;
+	struct cairn_err err;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(feedback_open(path, &f, &err), 0);
+	edges = feedback_edges(f, "main", "/src/sample.c", 0x1234, &n);
+	assert_non_null(edges);
+	assert_int_equal(n, 6);
+	assert_memory_equal(edges, want, sizeof(want));
+	assert_null(feedback_edges(f, "main", NULL, 0x1235, &n));
+	assert_null(feedback_edges(f, "niam", NULL, 0x1234, &n));
+	assert_null(feedback_edges(f, "bare", NULL, 0, &n));
+	feedback_free(f);
+	free(path);
+}
+
+static size_t count_findings(const char *path, const char *rule)
+{
+	struct findings found;
+	struct cairn_err err;
+	struct profile *p;
+	struct counts *c;
+	size_t n = 0;
+
+	assert_int_equal(open1(&p, path, NULL, &err), 0);
+	c = counts_new(p);
+	check_profile(&found, c);
+	for (size_t i = 0; i < found.n; i++)
+		n += !rule || !strcmp(found.items[i].rule, rule);
+	findings_release(&found);
+	counts_free(c);
+	profile_free(p);
+	return n;
+}
+
+static void test_check(void **state)
+{
+	char *path = sample("a.cairn", 30, 10, 2);
+
+	(void)state;
+	assert_int_equal(count_findings(path, NULL), 0);
+	free(path);
+	/* more frames came back than went */
+	path = sample("a.cairn", 30, 10, (uint64_t)-50);
+	assert_int_equal(count_findings(path, "C2"), 1);
+	free(path);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	synth_dir_make(&dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char *command;
+	int rc;
+
+	(void)state;
+	if (asprintf(&command, "rm -r %s", dir.path) < 0)
+		return -1;
+	rc = system(command);
+	free(command);
+	return rc;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_open),
+	        cmocka_unit_test(test_maps),
+	        cmocka_unit_test(test_merge),
+	        cmocka_unit_test(test_merge_is_repeatable),
+	        cmocka_unit_test(test_killed_stays_killed),
+	        cmocka_unit_test(test_other_build),
+	        cmocka_unit_test(test_unwritable),
+	        cmocka_unit_test(test_counters_outside),
+	        cmocka_unit_test(test_feedback),
+	        cmocka_unit_test(test_check),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
