@@ -113,15 +113,15 @@ class Build:
     def timed(self, argv, cwd=None):
         """A step whose CPU time counts as compile time."""
         log = self.dir / "log"
-        with open(log, "ab") as out:
+        with open(log, "wb") as out:
             seconds, status = cpu_time(
                 argv, self.env, cwd or self.dir, stdout=out
             )
         if status != 0:
-            tail = log.read_text(errors="replace")[-2000:]
+            said = log.read_text(errors="replace")[:1000]
             raise BenchError(
                 f"{self.program.name}: {self.variant.name}: "
-                f"{' '.join(str(a) for a in argv)} failed:\n{tail}"
+                f"{' '.join(str(a) for a in argv)} failed:\n{said}"
             )
         self.seconds += seconds
 

@@ -9,8 +9,6 @@
  */
 #include "analysis/check.h"
 
-#include "abi/file.h"
-#include "abi/map.h"
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "format/map.h"

@@ -22,15 +22,13 @@
  */
 #include "analysis/counts.h"
 
-#include "abi/file.h"
-#include "abi/map.h"
 #include "analysis/frames.h"
 #include "analysis/slow.h"
 #include "base/alloc.h"
 #include "format/map.h"
 #include "format/profile.h"
 #include "graph/cfg.h"
-#include "graph/recover.h"
+#include "graph/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +130,8 @@ static void recover_edges(struct job *j, const struct cfg *g)
 	uint32_t bad = UINT32_MAX;
 	enum recover_result r;
 
-	r = recover_counts(g, j->edge_known, j->extra_in, j->extra_out, j->edge,
-	                   j->block, &bad);
+	r = blocks_recover(g, j->edge_known, j->block_known, j->extra_in,
+	                   j->extra_out, j->edge, j->block, &bad);
 	if (r == RECOVER_UNSOLVABLE) {
 		/* edges with a counter keep their count, no block has one */
 		memset(j->block_known, 0, g->nblocks);

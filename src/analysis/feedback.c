@@ -14,7 +14,6 @@
  */
 #include "analysis/feedback.h"
 
-#include "abi/map.h"
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "base/err.h"

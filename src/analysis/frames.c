@@ -24,8 +24,6 @@
  */
 #include "analysis/frames.h"
 
-#include "abi/file.h"
-#include "abi/map.h"
 #include "base/alloc.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -34,7 +32,7 @@
 
 struct site_address {
 	uint64_t pc;
-	uint32_t function, site;
+	uint32_t function, block, segment;
 };
 
 struct index {
@@ -50,7 +48,7 @@ static int by_pc(const void *a, const void *b)
 
 	if (x->pc != y->pc)
 		return x->pc < y->pc ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
+	return x->function < y->function ? -1 : x->function > y->function;
 }
 
 static int by_address(const void *a, const void *b, void *context)
@@ -65,18 +63,27 @@ static int by_address(const void *a, const void *b, void *context)
 static void index_init(struct index *ix, const struct map *m)
 {
 	*ix = (struct index){.map = m};
-	ix->sites = xmalloc(m->nsites * sizeof(*ix->sites));
+	ix->sites = xmalloc((m->nsites + (size_t)m->nfar_sites) *
+	                    sizeof(*ix->sites));
 	ix->functions = xmalloc(m->nfunctions * sizeof(*ix->functions));
 	for (uint32_t i = 0; i < m->nfunctions; i++) {
 		const struct map_function *f = &m->functions[i];
 
 		ix->functions[i] = i;
 		for (uint32_t s = 0; s < f->nsites; s++) {
-			uint32_t at = f->first_site + s;
+			const struct map_site *at =
+			        &m->sites[f->first_site + s];
 
 			ix->sites[ix->nsites++] = (struct site_address){
-			        f->address + m->sites[at].offset, i, at};
+			        f->address + at->offset, i, at->block,
+			        at->segment};
 		}
+	}
+	for (uint32_t i = 0; i < m->nfar_sites; i++) {
+		const struct map_far_site *s = &m->far_sites[i];
+
+		ix->sites[ix->nsites++] = (struct site_address){
+		        s->pc, s->function, s->block, s->segment};
 	}
 	qsort(ix->sites, ix->nsites, sizeof(*ix->sites), by_pc);
 	qsort_r(ix->functions, m->nfunctions, sizeof(*ix->functions),
@@ -165,21 +172,22 @@ static void place_call(struct frame_places *out, const struct index *ix,
 {
 	const struct site_address *s = find_site(ix, fr->pc);
 	uint64_t count = (uint64_t)fr->count;
-	bool is_out = fr->kind == CAIRN_FRAME_OUT;
+	bool is_out = fr->kind == CAIRN_FRAME_OUT, found = false;
 	uint32_t function;
 
-	if (s) {
-		const struct map_site *site = &ix->map->sites[s->site];
-
+	/* several functions at once, where marks went in before inlining */
+	for (; s && s < ix->sites + ix->nsites && s->pc == fr->pc; s++) {
 		add_place(out, (struct frame_place){
 		                       .function = s->function,
-		                       .block = site->block,
-		                       .segment = site->segment,
+		                       .block = s->block,
+		                       .segment = s->segment,
 		                       .in = is_out ? 0 : count,
 		                       .out = is_out ? count : 0,
 		               });
-		return;
+		found = true;
 	}
+	if (found)
+		return;
 	/* the call itself, since nothing of the function may follow it */
 	function = find_function(ix, fr->pc - 1);
 	if (function == MAP_NONE)

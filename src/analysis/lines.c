@@ -16,7 +16,6 @@
  */
 #include "analysis/lines.h"
 
-#include "abi/map.h"
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "format/map.h"

@@ -95,7 +95,9 @@ int cli_output_end(struct cli_output *o, int status)
 	if (!o->path) {
 		if (!fflush(stdout) && !ferror(stdout))
 			return status;
-		cairn_fail(&err, CAIRN_E_SYSTEM, "stdout: cannot write: %s",
+		cairn_fail(&err, CAIRN_E_SYSTEM,
+		           "stdout: cannot write: %s; make room, or name a "
+		           "file with -o",
 		           strerror(errno));
 		return cli_fail(&err);
 	}

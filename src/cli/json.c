@@ -27,6 +27,8 @@ static void before_value(struct json *j)
 	}
 	if (j->need_comma)
 		putc(',', j->out);
+	if (j->need_comma && j->depth > j->flat_below)
+		putc(' ', j->out);
 	if (j->depth)
 		newline(j);
 }

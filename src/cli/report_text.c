@@ -88,7 +88,7 @@ static void print_totals(const struct report *r, FILE *out)
 		fprintf(out,
 		        "lines     %" PRIu64 " of %zu executed (%.1f %%)\n",
 		        executed, r->lines->n, percent(executed, r->lines->n));
-	else
+	else if (t->functions > t->uncovered)
 		fprintf(out, "lines     none known; build with -g to see "
 		             "them\n");
 }

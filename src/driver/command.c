@@ -36,11 +36,49 @@
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * What an executable takes from the runtime even if nothing in it asks, and
- * shows to the shared objects of the process.
+ * The runtime of an executable: a member of the archive that stands for the C
+ * library behind our hooks, and brings them in.
+ */
+#define MEMBER_DYNAMIC "__cairn_dynamic"
+#define MEMBER_STATIC "__cairn_static"
+
+/*
+ * What an executable shows to the shared objects of its process: what must
+ * exist once, and what must be found before the C library's function of that
+ * name.  All that the runtime defines with default visibility;
+ * tests/driver/symbols.sh compares.
  */
 static const char *const exported[] = {
         CAIRN_RT_THREAD,
+        "__cairn_core_dying",
+        "__cairn_core_load",
+        "__cairn_core_slow",
+        "__cairn_core_unload",
+        "_Exit",
+        "__longjmp_chk",
+        "__sysv_signal",
+        "__vfork",
+        "_exit",
+        "_longjmp",
+        "bsd_signal",
+        "execl",
+        "execle",
+        "execlp",
+        "execv",
+        "execve",
+        "execveat",
+        "execvp",
+        "execvpe",
+        "fexecve",
+        "longjmp",
+        "sigaction",
+        "siginterrupt",
+        "siglongjmp",
+        "signal",
+        "sigset",
+        "ssignal",
+        "sysv_signal",
+        "vfork",
 };
 
 static void add_xclang(struct argv *out, const char *word)
@@ -98,6 +136,35 @@ static bool is_lld(const char *linker)
 	return strstr(slash ? slash : linker, "lld") != NULL;
 }
 
+/* What a program gets that a shared object does not. */
+static void add_executable(struct argv *out, const struct scan *s)
+{
+	add_linker(out, "--wrap=_Fork");
+	if (s->no_dynamic) {
+		add_linker(out, "--undefined=" MEMBER_STATIC);
+		return;
+	}
+	add_linker(out, "--undefined=" MEMBER_DYNAMIC);
+	for (size_t i = 0; i < COUNT(exported); i++)
+		add_linker(out, xasprintf("--export-dynamic-symbol=%s",
+		                          exported[i]));
+}
+
+/*
+ * Behind a "--" there is no place for the runtime, so it comes before the
+ * objects that need it: say here what they will need.
+ */
+static void add_needs(struct argv *out, const struct command_tools *t,
+                      const struct scan *s)
+{
+	add_linker(out, "--undefined=" CAIRN_RT_SLOW);
+	add_linker(out, "--undefined=" CAIRN_RT_PERSONALITY);
+	if (t->cxx)
+		add_linker(out, "--undefined=" CAIRN_RT_GXX_PERSONALITY);
+	if (!s->shared)
+		add_linker(out, "--undefined=" CAIRN_RT_DELTA);
+}
+
 static void add_link(struct argv *out, const struct command_tools *t,
                      const struct scan *s)
 {
@@ -108,13 +175,9 @@ static void add_link(struct argv *out, const struct command_tools *t,
 	if (!s->keeps_build_id)
 		add_linker(out, "--build-id");
 	if (s->inputs_from != SIZE_MAX)
-		add_linker(out, "--undefined=" CAIRN_RT_SLOW);
-	for (size_t i = 0; i < COUNT(exported) && !s->shared; i++) {
-		add_linker(out, xasprintf("--undefined=%s", exported[i]));
-		if (!s->no_dynamic)
-			add_linker(out, xasprintf("--export-dynamic-symbol=%s",
-			                          exported[i]));
-	}
+		add_needs(out, t, s);
+	if (!s->shared)
+		add_executable(out, s);
 	add_linker(out, t->runtime);
 	if (s->no_libraries) {
 		/* What clang would have added, for the runtime's own needs. */

@@ -402,7 +402,9 @@ int container_read(struct container *c, const char *path,
 	*c = (struct container){0};
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return cairn_fail(err, CAIRN_E_SYSTEM, "%s: cannot open: %s",
+		return cairn_fail(err, CAIRN_E_SYSTEM,
+		                  "%s: cannot open: %s; check the name and its "
+		                  "permissions",
 		                  path, strerror(errno));
 	rc = read_all(fd, path, &data, &size, err);
 	close(fd);

@@ -27,10 +27,6 @@
 
 #define REMEDY "build the program again"
 
-struct blob_site {
-	uint32_t block, segment;
-};
-
 struct parser {
 	struct map *map;
 	const unsigned char *data;
@@ -41,8 +37,6 @@ struct parser {
 	struct map_function f;
 	uint32_t *files; /* of the function: its file numbers to strings */
 	uint32_t nfiles, files_cap;
-	struct blob_site *sites;
-	uint32_t nsites, sites_cap;
 	int64_t line; /* the line before, for deltas */
 };
 
@@ -203,11 +197,11 @@ static int read_edges(struct parser *p)
 
 static int read_blob_sites(struct parser *p)
 {
-	const struct map *m = p->map;
+	struct map *m = p->map;
 
-	p->nsites = 0;
+	p->f.first_call = m->ncalls;
 	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
-		struct blob_site s;
+		struct map_site s = {0};
 
 		s.block = read_below(p, p->f.nblocks);
 		if (!s.block) {
@@ -216,9 +210,10 @@ static int read_blob_sites(struct parser *p)
 		}
 		s.segment = read_below(
 		        p, m->blocks[p->f.first_block + s.block].nsegments);
-		VEC_RESERVE(p->sites, p->nsites, p->sites_cap);
-		p->sites[p->nsites++] = s;
+		VEC_RESERVE(m->calls, m->ncalls, m->calls_cap);
+		m->calls[m->ncalls++] = s;
 	}
+	p->f.ncalls = m->ncalls - p->f.first_call;
 	return p->c.bad ? corrupt(p, "its call sites make no sense") : 0;
 }
 
@@ -241,7 +236,7 @@ static int read_blob(struct parser *p)
 	if (p->c.p != p->c.end)
 		return corrupt(p, "bytes are left over");
 	if ((p->f.flags & CAIRN_FN_NOT_COVERED) &&
-	    (p->f.nblocks || p->nsites || p->f.ncounters))
+	    (p->f.nblocks || p->f.ncalls || p->f.ncounters))
 		return corrupt(p, "a function that is not covered has blocks");
 	return 0;
 }
@@ -264,11 +259,11 @@ static int read_addresses(struct parser *p, uint32_t nsites, uint32_t nprobes)
 		uint32_t offset = cursor_u32(&p->c);
 		uint32_t site = cursor_u32(&p->c);
 
-		if (site >= p->nsites)
+		if (site >= p->f.ncalls)
 			return corrupt(p, "an address names no call site");
 		VEC_RESERVE(m->sites, m->nsites, m->sites_cap);
-		m->sites[m->nsites++] = (struct map_site){
-		        offset, p->sites[site].block, p->sites[site].segment};
+		m->sites[m->nsites] = m->calls[p->f.first_call + site];
+		m->sites[m->nsites++].offset = offset;
 	}
 	p->f.first_probe = m->nprobes;
 	p->f.nprobes = nprobes;
@@ -326,6 +321,97 @@ static int read_record(struct parser *p, const unsigned char *r, uint32_t size)
 	return 0;
 }
 
+/* Sites of code that was marked before inlining (abi/map.h). */
+static int read_sites_record(struct parser *p, const unsigned char *r,
+                             uint32_t size)
+{
+	struct map *m = p->map;
+	uint32_t n = get_le32(r + CAIRN_SITES_N);
+	uint64_t code = get_le64(r + CAIRN_SITES_FUNC);
+
+	if (size < CAIRN_SITES_HEAD_SIZE ||
+	    (size - CAIRN_SITES_HEAD_SIZE) / CAIRN_SITES_ENTRY_SIZE < n)
+		return corrupt(p, "its parts are longer than the record");
+	if (!code)
+		return 0; /* dropped by the linker */
+	VEC_RESERVE(m->codes, m->ncodes, m->codes_cap);
+	m->codes[m->ncodes++] =
+	        (struct map_code){code, get_le32(r + CAIRN_SITES_CODE_SIZE)};
+	for (uint32_t i = 0; i < n; i++) {
+		const unsigned char *e =
+		        r + CAIRN_SITES_HEAD_SIZE + i * CAIRN_SITES_ENTRY_SIZE;
+
+		VEC_RESERVE(m->far_sites, m->nfar_sites, m->far_sites_cap);
+		m->far_sites[m->nfar_sites++] = (struct map_far_site){
+		        .pc = code + get_le32(e),
+		        .id = get_le32(e + 4),
+		        .counters = get_le64(e + 8),
+		};
+	}
+	return 0;
+}
+
+static int by_counters(const void *a, const void *b)
+{
+	const struct map_function *x = *(struct map_function *const *)a;
+	const struct map_function *y = *(struct map_function *const *)b;
+
+	if (x->counters != y->counters)
+		return x->counters < y->counters ? -1 : 1;
+	return x->record < y->record ? -1 : x->record > y->record;
+}
+
+static int compare_counters(const void *key, const void *member)
+{
+	uint64_t x = *(const uint64_t *)key;
+	uint64_t y = (*(struct map_function *const *)member)->counters;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Finds the functions that far sites belong to, once all are read. */
+static int resolve_far_sites(struct parser *p)
+{
+	struct map *m = p->map;
+	struct map_function **sorted =
+	        xmalloc(m->nfunctions * sizeof(struct map_function *));
+	size_t n = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < m->nfunctions; i++)
+		if (m->functions[i].ncounters)
+			sorted[n++] = &m->functions[i];
+	qsort(sorted, n, sizeof(*sorted), by_counters);
+	for (uint32_t i = 0; i < m->nfar_sites && !rc; i++) {
+		struct map_far_site *s = &m->far_sites[i];
+		struct map_function **f =
+		        bsearch(&s->counters, sorted, n, sizeof(*sorted),
+		                compare_counters);
+
+		if (!f || s->id >= (*f)->ncalls) {
+			rc = corrupt(p, "an address names no call site");
+			break;
+		}
+		s->function = (uint32_t)(*f - m->functions);
+		s->block = m->calls[(*f)->first_call + s->id].block;
+		s->segment = m->calls[(*f)->first_call + s->id].segment;
+	}
+	free(sorted);
+	return rc;
+}
+
+static int read_any_record(struct parser *p, const unsigned char *r,
+                           uint32_t size)
+{
+	if (get_le32(r) == CAIRN_SITES_MAGIC)
+		return read_sites_record(p, r, size);
+	if (get_le32(r) != CAIRN_MAP_MAGIC)
+		return corrupt(p, "no record begins here");
+	if (size < CAIRN_MAP_HEAD_SIZE)
+		return corrupt(p, "impossible size");
+	return read_record(p, r, size);
+}
+
 static int read_records(struct parser *p, size_t size)
 {
 	size_t at = 0;
@@ -339,27 +425,15 @@ static int read_records(struct parser *p, size_t size)
 			continue;
 		}
 		p->at = at;
-		if (size - at < CAIRN_MAP_HEAD_SIZE)
+		if (size - at < CAIRN_SITES_HEAD_SIZE)
 			return corrupt(p, "it ends within its head");
 		n = get_le32(r + CAIRN_REC_SIZE);
-		if (get_le32(r) != CAIRN_MAP_MAGIC)
-			return corrupt(p, "no record begins here");
-		if (n < CAIRN_MAP_HEAD_SIZE || n > size - at)
+		if (n < CAIRN_SITES_HEAD_SIZE || n > size - at)
 			return corrupt(p, "impossible size");
-		CAIRN_TRY(read_record(p, r, n));
+		CAIRN_TRY(read_any_record(p, r, n));
 		at += n;
 	}
 	return 0;
-}
-
-static int by_counters(const void *a, const void *b)
-{
-	const struct map_function *x = *(struct map_function *const *)a;
-	const struct map_function *y = *(struct map_function *const *)b;
-
-	if (x->counters != y->counters)
-		return x->counters < y->counters ? -1 : 1;
-	return x->record < y->record ? -1 : x->record > y->record;
 }
 
 static bool same_record(const struct parser *p, const struct map_function *f,
@@ -429,6 +503,9 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->sites, 0, m->sites_cap);
 	VEC_RESERVE(m->probes, 0, m->probes_cap);
 	VEC_RESERVE(m->instances, 0, m->instances_cap);
+	VEC_RESERVE(m->calls, 0, m->calls_cap);
+	VEC_RESERVE(m->far_sites, 0, m->far_sites_cap);
+	VEC_RESERVE(m->codes, 0, m->codes_cap);
 	return m;
 }
 
@@ -446,8 +523,9 @@ int map_parse(const unsigned char *data, size_t size, const char *name,
 	rc = read_records(&p, size);
 	if (!rc)
 		rc = drop_duplicates(&p);
+	if (!rc)
+		rc = resolve_far_sites(&p);
 	free(p.files);
-	free(p.sites);
 	if (rc)
 		map_free(p.map);
 	else
@@ -468,6 +546,9 @@ void map_free(struct map *m)
 	free(m->sites);
 	free(m->probes);
 	free(m->instances);
+	free(m->calls);
+	free(m->far_sites);
+	free(m->codes);
 	free(m);
 }
 

@@ -2,6 +2,7 @@
 #ifndef CAIRN_FORMAT_MAP_H
 #define CAIRN_FORMAT_MAP_H
 
+#include "abi/map.h" /* flags and kinds are part of this interface */
 #include "format/strtab.h"
 
 #include <stdbool.h>
@@ -43,6 +44,19 @@ struct map_site {
 	uint32_t offset, block, segment;
 };
 
+/* A call in code that was marked before inlining: pc is its return address,
+ * and function is one of those that are active there. */
+struct map_far_site {
+	uint64_t pc, counters;
+	uint32_t function, block, segment, id;
+};
+
+/* Machine code that is no function of the map's, marked before inlining. */
+struct map_code {
+	uint64_t address;
+	uint32_t size;
+};
+
 /* The code of a block begins, or goes on, here. */
 struct map_probe {
 	uint32_t offset, block;
@@ -58,6 +72,7 @@ struct map_function {
 	uint32_t first_edge, nedges;
 	uint32_t first_site, nsites;
 	uint32_t first_probe, nprobes;
+	uint32_t first_call, ncalls; /* sites by their number in the blob */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	size_t record, record_size;          /* where the section has it */
 };
@@ -73,11 +88,15 @@ struct map {
 	struct map_edge *edges;
 	struct map_site *sites;
 	struct map_probe *probes;
+	struct map_site *calls; /* offset 0: the machine code decides */
+	struct map_far_site *far_sites;
+	struct map_code *codes;
 	uint32_t *instances; /* names, in strings */
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
-	        nprobes, ninstances;
+	        nprobes, ninstances, ncalls, nfar_sites, ncodes;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
-	        sites_cap, probes_cap, instances_cap;
+	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
+	        codes_cap;
 };
 
 /*

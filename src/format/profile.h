@@ -2,6 +2,8 @@
 #ifndef CAIRN_FORMAT_PROFILE_H
 #define CAIRN_FORMAT_PROFILE_H
 
+#include "abi/file.h" /* flags and kinds are part of this interface */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -17,8 +17,9 @@
  *
  * Invariant: at head w, find(b) is the head of the outermost loop around b
  * among heads greater than w, or b.  Every pending list is walked once.
- * Cost: O((V+E) log V), and for entries and exits the sum over all edges of
- * the number of loops an edge enters or leaves.
+ * Entries and exits are sums along the forest: an edge adds one from the loop
+ * of its end to the outermost loop that it enters or leaves.
+ * Cost: O((V+E) log V) time, O(V+E) memory.
  */
 #include "graph/loops.h"
 
@@ -174,30 +175,114 @@ static void loops_number(struct loops *l)
 	free(used);
 }
 
-static void loops_count_edge(struct loops *l, const struct cfg_edge *edge)
+/*
+ * Jump pointers in the manner of E. Myers, "An applicative random-access
+ * stack", IPL 17, 1983: one per loop, and any loop around is found in a number
+ * of steps logarithmic in the depth.  The outermost loops jump to themselves.
+ */
+static void loops_set_jumps(struct loops *l)
 {
-	uint32_t i;
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t p = l->loop[i].parent, k, kk;
 
-	for (i = l->of[edge->src]; i != CFG_NONE; i = l->loop[i].parent) {
-		if (loops_contains(l, i, edge->dst))
-			break;
-		l->loop[i].nexits++;
-	}
-	for (i = l->of[edge->dst]; i != CFG_NONE; i = l->loop[i].parent) {
-		if (loops_contains(l, i, edge->src))
-			break;
-		l->loop[i].nentries++;
-		if (l->loop[i].head != edge->dst)
-			l->loop[i].irreducible = true;
+		l->loop[i].jump = i;
+		if (p == CFG_NONE)
+			continue;
+		k = l->loop[p].jump;
+		kk = l->loop[k].jump;
+		if (k != kk && l->loop[p].depth - l->loop[k].depth ==
+		                       l->loop[k].depth - l->loop[kk].depth)
+			l->loop[i].jump = kk;
+		else
+			l->loop[i].jump = p;
 	}
 }
 
-static void loops_count(struct loops *l, const struct cfg *g,
-                        const struct dfs *d)
+uint32_t loops_left(const struct loops *l, block_id from, block_id to)
 {
+	uint32_t i = l->of[from];
+
+	if (i == CFG_NONE || loops_contains(l, i, to))
+		return CFG_NONE;
+	for (;;) {
+		const struct loop *loop = &l->loop[i];
+
+		if (loop->parent == CFG_NONE ||
+		    loops_contains(l, loop->parent, to))
+			return i;
+		i = loops_contains(l, loop->jump, to) ? loop->parent
+		                                      : loop->jump;
+	}
+}
+
+/*
+ * Sums per loop, as differences: the value of a loop is the sum over itself
+ * and all loops inside it.  One more element takes what leaves the forest.
+ */
+struct loopsums {
+	int64_t *nexits, *nentries, *nwrong;
+};
+
+/* Adds one to the value of every loop from `inner` out to `outer`. */
+static void loopsums_add(const struct loops *l, int64_t *sum, uint32_t inner,
+                         uint32_t outer)
+{
+	uint32_t beyond = l->loop[outer].parent;
+
+	sum[inner]++;
+	sum[beyond == CFG_NONE ? l->n : beyond]--;
+}
+
+static void loops_count_edge(const struct loops *l, struct loopsums *sums,
+                             const struct cfg_edge *edge)
+{
+	uint32_t left = loops_left(l, edge->src, edge->dst);
+	uint32_t entered = loops_left(l, edge->dst, edge->src);
+	uint32_t inner = l->of[edge->dst];
+
+	if (left != CFG_NONE)
+		loopsums_add(l, sums->nexits, l->of[edge->src], left);
+	if (entered == CFG_NONE)
+		return;
+	loopsums_add(l, sums->nentries, inner, entered);
+	/* only the innermost loop can have its head there */
+	if (l->loop[inner].head != edge->dst)
+		loopsums_add(l, sums->nwrong, inner, entered);
+	else if (inner != entered)
+		loopsums_add(l, sums->nwrong, l->loop[inner].parent, entered);
+}
+
+static void loops_count_edges(struct loops *l, const struct cfg *g,
+                              const struct dfs *d)
+{
+	size_t n = (size_t)l->n + 1;
+	struct loopsums sums = {
+	        .nexits = xcalloc(n, sizeof(*sums.nexits)),
+	        .nentries = xcalloc(n, sizeof(*sums.nentries)),
+	        .nwrong = xcalloc(n, sizeof(*sums.nwrong)),
+	};
+
 	for (edge_id e = 0; e < g->nedges; e++)
 		if (dfs_is_reached(d, g->edges[e].src))
-			loops_count_edge(l, &g->edges[e]);
+			loops_count_edge(l, &sums, &g->edges[e]);
+	for (uint32_t i = l->n; i-- > 0;) {
+		struct loop *loop = &l->loop[i];
+		uint32_t p = loop->parent == CFG_NONE ? l->n : loop->parent;
+
+		loop->nexits = (uint32_t)sums.nexits[i];
+		loop->nentries = (uint32_t)sums.nentries[i];
+		loop->irreducible = sums.nwrong[i] > 0;
+		sums.nexits[p] += sums.nexits[i];
+		sums.nentries[p] += sums.nentries[i];
+		sums.nwrong[p] += sums.nwrong[i];
+	}
+	free(sums.nexits);
+	free(sums.nentries);
+	free(sums.nwrong);
+}
+
+static void loops_count_blocks(struct loops *l, const struct dfs *d)
+{
 	for (uint32_t i = 0; i < d->nreached; i++) {
 		uint32_t k = l->of[d->preorder[i]];
 
@@ -259,7 +344,9 @@ void loops_init(struct loops *l, const struct cfg *g, const struct dfs *d)
 	loops_build(l, &f);
 	loopfind_release(&f);
 	loops_number(l);
-	loops_count(l, g, d);
+	loops_set_jumps(l);
+	loops_count_edges(l, g, d);
+	loops_count_blocks(l, d);
 }
 
 void loops_release(struct loops *l)

@@ -18,6 +18,7 @@ struct loop {
 	uint32_t nexits;   /* edges out of it, ways out of the function too */
 	bool irreducible;  /* some entry does not lead to the head */
 	uint32_t in, out;  /* interval in the forest, for loops_contains */
+	uint32_t jump;     /* a loop further out, for loops_left */
 };
 
 /*
@@ -43,5 +44,12 @@ void loops_release(struct loops *l);
 
 /* Is block b in loop i, or in a loop inside it? */
 bool loops_contains(const struct loops *l, uint32_t i, block_id b);
+
+/*
+ * The outermost loop that holds block `from` but not block `to`: the last one
+ * that an edge between them leaves, and the first one that the reverse edge
+ * enters.  CFG_NONE if there is none.  O(log of the nesting depth).
+ */
+uint32_t loops_left(const struct loops *l, block_id from, block_id to);
 
 #endif /* CAIRN_GRAPH_LOOPS_H */

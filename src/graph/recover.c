@@ -140,6 +140,9 @@ static enum recover_result recovery_check(const struct recovery *r,
 	return RECOVER_OK;
 }
 
+/* The arrays are parallel and all named at every call, so a struct of them
+ * would hide nothing. */
+/* NOLINTNEXTLINE(readability-function-size) */
 enum recover_result recover_counts(const struct cfg *g, const bool *known,
                                    const uint64_t *extra_in,
                                    const uint64_t *extra_out, uint64_t *edge,
@@ -147,7 +150,6 @@ enum recover_result recover_counts(const struct cfg *g, const bool *known,
 {
 	struct recovery r = {
 	        .g = g,
-	        .edge = edge,
 	        .net = xcalloc(g->nblocks, sizeof(*r.net)),
 	        .unknown = xcalloc(g->nblocks, sizeof(*r.unknown)),
 	        .trace = xcalloc(g->nblocks, sizeof(*r.trace)),
@@ -155,6 +157,7 @@ enum recover_result recover_counts(const struct cfg *g, const bool *known,
 	};
 	enum recover_result result = RECOVER_UNSOLVABLE;
 
+	r.edge = edge;
 	recovery_extras(&r, extra_in, extra_out);
 	recovery_start(&r, known);
 	recovery_solve(&r);

@@ -11,9 +11,9 @@
  *
  * Where the rules contradict each other, this is how they are read:
  *  - An edge that leaves several loops gets the share of the outermost, but no
- *    more than that of any other it leaves; the edges that leave just one loop
- *    divide what remains of its N.  There is one, or the loop around it could
- *    not come back through it.
+ *    more than that of the innermost; the edges that do not leave the loop
+ *    around it as well divide what remains of a loop's N.  There is one, or the
+ *    loop around it could not come back through it.
  *  - Exits of a block that runs less often than they ask for share what it has.
  *  - A loop without exit runs ten times as well.
  *  - In an irreducible loop N is what comes in at the head; what comes in
@@ -24,10 +24,11 @@
  *
  * Invariant: when a block is taken, the weights of its edges that leave its
  * innermost loop are what rule (2) asks for.
- * Cost: O(E) and the sum over all edges of the number of loops left.
+ * Cost: O(E log V) time, O(V+E) memory.
  */
 #include "graph/weight.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -54,72 +55,109 @@ struct weighing {
 	const struct cfg *g;
 	struct dfs dfs;
 	struct loops loops;
-	/* the exit edges of loop i: exits[exits_at[i]] .. exits_at[i + 1] */
-	size_t *exits_at;
-	edge_id *exits;
+	/* exit edges in two kinds of lists, chained by next_*[] */
+	edge_id *own, *next_own; /* by the outermost loop they leave */
+	edge_id *far, *next_far; /* by the innermost, if that is another */
+	/* promised to exit edges, by the place of their innermost loop: a
+	 * binary indexed tree of sums */
+	weight_wide *promised;
 	uint64_t *weight;
 };
+
+static edge_id *weighing_lists(uint32_t n)
+{
+	edge_id *p = xcalloc((size_t)n + 1, sizeof(*p));
+
+	for (uint32_t i = 0; i < n; i++)
+		p[i] = CFG_NONE;
+	return p;
+}
 
 static void weighing_list_exits(struct weighing *w)
 {
 	const struct loops *l = &w->loops;
-	size_t *next = xcalloc((size_t)l->n + 1, sizeof(*next));
 
-	w->exits_at = xcalloc((size_t)l->n + 1, sizeof(*w->exits_at));
-	for (uint32_t i = 0; i < l->n; i++)
-		w->exits_at[i + 1] = w->exits_at[i] + l->loop[i].nexits;
-	w->exits = xcalloc(w->exits_at[l->n] + 1, sizeof(*w->exits));
-	for (edge_id e = 0; e < w->g->nedges; e++) {
-		const struct cfg_edge *edge = &w->g->edges[e];
-		uint32_t i = l->of[edge->src];
+	w->own = weighing_lists(l->n);
+	w->far = weighing_lists(l->n);
+	w->next_own = weighing_lists(w->g->nedges);
+	w->next_far = weighing_lists(w->g->nedges);
+	w->promised = xcalloc((size_t)l->n + 1, sizeof(*w->promised));
+	for (edge_id e = w->g->nedges; e-- > 0;) {
+		block_id src = w->g->edges[e].src;
+		uint32_t left = loops_left(l, src, w->g->edges[e].dst);
 
-		for (; i != CFG_NONE; i = l->loop[i].parent) {
-			if (loops_contains(l, i, edge->dst))
-				break;
-			w->exits[w->exits_at[i] + next[i]++] = e;
-		}
+		if (left == CFG_NONE)
+			continue;
+		w->next_own[e] = w->own[left];
+		w->own[left] = e;
+		if (left == l->of[src])
+			continue;
+		w->next_far[e] = w->far[l->of[src]];
+		w->far[l->of[src]] = e;
 	}
-	free(next);
 }
 
-/* Does e, which leaves loop i, stay inside the loop around it? */
-static bool weighing_leaves_only(const struct weighing *w, uint32_t i,
-                                 edge_id e)
+static void weighing_release(struct weighing *w)
 {
-	uint32_t around = w->loops.loop[i].parent;
-
-	return around == CFG_NONE ||
-	       loops_contains(&w->loops, around, w->g->edges[e].dst);
+	free(w->own);
+	free(w->far);
+	free(w->next_own);
+	free(w->next_far);
+	free(w->promised);
+	loops_release(&w->loops);
+	dfs_release(&w->dfs);
 }
 
-/* Part k of n of a whole, the parts as equal as integers can be. */
+/* P. Fenwick, "A new data structure for cumulative frequency tables", 1994. */
+static void weighing_promise(struct weighing *w, uint32_t place, uint64_t x)
+{
+	for (uint32_t i = place + 1; i <= w->loops.n; i += i & -i)
+		w->promised[i] += x;
+}
+
+/* What was promised before loop i was entered to edges that leave it. */
+static weight_wide weighing_promised(const struct weighing *w, uint32_t i)
+{
+	weight_wide sum = 0;
+
+	for (uint32_t k = w->loops.loop[i].out + 1; k > 0; k -= k & -k)
+		sum += w->promised[k];
+	for (uint32_t k = w->loops.loop[i].in; k > 0; k -= k & -k)
+		sum -= w->promised[k];
+	return sum;
+}
+
+/* Part k < n of a whole, the parts as equal as integers can be. */
 static uint64_t weight_part(uint64_t whole, uint64_t n, uint64_t k)
 {
+	assert(k < n);
 	return whole / n + (k < whole % n);
 }
 
 /* Loop i is entered `entered` times: what its exit edges get. */
 static void weighing_enter(struct weighing *w, uint32_t i, uint64_t entered)
 {
-	uint64_t nexits = w->loops.loop[i].nexits;
-	uint64_t share = nexits > 0 ? entered / nexits : 0;
-	uint64_t nown = 0, k = 0;
+	weight_wide promised = weighing_promised(w, i);
+	uint64_t rest, n = 0, k = 0;
+	edge_id e;
 
-	for (size_t x = w->exits_at[i]; x < w->exits_at[i + 1]; x++)
-		nown += weighing_leaves_only(w, i, w->exits[x]);
-	for (size_t x = w->exits_at[i]; x < w->exits_at[i + 1]; x++) {
-		edge_id e = w->exits[x];
+	for (e = w->far[i]; e != CFG_NONE; e = w->next_far[e]) {
+		uint64_t share = entered / w->loops.loop[i].nexits;
 
-		if (weighing_leaves_only(w, i, e))
+		if (w->weight[e] <= share)
 			continue;
-		if (w->weight[e] > share)
-			w->weight[e] = share;
-		entered -= w->weight[e];
+		promised -= w->weight[e] - share;
+		w->weight[e] = share;
 	}
-	for (size_t x = w->exits_at[i]; x < w->exits_at[i + 1]; x++)
-		if (weighing_leaves_only(w, i, w->exits[x]))
-			w->weight[w->exits[x]] =
-			        weight_part(entered, nown, k++);
+	rest = entered > promised ? entered - (uint64_t)promised : 0;
+	for (e = w->own[i]; e != CFG_NONE; e = w->next_own[e])
+		n++;
+	for (e = w->own[i]; e != CFG_NONE; e = w->next_own[e]) {
+		uint32_t inner = w->loops.of[w->g->edges[e].src];
+
+		w->weight[e] = weight_part(rest, n, k++);
+		weighing_promise(w, w->loops.loop[inner].in, w->weight[e]);
+	}
 }
 
 static uint64_t weighing_flow_in(const struct weighing *w, block_id b)
@@ -207,10 +245,7 @@ void weight_heuristic(const struct cfg *g, uint64_t *weight)
 		weight[e] = 0;
 	for (uint32_t i = w.dfs.nreached; i-- > 0;)
 		weighing_block(&w, w.dfs.postorder[i]);
-	free(w.exits);
-	free(w.exits_at);
-	loops_release(&w.loops);
-	dfs_release(&w.dfs);
+	weighing_release(&w);
 }
 
 void weight_from_frequencies(const struct cfg *g, const uint64_t *frequency,

@@ -108,6 +108,18 @@ LLVMBasicBlockRef shim_split_edge(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 	return wrap(New);
 }
 
+LLVMBasicBlockRef shim_split_pad(LLVMBasicBlockRef from)
+{
+	BasicBlock *From = unwrap(from);
+	BasicBlock *Pad = cast<InvokeInst>(From->getTerminator())->getUnwindDest();
+	SmallVector<BasicBlock *, 2> New;
+
+	if (!Pad->getUniquePredecessor())
+		SplitLandingPadPredecessors(Pad, From, ".cairn", ".rest", New);
+	return wrap(
+		cast<InvokeInst>(From->getTerminator())->getUnwindDest());
+}
+
 LLVMBasicBlockRef shim_split_before(LLVMValueRef instruction)
 {
 	Instruction *I = unwrap<Instruction>(instruction);

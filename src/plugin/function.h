@@ -30,8 +30,9 @@ struct node {
 	LLVMValueRef first;     /* its first instruction; NULL: the block's */
 	LLVMValueRef last_call; /* strict: the call that ends this part */
 	uint32_t nsegments;
-	uint32_t flags;        /* CAIRN_BLOCK_* */
-	uint32_t counter;      /* 0, or 1 + counter of this block (slow) */
+	uint32_t flags; /* CAIRN_BLOCK_* */
+	bool is_chord;
+	uint32_t counter;      /* 0, or 1 + counter of this block */
 	LLVMValueRef probe_at; /* first instruction behind the marks, or NULL */
 };
 
@@ -41,6 +42,7 @@ enum edge_where {
 	AT_END,     /* end of the source */
 	AT_TOP,     /* top of the target */
 	AT_SPLIT,   /* a new block between them */
+	AT_PAD,     /* a landing pad of its own before the target */
 	AT_COMPARE, /* before the indirect jump, if it goes there */
 	AT_FALL,    /* strict: right after the call */
 };
@@ -90,7 +92,7 @@ LLVMValueRef final_call_of(LLVMBasicBlockRef block);
 /* Writes the marks that fn->edges[] and fn->nodes[] ask for. */
 void mark_function(struct function *fn, const struct mode *mode);
 /* The same before optimization: placeholders instead of code. */
-void mark_function_early(struct function *fn, const struct mode *mode);
+void mark_function_early(struct function *fn);
 /* Turns the placeholders in f into code. */
 void mark_placeholders(LLVMValueRef f, const struct mode *mode);
 

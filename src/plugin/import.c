@@ -310,7 +310,7 @@ static void choose_places(struct function *fn)
 		else if (info->kind == CAIRN_EDGE_INDIRECT)
 			info->where = AT_COMPARE;
 		else if (info->kind == CAIRN_EDGE_UNWIND)
-			info->where = AT_NOWHERE;
+			info->where = AT_PAD;
 	}
 }
 

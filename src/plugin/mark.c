@@ -183,6 +183,7 @@ static void write_prologue(struct marker *m)
 	sum = shim_is_executable_only(m->module) ? sum_in_executable(m, place)
 	                                         : sum_in_shared(m, place);
 	m->base = LLVMBuildIntToPtr(m->builder, sum, m->ptr, "cairn.base");
+	m->fn->nodes[1].first = place;
 }
 
 /* One instruction even where nothing is optimized. */
@@ -252,6 +253,11 @@ static void count(struct marker *m, uint32_t k)
 	count_by(m, k, LLVMConstInt(m->i64, 1, false));
 }
 
+static LLVMValueRef top_of(const struct node *node)
+{
+	return node->first ? node->first : shim_insertion_point(node->block);
+}
+
 /* The last place of a block where its flow is still inside. */
 static LLVMValueRef end_of(LLVMBasicBlockRef block)
 {
@@ -286,7 +292,7 @@ static void mark_edge(struct marker *m, edge_id e)
 	switch (info->where) {
 	case AT_ENTRY:
 	case AT_TOP:
-		at = shim_insertion_point(dst->block);
+		at = top_of(dst);
 		break;
 	case AT_END:
 		at = end_of(src->block);
@@ -294,6 +300,9 @@ static void mark_edge(struct marker *m, edge_id e)
 	case AT_SPLIT:
 		at = LLVMGetBasicBlockTerminator(
 		        shim_split_edge(src->block, dst->block));
+		break;
+	case AT_PAD:
+		at = LLVMGetBasicBlockTerminator(shim_split_pad(src->block));
 		break;
 	case AT_FALL:
 		at = LLVMGetNextInstruction(src->last_call);
@@ -344,8 +353,7 @@ static void mark_blocks(struct marker *m)
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (!fn->nodes[b].counter)
 			continue;
-		LLVMPositionBuilderBefore(
-		        m->builder, shim_insertion_point(fn->nodes[b].block));
+		LLVMPositionBuilderBefore(m->builder, top_of(&fn->nodes[b]));
 		count(m, fn->nodes[b].counter - 1);
 	}
 }
@@ -364,10 +372,8 @@ static void add_probes(struct function *fn)
 static void choose_probes(struct function *fn)
 {
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		LLVMValueRef at = shim_insertion_point(fn->nodes[b].block);
+		LLVMValueRef at = top_of(&fn->nodes[b]);
 
-		if (fn->nodes[b].first)
-			at = fn->nodes[b].first;
 		if (!LLVMIsATerminatorInst(at))
 			fn->nodes[b].probe_at = at;
 	}
@@ -408,7 +414,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 	LLVMDisposeBuilder(m.builder);
 }
 
-void mark_function_early(struct function *fn, const struct mode *mode)
+void mark_function_early(struct function *fn)
 {
 	struct marker m;
 
@@ -420,7 +426,6 @@ void mark_function_early(struct function *fn, const struct mode *mode)
 		shim_add_early_site(fn->sites[i].call, fn->key, i);
 	shim_prepare_function(fn->f, false);
 	LLVMDisposeBuilder(m.builder);
-	(void)mode;
 }
 
 /* --- the late step of early marks ------------------------------------------

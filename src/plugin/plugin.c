@@ -17,10 +17,12 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "graph/blocks.h"
 #include "graph/place.h"
 #include "graph/weight.h"
 #include "plugin/shim.h"
 
+#include <assert.h>
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,31 +103,47 @@ static void weigh(struct plugin *p, struct function *fn, uint64_t *weight)
 	free(frequency);
 }
 
-/* Chooses the edges to count.  Returns false if there is no way. */
-static bool choose_chords(struct plugin *p, struct function *fn)
+/*
+ * Chooses what to count: edges, and blocks where that is cheaper than a new
+ * block on an edge.
+ */
+static void choose_chords(struct plugin *p, struct function *fn)
 {
 	const struct cfg *g = &fn->g;
-	uint64_t *weight = xcalloc(g->nedges, sizeof(*weight));
-	bool *must = xcalloc(g->nedges, sizeof(*must));
-	bool *chord = xcalloc(g->nedges, sizeof(*chord));
-	bool *needs_block = xcalloc(g->nedges, sizeof(*needs_block));
-	bool possible;
+	uint32_t n = g->nedges + g->nblocks - 1;
+	uint64_t *flow = xcalloc(g->nedges, sizeof(*flow));
+	uint64_t *weight = xcalloc(n, sizeof(*weight));
+	bool *must = xcalloc(n, sizeof(*must));
+	bool *chord = xcalloc(n, sizeof(*chord));
+	bool *needs_block = xcalloc(n, sizeof(*needs_block));
+	struct cfg split;
+	uint32_t impossible;
 
-	weigh(p, fn, weight);
+	weigh(p, fn, flow);
+	blocks_split(g, &split);
+	blocks_weigh(g, flow, weight);
 	for (edge_id e = 0; e < g->nedges; e++) {
-		must[e] = fn->edges[e].where == AT_NOWHERE;
-		needs_block[e] = fn->edges[e].where == AT_SPLIT ||
-		                 fn->edges[e].where == AT_COMPARE;
+		enum edge_where where = fn->edges[e].where;
+
+		must[e] = where == AT_NOWHERE;
+		needs_block[e] = where == AT_SPLIT || where == AT_COMPARE ||
+		                 where == AT_PAD;
 	}
-	weight_add_jumps(g, needs_block, weight);
-	possible = place_edges(g, weight, must, chord) == 0;
+	weight_add_jumps(&split, needs_block, weight);
+	impossible = place_edges(&split, weight, must, chord);
+	/* a block has at most one edge that cannot be counted: no cycle */
+	assert(impossible == 0);
+	(void)impossible;
 	for (edge_id e = 0; e < g->nedges; e++)
 		fn->edges[e].is_chord = chord[e] || (p->mode.all && !must[e]);
+	for (block_id b = 1; b < g->nblocks; b++)
+		fn->nodes[b].is_chord = chord[blocks_edge(g, b)] || p->mode.all;
+	cfg_release(&split);
+	free(flow);
 	free(weight);
 	free(must);
 	free(chord);
 	free(needs_block);
-	return possible;
 }
 
 static void number_counters(struct plugin *p, struct function *fn)
@@ -133,8 +151,9 @@ static void number_counters(struct plugin *p, struct function *fn)
 	for (edge_id e = 0; e < fn->g.nedges; e++)
 		if (fn->edges[e].is_chord && !p->mode.slow)
 			fn->edges[e].counter = ++fn->ncounters;
-	for (block_id b = 1; b < fn->g.nblocks && p->mode.slow; b++)
-		fn->nodes[b].counter = ++fn->ncounters;
+	for (block_id b = 1; b < fn->g.nblocks; b++)
+		if (fn->nodes[b].is_chord || p->mode.slow)
+			fn->nodes[b].counter = ++fn->ncounters;
 }
 
 /* Leaves the record for the writer of sections (entry.cpp). */
@@ -177,17 +196,14 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 	}
 	shim_prepare(p->shim, f);
 	function_import(&fn, f, &p->mode, p->shim);
-	if (choose_chords(p, &fn)) {
-		number_counters(p, &fn);
-		describe_function(&fn, &p->mode, &blob);
-		if (p->mode.source)
-			mark_function_early(&fn, &p->mode);
-		else
-			mark_function(&fn, &p->mode);
-		add_record(p, &fn, &blob);
-	} else {
-		leave_out(p, f, "exception edges that cannot be counted");
-	}
+	choose_chords(p, &fn);
+	number_counters(p, &fn);
+	describe_function(&fn, &p->mode, &blob);
+	if (p->mode.source)
+		mark_function_early(&fn);
+	else
+		mark_function(&fn, &p->mode);
+	add_record(p, &fn, &blob);
 	bytes_release(&blob);
 	function_release(&fn);
 }

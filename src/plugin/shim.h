@@ -28,6 +28,9 @@ void shim_prepare(struct shim *s, LLVMValueRef f);
 /* Puts a new block on the edges from -> to (all of them, if a switch has
  * several) and returns it. */
 LLVMBasicBlockRef shim_split_edge(LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+/* Gives the invoke that ends a block a landing pad of its own, before the one
+ * it has, and returns it. */
+LLVMBasicBlockRef shim_split_pad(LLVMBasicBlockRef from);
 /* Splits a block before an instruction and returns the second part. */
 LLVMBasicBlockRef shim_split_before(LLVMValueRef instruction);
 /* The first place in a block where ordinary code may stand. */

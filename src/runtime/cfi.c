@@ -237,7 +237,7 @@ bool cfi_find(const unsigned char *hdr, uintptr_t pc, struct cfi_fde *fde)
 
 /* --- programs ------------------------------------------------------------- */
 
-#define MAX_REMEMBERED 8
+#define MAX_REMEMBERED 4
 
 struct machine {
 	const struct cfi_fde *fde;
@@ -256,8 +256,10 @@ static void copy_row(struct cfi_row *to, const struct cfi_row *from)
 static void set_rule(struct machine *m, uint64_t reg, uint8_t kind,
                      int64_t value)
 {
-	if (reg < CFI_REGS)
-		m->row->reg[reg] = (struct cfi_rule){kind, value, NULL};
+	if (reg < CFI_REGS) {
+		m->row->kind[reg] = kind;
+		m->row->value[reg].number = value;
+	}
 }
 
 static void set_expression(struct machine *m, const unsigned char **p,
@@ -268,14 +270,18 @@ static void set_expression(struct machine *m, const unsigned char **p,
 
 	n = get_uleb(p);
 	*p += n;
-	if (reg < CFI_REGS)
-		m->row->reg[reg] = (struct cfi_rule){kind, 0, expression};
+	if (reg < CFI_REGS) {
+		m->row->kind[reg] = kind;
+		m->row->value[reg].expression = expression;
+	}
 }
 
 static void restore_rule(struct machine *m, uint64_t reg)
 {
-	if (reg < CFI_REGS)
-		m->row->reg[reg] = m->initial.reg[reg];
+	if (reg < CFI_REGS) {
+		m->row->kind[reg] = m->initial.kind[reg];
+		m->row->value[reg] = m->initial.value[reg];
+	}
 }
 
 static void advance(struct machine *m, uint64_t n)
@@ -314,30 +320,31 @@ static bool run_cfa(struct machine *m, unsigned op, const unsigned char **p)
 	switch (op) {
 	case 0x0c: /* def_cfa */
 		row->cfa_reg = (uint8_t)get_uleb(p);
-		row->cfa_offset = (int64_t)get_uleb(p);
+		row->cfa.number = (int64_t)get_uleb(p);
 		break;
 	case 0x0d: /* def_cfa_register */
 		row->cfa_reg = (uint8_t)get_uleb(p);
 		break;
 	case 0x0e: /* def_cfa_offset */
-		row->cfa_offset = (int64_t)get_uleb(p);
+		row->cfa.number = (int64_t)get_uleb(p);
 		break;
 	case 0x0f: /* def_cfa_expression */
-		row->cfa_expression = *p;
+		row->cfa.expression = *p;
+		row->has_cfa_expression = true;
 		n = get_uleb(p);
 		*p += n;
 		return true;
 	case 0x12: /* def_cfa_sf */
 		row->cfa_reg = (uint8_t)get_uleb(p);
-		row->cfa_offset = get_sleb(p) * m->fde->data_align;
+		row->cfa.number = get_sleb(p) * m->fde->data_align;
 		break;
 	case 0x13: /* def_cfa_offset_sf */
-		row->cfa_offset = get_sleb(p) * m->fde->data_align;
+		row->cfa.number = get_sleb(p) * m->fde->data_align;
 		break;
 	default:
 		return false;
 	}
-	row->cfa_expression = NULL;
+	row->has_cfa_expression = false;
 	return true;
 }
 
@@ -449,7 +456,7 @@ bool cfi_row_at(const struct cfi_fde *fde, uintptr_t pc, struct cfi_row *row)
 
 /* --- expressions ---------------------------------------------------------- */
 
-#define STACK_DEPTH 64
+#define STACK_DEPTH 16
 
 struct stack {
 	uint64_t v[STACK_DEPTH];

@@ -16,20 +16,18 @@ enum cfi_kind {
 	CFI_VAL_EXPRESSION,
 };
 
-struct cfi_rule {
-	uint8_t kind;
-	int64_t value;
-	const unsigned char *expression; /* its length first */
-};
-
 #define CFI_REGS 17 /* 16 is the return address */
 #define CFI_RA 16
 
+/* Kept small: walks run on the stacks of signal handlers. */
 struct cfi_row {
-	struct cfi_rule reg[CFI_REGS];
+	union {
+		int64_t number;
+		const unsigned char *expression; /* its length first */
+	} value[CFI_REGS], cfa;
+	uint8_t kind[CFI_REGS]; /* enum cfi_kind */
 	uint8_t cfa_reg;
-	int64_t cfa_offset;
-	const unsigned char *cfa_expression; /* NULL: register + offset */
+	bool has_cfa_expression; /* else cfa is register + number */
 };
 
 /* One function's description. */

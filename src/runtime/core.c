@@ -45,6 +45,9 @@ __thread void *__cairn_thread
 
 extern char **__environ __attribute__((weak));
 
+/* The module that this copy of the core is part of. */
+extern const unsigned char __ehdr_start[] __attribute__((visibility("hidden")));
+
 /* --- the lock ------------------------------------------------------------- */
 
 static void lock(void)
@@ -121,25 +124,30 @@ static size_t read_command(char *to, size_t size)
 	return n;
 }
 
-/* The command line is cut to what fits. */
+/* The payload of the program chunk; the command line is cut to what fits. */
+static void describe_program(void)
+{
+	char *to = process.buffers->about;
+	size_t n1 = rt_strlen(name_program()) + 1;
+	size_t n2 = rt_strlen(name_directory()) + 1;
+	size_t room = sizeof(process.buffers->about) - n1 - n2 - 1;
+
+	rt_copy(to, name_program(), n1);
+	rt_copy(to + n1, name_directory(), n2);
+	process.nabout = n1 + n2 + read_command(to + n1 + n2, room) + 1;
+}
+
 static void emit_program(void)
 {
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_PROGRAM,
-	        .payload = 4 * RT_PAGE - CAIRN_CHUNK_HEADER_SIZE,
+	        .payload = process.nabout,
 	};
 	struct chunk *c = out_chunk(&spec);
-	size_t n1, n2;
-	char *to;
 
 	if (!c)
 		return;
-	to = out_payload(c);
-	n1 = rt_strlen(name_program()) + 1;
-	n2 = rt_strlen(name_directory()) + 1;
-	rt_copy(to, name_program(), n1);
-	rt_copy(to + n1, name_directory(), n2);
-	read_command(to + n1 + n2, spec.payload - n1 - n2 - 1);
+	rt_copy(out_payload(c), process.buffers->about, process.nabout);
 	out_publish(c);
 }
 
@@ -166,12 +174,14 @@ void rt_start(char **env)
 	process.generation = 1;
 	if (!env && &__environ)
 		env = __environ;
-	name_init(find_env(env, "CAIRN_OUT"));
 	process.modules = sys_map_zeros(RT_MODULES * sizeof(struct module));
-	if (!process.modules) {
+	process.buffers = sys_map_zeros(sizeof(struct buffers));
+	if (!process.modules || !process.buffers) {
 		rt_turn_off();
 		return;
 	}
+	name_init(find_env(env, "CAIRN_OUT"));
+	describe_program();
 	open_output(0);
 	rt_fork_register();
 }
@@ -219,7 +229,7 @@ static uint64_t ncounters(const struct cairn_module *m)
 
 /* The payload of a module chunk: size of the build id, build id, path. */
 struct identity {
-	unsigned char bytes[4 + 64 + 4096];
+	char *bytes;
 	size_t n;
 };
 
@@ -227,12 +237,14 @@ static void identify(struct identity *id, const struct cairn_module *m,
                      const struct object *o)
 {
 	uint32_t n = o->nbuild_id <= 64 ? o->nbuild_id : 0;
+	size_t size = sizeof(process.buffers->identity);
 
+	id->bytes = process.buffers->identity;
 	rt_copy(id->bytes, &n, 4);
 	rt_copy(id->bytes + 4, o->build_id, n);
 	id->n = 4 + n;
-	id->n += object_path((uintptr_t)m->ehdr, (char *)id->bytes + id->n,
-	                     sizeof(id->bytes) - id->n - 1);
+	id->n += object_path((uintptr_t)m->ehdr, id->bytes + id->n,
+	                     size - id->n - 1);
 	id->bytes[id->n++] = 0;
 }
 
@@ -280,7 +292,7 @@ static uint32_t new_module(const struct cairn_module *m, const struct object *o,
 
 	if (index >= RT_MODULES) {
 		out_say("more than 4095 modules: ",
-		        (const char *)id->bytes + 4 + rt_get32(id->bytes),
+		        id->bytes + 4 + rt_get32(id->bytes),
 		        ENOMEM, "this one is not counted");
 		return 0;
 	}
@@ -339,6 +351,8 @@ void __cairn_core_unload(struct cairn_module *m)
 {
 	uint64_t mask;
 
+	if (m->ehdr == __ehdr_start && process.is_started && !process.is_off)
+		finish_core((uintptr_t)__builtin_return_address(0));
 	rt_enter(&mask);
 	if (m->index) {
 		for (struct thread *t = process.threads; t; t = t->next)

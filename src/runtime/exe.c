@@ -19,10 +19,12 @@
 #include "runtime/fatal.h"
 #include "runtime/finish.h"
 #include "runtime/object.h"
+#include "runtime/out.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
 #include "runtime/walk.h"
 
+#define EXIT_DEPTH 16 /* frames between an exit handler and exit */
 #define HIDDEN __attribute__((visibility("hidden")))
 
 extern HIDDEN const unsigned char __ehdr_start[];
@@ -31,19 +33,41 @@ int __cxa_atexit(void (*hook)(void *), void *arg, void *dso);
 int __cxa_at_quick_exit(void (*hook)(void *), void *dso);
 
 /* module.c looks whether this is there. */
+HIDDEN extern const char __cairn_executable;
 HIDDEN const char __cairn_executable = 1;
+
+struct libc libc;
 
 __attribute__((used)) static const void *const members[] = {
         &hook_jump_member,
         &hook_exit_member,
         &hook_signal_member,
         (const void *)vfork,
+        (const void *)__wrap__Fork,
 };
 
 long cairn_set_errno(int error)
 {
 	errno = error;
 	return -1;
+}
+
+/*
+ * Goes on to the frame of exit itself.  Frames in between are the C library's
+ * and return; in a static program they would count as the program's own.
+ */
+static bool find_exit(struct unwind *u, struct thread *t)
+{
+	for (int i = 0; i < EXIT_DEPTH; i++) {
+		uintptr_t function = unwind_function(u->pc - 1);
+
+		if (function && (function == (uintptr_t)libc.exit ||
+		                 function == (uintptr_t)libc.quick_exit))
+			return true;
+		if (unwind_step(u, t) != UNWIND_OK)
+			return false;
+	}
+	return false;
 }
 
 /* Requires: called by the C library's exit, which came from the program. */
@@ -54,11 +78,13 @@ static void end_here(uintptr_t to)
 
 	rt_zero(&u, sizeof(u));
 	unwind_capture(&u);
-	if (!t || !walk_start(&u, t, to)) {
-		finish_process(CAIRN_HOW_EXIT, 0, NULL);
+	if (t && walk_start(&u, t, to) && find_exit(&u, t)) {
+		finish_process(CAIRN_HOW_EXIT, 0, &u);
 		return;
 	}
-	finish_process(CAIRN_HOW_EXIT, 0, &u);
+	if (t)
+		out_flag(CAIRN_FILE_FRAMES_LOST, 1);
+	finish_process(CAIRN_HOW_EXIT, 0, NULL);
 }
 
 static void at_exit(void *unused)
@@ -83,7 +109,10 @@ static void at_start(int argc, char **argv, char **env)
 	(void)argv;
 	object_read(&o, __ehdr_start);
 	sys_read_aux(&aux);
-	libc_init();
+	if (__cairn_static)
+		__cairn_static();
+	else if (__cairn_dynamic)
+		__cairn_dynamic();
 	rt_enter(&mask);
 	process.is_executable = true;
 	process.is_static = !o.has_interpreter;

@@ -8,19 +8,27 @@
 long cairn_set_errno(int error);
 
 /*
- * The C library's own versions of what we put ourselves in front of.  Two
- * members of the archive define them, libc_dynamic.c and libc_static.c; the
- * driver asks for one of them by its marker, __cairn_dynamic or
- * __cairn_static.
+ * The C library's own versions of what we put ourselves in front of.  Filled
+ * in by libc_dynamic.c or libc_static.c; the driver asks for one of these
+ * members by the name of its function.
  */
-void libc_init(void);
-_Noreturn void libc_longjmp(void *env, int value);
-_Noreturn void libc_longjmp_chk(void *env, int value);
-int libc_execvpe(const char *file, char *const argv[], char *const env[]);
+struct libc {
+	void (*longjmp)(void *env, int value);
+	void (*longjmp_chk)(void *env, int value);
+	int (*execvpe)(const char *file, char *const argv[], char *const env[]);
+	void (*abort)(void);
+	void (*exit)(int status);
+	void (*quick_exit)(int status);
+};
+
+extern struct libc libc;
+
+void __cairn_dynamic(void) __attribute__((weak));
+void __cairn_static(void) __attribute__((weak));
 
 /* Archive members that nothing else would bring in. */
-extern const char __cairn_executable;
 extern const char hook_jump_member, hook_exit_member, hook_signal_member;
 int vfork(void);
+int __wrap__Fork(void);
 
 #endif /* CAIRN_RUNTIME_EXE_H */

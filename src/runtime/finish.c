@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include "runtime/out.h"
 #include "runtime/rt.h"
@@ -29,6 +30,7 @@
 #define SIGNAL_PARK 33
 #define PATIENCE_NS 1000000000u
 #define LOOK_NS 20000000u
+#define EXIT_DEPTH 16 /* frames between a destructor and exit */
 
 static struct sys_sigaction park_before;
 static uint32_t nanswers, nresumes;
@@ -285,6 +287,40 @@ void finish_process(uint32_t how, uint32_t signal, const struct unwind *u)
 	out_seal(how, signal);
 	if (t)
 		rt_reset_deltas(t);
+	rt_leave(&mask);
+}
+
+/* Is this frame called by exit, however indirectly? */
+static bool is_in_exit(const struct unwind *from, struct thread *t)
+{
+	struct unwind u;
+
+	unwind_copy(&u, from);
+	for (int i = 0; i < EXIT_DEPTH; i++) {
+		if (unwind_function(u.pc - 1) == (uintptr_t)exit)
+			return true;
+		if (unwind_step(&u, t) != UNWIND_OK)
+			return false;
+	}
+	return false;
+}
+
+void finish_core(uintptr_t to)
+{
+	struct thread *t = rt_self();
+	struct unwind u;
+	uint64_t mask;
+
+	rt_zero(&u, sizeof(u));
+	unwind_capture(&u);
+	/* beyond the destructor, which returns */
+	if (walk_start(&u, t, to) && unwind_step(&u, t) == UNWIND_OK &&
+	    is_in_exit(&u, t)) {
+		finish_process(CAIRN_HOW_EXIT, 0, &u);
+		return;
+	}
+	rt_enter(&mask);
+	out_seal(CAIRN_HOW_UNLOAD, 0);
 	rt_leave(&mask);
 }
 

@@ -17,6 +17,13 @@ struct unwind;
  */
 void finish_process(uint32_t how, uint32_t signal, const struct unwind *u);
 
+/*
+ * The shared object that holds the core runs its destructors, in a program
+ * that is not instrumented: the program exits, or unloads it.  `to` is where
+ * the destructor's part of the core returns to.
+ */
+void finish_core(uintptr_t to);
+
 /* It did not end: an exec failed. */
 void finish_take_back(const struct unwind *u, uintptr_t walked_to);
 

@@ -65,10 +65,11 @@ static bool grow(struct thread *t, const struct chunk *full)
 	return ok;
 }
 
-static uint64_t hash(uint64_t key)
+/* Its home among n slots: the high bits of a product, without a division. */
+static uint64_t home(uint64_t key, uint64_t n)
 {
 	key *= 0x9e3779b97f4a7c15u;
-	return key ^ key >> 32;
+	return (key >> 32) * n >> 32;
 }
 
 /* NULL if three quarters of the places from its home on are taken. */
@@ -76,7 +77,7 @@ static uint64_t *find(const struct chunk *c, uint64_t key)
 {
 	struct slot *slots = out_payload(c);
 	uint64_t n = rt_get64(c->mem + CAIRN_CHK_N);
-	uint64_t at = hash(key) % n;
+	uint64_t at = home(key, n);
 
 	for (uint64_t i = 0; i < n / 4 * 3; i++) {
 		uint64_t there =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * (Executables only.)  Ends of a process that run no exit handlers: _exit,
- * _Exit, abort, and the exec family, which may also fail and come back.
+ * _Exit, and the exec family, which may also fail and come back.
  *
  * Each looks at the stacks and seals the file, then asks the kernel.  In the
  * child of a vfork only that child's frames end.
@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -60,7 +59,7 @@ static void end_take_back(struct end *e)
 		finish_take_back(u, e->walked_to);
 }
 
-/* --- _exit, abort --------------------------------------------------------- */
+/* --- _exit --------------------------------------------------------- */
 
 static _Noreturn void exit_group(int status)
 {
@@ -79,7 +78,6 @@ SHOWN _Noreturn void _exit(int status)
 }
 
 SHOWN _Noreturn void _Exit(int status);
-SHOWN _Noreturn void abort(void);
 
 void _Exit(int status)
 {
@@ -87,31 +85,6 @@ void _Exit(int status)
 
 	end_begin(&e, CAIRN_HOW_EXIT, HERE);
 	exit_group(status);
-}
-
-static void raise_abort(void)
-{
-	uint64_t set = (uint64_t)1 << (SIGABRT - 1);
-
-	sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, 8);
-	sys3(SYS_tgkill, sys_getpid(), sys_gettid(), SIGABRT);
-}
-
-/*
- * If nobody handles SIGABRT our handler of fatal signals does the work.  A
- * handler of the program's own may leave by longjmp; if it returns, the
- * process ends all the same, and it is us who must look first.
- */
-void abort(void)
-{
-	const struct sys_sigaction dfl = {.handler = (uintptr_t)SIG_DFL};
-	struct end e;
-
-	raise_abort();
-	end_begin(&e, CAIRN_HOW_SIGNAL, HERE);
-	sys_sigaction(SIGABRT, &dfl, NULL);
-	raise_abort();
-	exit_group(127);
 }
 
 /* --- exec ----------------------------------------------------------------- */
@@ -139,7 +112,7 @@ static int exec_search(const char *file, char *const argv[], char *const env[],
 	int error;
 
 	end_begin(&e, CAIRN_HOW_EXEC, to);
-	libc_execvpe(file, argv, env);
+	libc.execvpe(file, argv, env);
 	error = errno;
 	return exec_failed(&e, -error);
 }

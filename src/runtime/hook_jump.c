@@ -31,18 +31,19 @@ static void leave(struct jump *j)
 {
 	if (j->is_blocked)
 		sys_restore_signals(&j->mask);
-	libc_longjmp(j->env, j->value);
+	libc.longjmp(j->env, j->value);
 }
 
 static void leave_checked(struct jump *j)
 {
 	if (j->is_blocked)
 		sys_restore_signals(&j->mask);
-	libc_longjmp_chk(j->env, j->value);
+	libc.longjmp_chk(j->env, j->value);
 }
 
-static void jump(void *env, int value, void (*then)(struct jump *),
-                 uintptr_t to)
+/* Inlined: one frame less to step out of. */
+__attribute__((always_inline)) static inline void
+jump(void *env, int value, void (*then)(struct jump *), uintptr_t to)
 {
 	const uint64_t *slot = env;
 	struct thread *t = process.is_off ? NULL : rt_self();

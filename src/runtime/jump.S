@@ -8,7 +8,7 @@
 #define J_DONE 0
 #define J_N 8
 #define J_ENTRY 24
-#define J_THEN (J_ENTRY + 96 * 16)
+#define J_THEN (J_ENTRY + 32 * 16)
 
 	.text
 	.globl	jump_commit, jump_commit_ready

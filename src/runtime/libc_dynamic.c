@@ -7,21 +7,6 @@
 #include "runtime/exe.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdint.h>
-
-#include "runtime/rt.h"
-
-/* The driver asks for this member by this name; it brings in the rest. */
-__attribute__((visibility("hidden"))) const char *const __cairn_dynamic =
-        &__cairn_executable;
-
-static struct {
-	void (*longjmp)(void *, int) __attribute__((noreturn));
-	void (*longjmp_chk)(void *, int) __attribute__((noreturn));
-	int (*execvpe)(const char *, char *const[], char *const[]);
-	int (*fork)(void);
-} next;
 
 static void look_up(void *to, const char *name)
 {
@@ -30,43 +15,13 @@ static void look_up(void *to, const char *name)
 	__builtin_memcpy(to, &p, sizeof(p));
 }
 
-void libc_init(void)
+/* The driver asks for this member by this name; it brings in the rest. */
+void __cairn_dynamic(void)
 {
-	look_up(&next.longjmp, "siglongjmp");
-	look_up(&next.longjmp_chk, "__longjmp_chk");
-	look_up(&next.execvpe, "execvpe");
-	look_up(&next.fork, "_Fork");
-}
-
-void libc_longjmp(void *env, int value)
-{
-	next.longjmp(env, value);
-}
-
-void libc_longjmp_chk(void *env, int value)
-{
-	next.longjmp_chk(env, value);
-}
-
-int libc_execvpe(const char *file, char *const argv[], char *const env[])
-{
-	return next.execvpe(file, argv, env);
-}
-
-/* fork without the handlers of pthread_atfork: ours must run all the same. */
-__attribute__((visibility("default"))) int _Fork(void);
-
-int _Fork(void)
-{
-	int pid;
-
-	if (!next.fork)
-		return (int)cairn_set_errno(ENOSYS);
-	rt_fork_prepare();
-	pid = next.fork();
-	if (pid == 0)
-		rt_fork_child();
-	else
-		rt_fork_parent();
-	return pid;
+	look_up(&libc.longjmp, "siglongjmp");
+	look_up(&libc.longjmp_chk, "__longjmp_chk");
+	look_up(&libc.execvpe, "execvpe");
+	look_up(&libc.abort, "abort");
+	look_up(&libc.exit, "exit");
+	look_up(&libc.quick_exit, "quick_exit");
 }

@@ -13,10 +13,14 @@
 #include <fcntl.h>
 #include <sys/utsname.h>
 
+#include "runtime/rt.h"
 #include "runtime/sys.h"
 
-static char pattern_[4096], directory[4096], program[4096], short_name[256];
-static struct utsname host;
+#define PATTERN (process.buffers->pattern)
+#define DIRECTORY (process.buffers->directory)
+#define PROGRAM (process.buffers->program)
+
+static char short_name[256], host[65];
 
 static void copy_string(char *to, size_t size, const char *from)
 {
@@ -41,34 +45,36 @@ static const char *base_name(const char *path)
 void name_init(const char *pattern)
 {
 	struct sys_aux aux;
-	long n = sys3(SYS_readlink, (long)"/proc/self/exe", (long)program,
-	              sizeof(program) - 1);
+	struct utsname names = {.nodename = "unknown"};
+	long n = sys3(SYS_readlink, (long)"/proc/self/exe", (long)PROGRAM,
+	              sizeof(PROGRAM) - 1);
 
-	program[n > 0 ? n : 0] = 0;
-	n = sys3(SYS_getcwd, (long)directory, sizeof(directory), 0);
-	if (n <= 0 || directory[0] != '/')
-		directory[0] = 0;
-	sys1(SYS_uname, (long)&host);
+	PROGRAM[n > 0 ? n : 0] = 0;
+	n = sys3(SYS_getcwd, (long)DIRECTORY, sizeof(DIRECTORY), 0);
+	if (n <= 0 || DIRECTORY[0] != '/')
+		DIRECTORY[0] = 0;
+	sys1(SYS_uname, (long)&names);
+	copy_string(host, sizeof(host), names.nodename);
 	sys_read_aux(&aux);
 	copy_string(short_name, sizeof(short_name),
-	            base_name(aux.execfn ? (const char *)aux.execfn : program));
-	if (!program[0] && aux.execfn)
-		copy_string(program, sizeof(program),
+	            base_name(aux.execfn ? (const char *)aux.execfn : PROGRAM));
+	if (!PROGRAM[0] && aux.execfn)
+		copy_string(PROGRAM, sizeof(PROGRAM),
 		            (const char *)aux.execfn);
 	/* a set-user-id program writes nothing where its caller says */
 	if (!pattern || !pattern[0] || aux.secure)
 		pattern = "%n.%p.cairn";
-	copy_string(pattern_, sizeof(pattern_), pattern);
+	copy_string(PATTERN, sizeof(PATTERN), pattern);
 }
 
 const char *name_program(void)
 {
-	return program;
+	return PROGRAM;
 }
 
 const char *name_directory(void)
 {
-	return directory;
+	return DIRECTORY;
 }
 
 /* A string that grows; full once at == size. */
@@ -110,7 +116,7 @@ static void put_number(struct text *t, unsigned long v)
 
 static void put_pattern(struct text *t)
 {
-	for (const char *p = pattern_; *p; p++) {
+	for (const char *p = PATTERN; *p; p++) {
 		if (p[0] != '%' || !p[1]) {
 			put_char(t, *p);
 			continue;
@@ -123,7 +129,7 @@ static void put_pattern(struct text *t)
 			put_part(t, short_name);
 			break;
 		case 'h':
-			put_part(t, host.nodename);
+			put_part(t, host);
 			break;
 		case '%':
 			put_char(t, '%');
@@ -142,8 +148,8 @@ int name_make(char *path, size_t size, unsigned n)
 	struct text t = {path, 0, size};
 	bool has_extension;
 
-	if (pattern_[0] != '/' && directory[0]) {
-		put_string(&t, directory);
+	if (PATTERN[0] != '/' && DIRECTORY[0]) {
+		put_string(&t, DIRECTORY);
 		put_char(&t, '/');
 	}
 	put_pattern(&t);

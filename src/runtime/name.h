@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-#define NAME_SIZE ((size_t)8192)
-
 /*
  * Keeps the template (NULL or empty: "%n.%p.cairn") and the working directory
  * as they are now: the program may change both.

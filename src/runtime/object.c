@@ -14,6 +14,7 @@
 #include <elf.h>
 #include <fcntl.h>
 
+#include "runtime/rt.h"
 #include "runtime/sys.h"
 
 static void read_note(struct object *o, const unsigned char *p, size_t size)
@@ -111,7 +112,8 @@ static const char *line_path(const char *line, uintptr_t address)
 
 size_t object_path(uintptr_t address, char *path, size_t size)
 {
-	char buffer[8192];
+	char *buffer = process.buffers->maps;
+	const size_t room = sizeof(process.buffers->maps) - 1;
 	const char *found = NULL;
 	size_t have = 0, n = 0;
 	long r = 1;
@@ -125,7 +127,7 @@ size_t object_path(uintptr_t address, char *path, size_t size)
 		char *line = buffer, *end;
 
 		r = sys3(SYS_read, fd, (long)(buffer + have),
-		         (long)(sizeof(buffer) - 1 - have));
+		         (long)(room - have));
 		if (r > 0)
 			have += (size_t)r;
 		buffer[have] = 0;

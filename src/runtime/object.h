@@ -20,7 +20,7 @@ struct object {
 void object_read(struct object *o, const unsigned char *ehdr);
 
 /* The path of the file that is mapped at `address`, "" if none.  Reads
- * /proc/self/maps; returns its length. */
+ * /proc/self/maps; returns its length.  Requires: lock held. */
 size_t object_path(uintptr_t address, char *path, size_t size);
 
 #endif /* CAIRN_RUNTIME_OBJECT_H */

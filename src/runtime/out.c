@@ -39,10 +39,11 @@
 #define MAX_STEP (256 * RT_PAGE)
 #define MAX_NAMES 65536u
 
+#define PATH (process.buffers->path)
+
 static struct {
-	char path[NAME_SIZE];
 	bool is_file;    /* the header page is mapped */
-	bool was_made;   /* the path names our file */
+	bool was_made;   /* PATH names our file */
 	bool has_orphan; /* some chunk is not mapped */
 	int fd;          /* 1 + descriptor, only while the lock is held */
 	uint64_t dev, ino;
@@ -101,8 +102,8 @@ static size_t append(char *line, size_t size, size_t at, const char *s)
 
 void out_say(const char *what, const char *name, int error, const char *then)
 {
-	char line[NAME_SIZE + 512];
-	const size_t room = sizeof(line) - 1;
+	char *line = process.buffers->line;
+	const size_t room = sizeof(process.buffers->line) - 1;
 	size_t n = 0;
 
 	if (process.has_said)
@@ -142,7 +143,7 @@ static int reopen(void)
 
 	if (out.fd)
 		return out.fd - 1;
-	fd = (int)sys3(SYS_open, (long)out.path,
+	fd = (int)sys3(SYS_open, (long)PATH,
 	               O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0);
 	if (fd < 0)
 		return fd;
@@ -160,9 +161,9 @@ static int create(void)
 		struct stat st;
 		int fd;
 
-		if (name_make(out.path, sizeof(out.path), n) < 0)
+		if (name_make(PATH, sizeof(PATH), n) < 0)
 			return -ENAMETOOLONG;
-		fd = (int)sys3(SYS_open, (long)out.path,
+		fd = (int)sys3(SYS_open, (long)PATH,
 		               O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd == -EEXIST || fd == -EINTR)
 			continue;
@@ -180,7 +181,7 @@ static int create(void)
 static void unmake(void)
 {
 	out_idle();
-	sys1(SYS_unlink, (long)out.path);
+	sys1(SYS_unlink, (long)PATH);
 	out.was_made = false;
 }
 
@@ -346,7 +347,7 @@ int out_open(uint32_t flags)
 
 	out.length = CAIRN_FILE_HEADER_SIZE;
 	if (fd < 0) {
-		out_say("cannot create ", out.path, -fd,
+		out_say("cannot create ", PATH, -fd,
 		        "this run is not counted; set CAIRN_OUT to a file "
 		        "that can be written");
 		return -1;
@@ -355,7 +356,7 @@ int out_open(uint32_t flags)
 	out.is_file = r == 0;
 	if (r < 0) {
 		unmake();
-		out_say("cannot reserve space for ", out.path, -r,
+		out_say("cannot reserve space for ", PATH, -r,
 		        "counts stay in memory until the program ends");
 		process.header = sys_map_zeros(RT_PAGE);
 		flags |= CAIRN_FILE_NOT_KILL_SAFE;
@@ -455,7 +456,7 @@ static void note_orphan(int error)
 	if (!out.is_file)
 		return;
 	out_flag(CAIRN_FILE_TRUNCATED, 0);
-	out_say("cannot grow ", out.path, -error,
+	out_say("cannot grow ", PATH, -error,
 	        "new counts stay in memory until the program ends");
 }
 

@@ -100,6 +100,21 @@ struct thread {
 	uint32_t rules_busy;
 };
 
+/*
+ * Buffers that are too big for the stacks we run on and for everybody's .bss:
+ * one mapping, made at the start.  Threads: under the lock only.
+ */
+struct buffers {
+	char path[8192];      /* out.c: of the output file */
+	char line[9216];      /* out.c: what we say */
+	char maps[8192];      /* object.c */
+	char pattern[4096];   /* name.c */
+	char directory[4096]; /* name.c */
+	char program[4096];   /* name.c */
+	char identity[4 + 64 + 4096]; /* core.c: payload of a module chunk */
+	char about[16384];    /* core.c: payload of the program chunk */
+};
+
 /* The process. */
 struct process {
 	uint32_t lock; /* 0 free, 1 held, 2 held and waited for */
@@ -115,6 +130,8 @@ struct process {
 	uint32_t nmodules;      /* greatest index in use */
 	uint32_t generation;    /* bumped when code goes away */
 	const unsigned char *vdso;
+	struct buffers *buffers;
+	size_t nabout;
 	unsigned char *header; /* the file's header page, or what will be it */
 };
 

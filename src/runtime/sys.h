@@ -119,6 +119,16 @@ static inline void rt_copy(void *to, const void *from, size_t n)
 	                 : "memory");
 }
 
+/* The same for whole words, quicker for few of them. */
+static inline void rt_copy_words(void *to, const void *from, size_t n)
+{
+	uint64_t *t = to;
+	const uint64_t *f = from;
+
+	for (size_t i = 0; i < n / 8; i++)
+		t[i] = f[i];
+}
+
 static inline void rt_zero(void *to, size_t n)
 {
 	__asm__ volatile("rep stosb"

@@ -264,24 +264,25 @@ static enum unwind_result step_by_rule(struct unwind *u, struct reader *r,
 /* Can the row be kept as a rule? */
 static bool make_rule(const struct cfi_row *row, struct unwind_rule *rule)
 {
-	const struct cfi_rule *ra = &row->reg[CFI_RA];
-
-	if (row->cfa_expression || row->cfa_offset != (int32_t)row->cfa_offset ||
-	    ra->kind != CFI_OFFSET || ra->value != -8 || row->cfa_reg > 15 ||
-	    row->reg[UNWIND_RSP].kind != CFI_SAME)
+	if (row->has_cfa_expression || row->cfa_reg > 15 ||
+	    row->cfa.number != (int32_t)row->cfa.number ||
+	    row->kind[CFI_RA] != CFI_OFFSET ||
+	    row->value[CFI_RA].number != -8 ||
+	    row->kind[UNWIND_RSP] != CFI_SAME)
 		return false;
 	rt_zero(rule, sizeof(*rule));
 	rule->cfa_reg = row->cfa_reg;
-	rule->cfa_offset = (int32_t)row->cfa_offset;
+	rule->cfa_offset = (int32_t)row->cfa.number;
 	for (unsigned i = 0; i < 6; i++) {
-		const struct cfi_rule *r = &row->reg[saved_reg[i]];
+		uint8_t kind = row->kind[saved_reg[i]];
+		int64_t at = row->value[saved_reg[i]].number;
 
-		if (r->kind == CFI_SAME || r->kind == CFI_UNDEFINED)
+		if (kind == CFI_SAME || kind == CFI_UNDEFINED)
 			continue;
-		if (r->kind != CFI_OFFSET || r->value % 8 || !r->value ||
-		    r->value / 8 != (int16_t)(r->value / 8))
+		if (kind != CFI_OFFSET || at % 8 || !at ||
+		    at / 8 != (int16_t)(at / 8))
 			return false;
-		rule->saved[i] = (int16_t)(r->value / 8);
+		rule->saved[i] = (int16_t)(at / 8);
 	}
 	return true;
 }
@@ -312,13 +313,15 @@ static void keep_rule(struct thread *t, uint64_t key,
 
 /* --- any row -------------------------------------------------------------- */
 
-static bool caller_register(const struct cfi_rule *rule, unsigned i,
+/* The caller's register i, by the row, from registers and CFA of the frame. */
+static bool caller_register(const struct cfi_row *row, unsigned i,
                             const uint64_t *reg, uint64_t cfa, struct reader *r,
                             uint64_t *value)
 {
+	int64_t number = row->value[i].number;
 	uint64_t at;
 
-	switch (rule->kind) {
+	switch (row->kind[i]) {
 	case CFI_SAME:
 		*value = reg[i];
 		return true;
@@ -326,20 +329,20 @@ static bool caller_register(const struct cfi_rule *rule, unsigned i,
 		*value = 0;
 		return true;
 	case CFI_OFFSET:
-		return read_word(r, cfa + (uint64_t)rule->value, value);
+		return read_word(r, cfa + (uint64_t)number, value);
 	case CFI_VAL_OFFSET:
-		*value = cfa + (uint64_t)rule->value;
+		*value = cfa + (uint64_t)number;
 		return true;
 	case CFI_REGISTER:
-		*value = rule->value < CFI_REGS ? reg[rule->value] : 0;
+		*value = number < CFI_REGS ? reg[number] : 0;
 		return true;
 	case CFI_EXPRESSION:
-		return cfi_evaluate(rule->expression, reg, &cfa, read_for_cfi,
-		                    r, &at) &&
+		return cfi_evaluate(row->value[i].expression, reg, &cfa,
+		                    read_for_cfi, r, &at) &&
 		       read_word(r, at, value);
 	default:
-		return cfi_evaluate(rule->expression, reg, &cfa, read_for_cfi,
-		                    r, value);
+		return cfi_evaluate(row->value[i].expression, reg, &cfa,
+		                    read_for_cfi, r, value);
 	}
 }
 
@@ -351,26 +354,25 @@ static enum unwind_result step_by_row(struct unwind *u, struct reader *r,
 	for (unsigned i = 0; i < 16; i++)
 		old[i] = u->reg[i];
 	old[CFI_RA] = u->pc;
-	if (!row->cfa_expression)
-		cfa = old[row->cfa_reg & 15] + (uint64_t)row->cfa_offset;
-	else if (!cfi_evaluate(row->cfa_expression, old, NULL, read_for_cfi, r,
+	if (!row->has_cfa_expression)
+		cfa = old[row->cfa_reg & 15] + (uint64_t)row->cfa.number;
+	else if (!cfi_evaluate(row->cfa.expression, old, NULL, read_for_cfi, r,
 	                       &cfa))
 		return UNWIND_LOST;
 	u->cfa = cfa;
-	if (row->reg[CFI_RA].kind == CFI_UNDEFINED)
+	if (row->kind[CFI_RA] == CFI_UNDEFINED)
 		return UNWIND_END;
 	if (cfa <= old[UNWIND_RSP])
 		return UNWIND_LOST;
 	for (unsigned i = 0; i < 16; i++)
 		if (i != UNWIND_RSP &&
-		    !caller_register(&row->reg[i], i, old, cfa, r, &u->reg[i]))
+		    !caller_register(row, i, old, cfa, r, &u->reg[i]))
 			return UNWIND_LOST;
 	u->reg[UNWIND_RSP] = cfa;
-	if (row->reg[UNWIND_RSP].kind != CFI_SAME &&
-	    !caller_register(&row->reg[UNWIND_RSP], UNWIND_RSP, old, cfa, r,
-	                     &u->reg[UNWIND_RSP]))
+	if (row->kind[UNWIND_RSP] != CFI_SAME &&
+	    !caller_register(row, UNWIND_RSP, old, cfa, r, &u->reg[UNWIND_RSP]))
 		return UNWIND_LOST;
-	if (!caller_register(&row->reg[CFI_RA], CFI_RA, old, cfa, r, &u->pc))
+	if (!caller_register(row, CFI_RA, old, cfa, r, &u->pc))
 		return UNWIND_LOST;
 	u->is_async = false;
 	return UNWIND_OK;

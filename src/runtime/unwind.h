@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/sys.h"
+
 struct thread;
 
 /* One frame: its registers, by DWARF number.  Layout: capture.S. */
@@ -23,8 +25,14 @@ enum unwind_result {
 	UNWIND_OK = 1,
 };
 
-#define UNWIND_RBP 6
+#define UNWIND_RBX 3
 #define UNWIND_RSP 7
+
+static inline void unwind_copy(struct unwind *to, const struct unwind *from)
+{
+	_Static_assert(sizeof(*to) % 8 == 0, "words");
+	rt_copy_words(to, from, sizeof(*to));
+}
 
 /* The caller's frame, as it is when the call returns. */
 void unwind_capture(struct unwind *u);

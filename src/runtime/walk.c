@@ -24,6 +24,8 @@
 #include "runtime/rt.h"
 #include "runtime/sys.h"
 
+#define NEAR 24u
+
 bool walk_start(struct unwind *u, struct thread *t, uintptr_t to)
 {
 	for (int i = 0; i < 16; i++) {
@@ -51,7 +53,7 @@ static struct jump *jump_of(const struct unwind *u)
 
 	uintptr_t end = (uintptr_t)jump_commit_end + !u->is_async;
 
-	return u->pc >= from && u->pc < end ? (struct jump *)u->reg[3] : NULL;
+	return u->pc >= from && u->pc < end ? (struct jump *)u->reg[UNWIND_RBX] : NULL;
 }
 
 /* Counts what an interrupted jump_commit did not come to. */
@@ -118,7 +120,7 @@ void walk_out(struct thread *t, const struct unwind *u)
 	struct walk w = {.t = t, .n = 1, .stop = t->walked_to};
 	struct unwind copy;
 
-	rt_copy(&copy, u, sizeof(copy));
+	unwind_copy(&copy, u);
 	walk(&w, &copy);
 	if (w.youngest)
 		t->walked_to = w.youngest;
@@ -129,7 +131,7 @@ void walk_back(struct thread *t, const struct unwind *u, uintptr_t before)
 	struct walk w = {.t = t, .n = -1, .stop = before};
 	struct unwind copy;
 
-	rt_copy(&copy, u, sizeof(copy));
+	unwind_copy(&copy, u);
 	walk(&w, &copy);
 	t->walked_to = before;
 }
@@ -139,7 +141,7 @@ void walk_in(struct thread *t, const struct unwind *u)
 	struct walk w = {.t = t, .is_in = true, .n = 1};
 	struct unwind copy;
 
-	rt_copy(&copy, u, sizeof(copy));
+	unwind_copy(&copy, u);
 	walk(&w, &copy);
 }
 
@@ -180,7 +182,7 @@ static uintptr_t find_target(struct thread *t, const struct unwind *from,
 	struct unwind u;
 	enum unwind_result r;
 
-	rt_copy(&u, from, sizeof(u));
+	unwind_copy(&u, from);
 	do {
 		uintptr_t lo = u.reg[UNWIND_RSP], at = u.pc;
 		bool is_async = u.is_async;
@@ -211,7 +213,7 @@ static void plan_switch(struct jump *j, struct thread *t,
 	struct unwind u;
 	uintptr_t pc = from->pc;
 
-	rt_copy(&u, from, sizeof(u));
+	unwind_copy(&u, from);
 	u.module = 0;
 	unwind_step(&u, t);
 	if (u.module)
@@ -219,13 +221,53 @@ static void plan_switch(struct jump *j, struct thread *t,
 	out_flag(CAIRN_FILE_FRAMES_LOST, 1);
 }
 
+/* A frame on the way, before it is known whether this way leads to the target. */
+struct passed {
+	uintptr_t pc;
+	uint16_t module;
+	bool is_async;
+};
+
+/*
+ * The common case: the target is near, on the same stack, and no other jump is
+ * under way.  Returns false, with nothing planned, if it is not so.
+ */
+static bool plan_near(struct jump *j, struct thread *t,
+                      const struct unwind *from, uintptr_t sp)
+{
+	struct passed passed[NEAR];
+	struct unwind u;
+
+	unwind_copy(&u, from);
+	for (unsigned n = 0; n < NEAR; n++) {
+		uintptr_t lo = u.reg[UNWIND_RSP];
+
+		passed[n].pc = u.pc;
+		passed[n].is_async = u.is_async;
+		if (jump_of(&u) || sp < lo || unwind_step(&u, t) != UNWIND_OK)
+			return false;
+		passed[n].module = u.module;
+		if (sp >= u.cfa)
+			continue;
+		for (unsigned i = 0; i <= n; i++)
+			if (passed[i].module)
+				plan_entry(j, t,
+				           kind_of(passed[i].is_async, false),
+				           passed[i].module, passed[i].pc);
+		j->target_cfa = u.cfa;
+		return true;
+	}
+	return false;
+}
+
+/* Everything up to the frame of j->target_cfa. */
 static void plan_frames(struct jump *j, struct thread *t,
                         const struct unwind *from)
 {
 	struct jump *inner = NULL;
 	struct unwind u;
 
-	rt_copy(&u, from, sizeof(u));
+	unwind_copy(&u, from);
 	for (;;) {
 		uintptr_t pc = u.pc;
 		bool is_async = u.is_async, is_dead;
@@ -260,11 +302,13 @@ void jump_plan(struct jump *j, struct thread *t, const struct unwind *u,
 	j->done = j->n = 0;
 	j->is_blocked = false;
 	j->target_pc = pc;
-	j->target_cfa = find_target(t, u, sp, pc);
-	if (j->target_cfa)
-		plan_frames(j, t, u);
-	else
-		plan_switch(j, t, u);
+	if (!plan_near(j, t, u, sp)) {
+		j->target_cfa = find_target(t, u, sp, pc);
+		if (j->target_cfa)
+			plan_frames(j, t, u);
+		else
+			plan_switch(j, t, u);
+	}
 	if (module)
 		plan_entry(j, t, CAIRN_FRAME_IN, module, pc);
 }

@@ -27,7 +27,7 @@ void walk_in(struct thread *t, const struct unwind *u);
  * A jump out of frames: longjmp, or the end of a vfork child.  Plans it, then
  * does all of it or nothing, whatever signal comes in between.
  */
-#define JUMP_ENTRIES 96
+#define JUMP_ENTRIES 32
 
 struct jump_entry {
 	uint64_t *slot;

@@ -6,8 +6,6 @@
  */
 #include "synth.h"
 
-#include <sys/stat.h>
-
 static const char *root;
 
 static void save(const char *name, struct bytes *b)
@@ -54,7 +52,7 @@ static void save_containers(void)
 
 int main(int argc, char **argv)
 {
-	struct bytes map = {0}, elf = {0}, stripped = {0};
+	struct bytes map = {0}, elf = {0}, stripped = {0}, counts = {0};
 
 	if (argc != 2)
 		return 2;
@@ -62,6 +60,9 @@ int main(int argc, char **argv)
 	synth_sample_map(&map);
 	synth_elf(&elf, &map, 0xaa);
 	synth_elf(&stripped, NULL, 0xaa);
+	bytes_put(&counts, "0123456789abcdef", 16);
+	bytes_put(&counts, map.data, map.n);
+	save("counts/v1-sample.counts", &counts);
 	save("map/v1-sample.map", &map);
 	save("elf/sample.elf", &elf);
 	save("elf/stripped.elf", &stripped);
@@ -69,5 +70,6 @@ int main(int argc, char **argv)
 	bytes_release(&map);
 	bytes_release(&elf);
 	bytes_release(&stripped);
+	bytes_release(&counts);
 	return 0;
 }

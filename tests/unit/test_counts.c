@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "format/map.h"
 #include "format/profile.h"
+#include "graph/blocks.h"
 #include "graph/cfg.h"
 #include "graph/place.h"
 
@@ -157,23 +158,33 @@ static void run(struct model *m)
 	m->block[0] = m->edge[0];
 }
 
-static void place_on_edges(struct model *m)
-{
-	uint64_t weight[MAX_EDGES];
-	bool chord[MAX_EDGES];
-	struct cfg g;
+enum placement { ON_EDGES, ON_BLOCKS, ON_BOTH };
 
-	cfg_init(&g, m->nblocks);
-	for (uint32_t e = 0; e < m->nedges; e++) {
-		cfg_add_edge(&g, m->edges[e].src, m->edges[e].dst);
+/* Counters on the chords of the graph, or of the one that has its blocks as
+ * edges. */
+static void place_on_chords(struct model *m, enum placement placement)
+{
+	uint64_t weight[MAX_EDGES + MAX_BLOCKS];
+	bool chord[MAX_EDGES + MAX_BLOCKS];
+	struct cfg plain, split;
+	bool both = placement == ON_BOTH;
+
+	cfg_init(&plain, m->nblocks);
+	for (uint32_t e = 0; e < m->nedges; e++)
+		cfg_add_edge(&plain, m->edges[e].src, m->edges[e].dst);
+	cfg_link(&plain);
+	blocks_split(&plain, &split);
+	for (uint32_t e = 0; e < split.nedges; e++)
 		weight[e] = below(100);
-	}
-	cfg_link(&g);
-	place_edges(&g, weight, NULL, chord);
-	cfg_release(&g);
+	place_edges(both ? &split : &plain, weight, NULL, chord);
 	for (uint32_t e = 0; e < m->nedges; e++)
 		if (chord[e])
 			m->edges[e].counter = ++m->ncounters;
+	for (uint32_t b = 1; both && b < m->nblocks; b++)
+		if (chord[blocks_edge(&plain, b)])
+			m->blocks[b - 1].counter = ++m->ncounters;
+	cfg_release(&plain);
+	cfg_release(&split);
 }
 
 static void place_on_blocks(struct model *m)
@@ -194,7 +205,7 @@ static uint64_t inflow(const struct model *m, uint32_t b)
 
 static void make_file(const struct model *m, uint32_t flags, struct bytes *out)
 {
-	uint64_t shard[2][MAX_EDGES] = {{0}};
+	uint64_t shard[2][MAX_EDGES + MAX_BLOCKS] = {{0}};
 	struct synth_function f = {
 	        .name = "f",
 	        .flags = flags,
@@ -264,7 +275,7 @@ static void compare(const struct model *m, const struct counts *c, bool all)
 		}
 }
 
-static void check_round(uint64_t round, bool slow)
+static void check_round(uint64_t round, enum placement placement)
 {
 	char path[] = "/tmp/cairn-counts-XXXXXX";
 	const char *paths[] = {path};
@@ -275,16 +286,16 @@ static void check_round(uint64_t round, bool slow)
 	struct counts *c;
 	int fd;
 
-	seed = round * 2 + 1 + (uint64_t)slow;
+	seed = round * 3 + 1 + placement;
 	for (int i = 0; i < 8; i++)
 		below(2);
 	make_function(&m);
 	run(&m);
-	if (slow)
+	if (placement == ON_BLOCKS)
 		place_on_blocks(&m);
 	else
-		place_on_edges(&m);
-	make_file(&m, slow ? CAIRN_FN_SLOW : 0, &file);
+		place_on_chords(&m, placement);
+	make_file(&m, placement == ON_BLOCKS ? CAIRN_FN_SLOW : 0, &file);
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	close(fd);
@@ -293,7 +304,7 @@ static void check_round(uint64_t round, bool slow)
 		fail_msg("round %" PRIu64 ": %s", round, err.text);
 	unlink(path);
 	c = counts_new(p);
-	compare(&m, c, !slow);
+	compare(&m, c, placement != ON_BLOCKS);
 	counts_free(c);
 	profile_free(p);
 	bytes_release(&file);
@@ -303,14 +314,21 @@ static void test_edges(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < ROUNDS; i++)
-		check_round(i, false);
+		check_round(i, ON_EDGES);
 }
 
 static void test_slow(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < ROUNDS; i++)
-		check_round(i, true);
+		check_round(i, ON_BLOCKS);
+}
+
+static void test_both(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < ROUNDS; i++)
+		check_round(i, ON_BOTH);
 }
 
 static struct counts *count_file(const struct bytes *file, struct profile **p)
@@ -374,6 +392,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_edges),
 	        cmocka_unit_test(test_slow),
+	        cmocka_unit_test(test_both),
 	        cmocka_unit_test(test_figure_4),
 	        cmocka_unit_test(test_negative_is_unknown),
 	};

@@ -255,6 +255,131 @@ static void make_sparse(struct cfg *g, struct rng *r)
 	cfg_link(g);
 }
 
+/* Appends a part of two or three blocks between two blocks at random. */
+static uint32_t add_part(struct graph_arc *arcs, uint32_t n, block_id u,
+                         block_id v, block_id first, struct rng *r)
+{
+	uint32_t nnew = 2 + rng_below(r, 2), narcs = 2 * nnew + rng_below(r, 2);
+	block_id names[5] = {u, v, first, first + 1, first + 2};
+
+	for (uint32_t i = 0; i < narcs; i++) {
+		/* every new block is met twice, as source and as target */
+		uint32_t a = 2 + i % nnew, b = rng_below(r, 2 + nnew);
+
+		if (a == b)
+			b = rng_below(r, 2);
+		arcs[n++] = i / nnew % 2
+		                    ? (struct graph_arc){names[a], names[b]}
+		                    : (struct graph_arc){names[b], names[a]};
+	}
+	return n;
+}
+
+/* A short cycle with parts between its blocks, or between blocks of parts. */
+static void make_parts(struct cfg *g, struct rng *r)
+{
+	struct graph_arc arcs[64];
+	uint32_t nblocks = 2 + rng_below(r, 3), n = 0, nparts = 1;
+
+	for (; n < nblocks; n++)
+		arcs[n] = (struct graph_arc){n, (n + 1) % nblocks};
+	nparts += rng_below(r, 2);
+	for (uint32_t i = 0; i < nparts; i++) {
+		block_id u = rng_below(r, nblocks), v = rng_below(r, nblocks);
+
+		n = add_part(arcs, n, u, v, nblocks, r);
+		nblocks += 3;
+	}
+	graph_make(g, nblocks, arcs, n);
+}
+
+static void test_random_parts(void **state)
+{
+	struct rng r = rng_from_environment(10);
+	uint32_t nyes = 0;
+
+	(void)state;
+	for (int i = 0; i < 30000; i++) {
+		struct cfg g;
+		bool bad;
+
+		make_parts(&g, &r);
+		bad = has_bad_cycle(&g);
+		assert_int_equal(gstar_test(&g, GSTAR_BUDGET),
+		                 bad ? GSTAR_NO : GSTAR_YES);
+		nyes += !bad;
+		cfg_release(&g);
+	}
+	assert_true(nyes > 3000 && nyes < 27000);
+}
+
+/*
+ * Two parts that come apart at blocks u and v, the edges of both in every
+ * direction, with nothing else between u and v, an edge, or a path of two
+ * edges that meet or part in the middle; and every block as the outside.
+ */
+enum { PARTS_U, PARTS_V, PARTS_MIDDLE = 6, PARTS_NBLOCKS };
+enum { BETWEEN_NOTHING, BETWEEN_EDGE, BETWEEN_SINK, BETWEEN_SOURCE, NBETWEEN };
+
+static uint32_t parts_arcs(uint32_t directions, uint32_t between,
+                           struct graph_arc *arcs)
+{
+	static const struct graph_arc all[] = {
+	        {PARTS_U, 2}, {PARTS_U, 3}, {PARTS_V, 2}, {PARTS_V, 3}, {2, 3},
+	        {PARTS_U, 4}, {PARTS_U, 5}, {PARTS_V, 4}, {PARTS_V, 5}, {4, 5},
+	};
+	uint32_t n = 0;
+
+	for (; n < sizeof(all) / sizeof(*all); n++) {
+		arcs[n] = all[n];
+		if (directions >> n & 1)
+			arcs[n] = (struct graph_arc){all[n].dst, all[n].src};
+	}
+	if (between == BETWEEN_EDGE)
+		arcs[n++] = (struct graph_arc){PARTS_U, PARTS_V};
+	if (between == BETWEEN_SINK) {
+		arcs[n++] = (struct graph_arc){PARTS_U, PARTS_MIDDLE};
+		arcs[n++] = (struct graph_arc){PARTS_V, PARTS_MIDDLE};
+	}
+	if (between == BETWEEN_SOURCE) {
+		arcs[n++] = (struct graph_arc){PARTS_MIDDLE, PARTS_U};
+		arcs[n++] = (struct graph_arc){PARTS_MIDDLE, PARTS_V};
+	}
+	return n;
+}
+
+static block_id parts_rename(block_id b, block_id outside)
+{
+	if (b == outside)
+		return CFG_OUTSIDE;
+	return b == CFG_OUTSIDE ? outside : b;
+}
+
+static void check_parts(uint32_t directions, uint32_t between, block_id outside)
+{
+	struct graph_arc arcs[12];
+	uint32_t n = parts_arcs(directions, between, arcs);
+	struct cfg g;
+
+	for (uint32_t i = 0; i < n; i++) {
+		arcs[i].src = parts_rename(arcs[i].src, outside);
+		arcs[i].dst = parts_rename(arcs[i].dst, outside);
+	}
+	graph_make(&g, PARTS_NBLOCKS, arcs, n);
+	assert_int_equal(gstar_test(&g, GSTAR_BUDGET),
+	                 has_bad_cycle(&g) ? GSTAR_NO : GSTAR_YES);
+	cfg_release(&g);
+}
+
+static void test_all_of_two_parts(void **state)
+{
+	(void)state;
+	for (uint32_t between = 0; between < NBETWEEN; between++)
+		for (uint32_t directions = 0; directions < 1024; directions++)
+			for (block_id b = 0; b < PARTS_NBLOCKS; b++)
+				check_parts(directions, between, b);
+}
+
 static void test_random(void **state)
 {
 	struct rng r = rng_from_environment(9);
@@ -297,7 +422,9 @@ int main(void)
 	        cmocka_unit_test(test_many_conditions),
 	        cmocka_unit_test(test_many_breaks),
 	        cmocka_unit_test(test_large),
+	        cmocka_unit_test(test_all_of_two_parts),
 	        cmocka_unit_test(test_random),
+	        cmocka_unit_test(test_random_parts),
 	};
 
 	return cmocka_run_group_tests_name("gstar", tests, NULL, NULL);

@@ -164,6 +164,33 @@ static void check_loops(const struct loop_test *t)
 			assert_true(t->l.loop[i].parent < i);
 }
 
+/* loops_left against a walk from the innermost loop outwards. */
+static void check_left(const struct loop_test *t)
+{
+	for (block_id from = 0; from < t->g.nblocks; from++) {
+		for (block_id to = 0; to < t->g.nblocks; to++) {
+			uint32_t last = CFG_NONE, i = t->l.of[from];
+
+			while (i != CFG_NONE && !loops_contains(&t->l, i, to)) {
+				last = i;
+				i = t->l.loop[i].parent;
+			}
+			assert_int_equal(loops_left(&t->l, from, to), last);
+		}
+	}
+}
+
+static void test_left_deep(void **state)
+{
+	struct loop_test t;
+
+	(void)state;
+	graph_nest(&t.g, 40);
+	loop_test_start(&t);
+	check_left(&t);
+	loop_test_end(&t);
+}
+
 /* Reducible means: the target of every retreating edge dominates its source. */
 static bool some_edge_is_irreducible(const struct loop_test *t)
 {
@@ -195,6 +222,7 @@ static void test_random(void **state)
 		graph_random(&t.g, &taste, &r);
 		loop_test_start(&t);
 		check_loops(&t);
+		check_left(&t);
 		for (uint32_t k = 0; k < t.l.n; k++)
 			irreducible |= t.l.loop[k].irreducible;
 		assert_int_equal(irreducible, some_edge_is_irreducible(&t));
@@ -210,6 +238,7 @@ int main(void)
 	        cmocka_unit_test(test_figure_1),
 	        cmocka_unit_test(test_irreducible),
 	        cmocka_unit_test(test_nest),
+	        cmocka_unit_test(test_left_deep),
 	        cmocka_unit_test(test_random),
 	};
 

@@ -111,6 +111,32 @@ static void test_return_from_inner_loop(void **state)
 	cfg_release(&g);
 }
 
+/*
+ * The inner loop is entered 11/32 times, so that its return cannot have the
+ * outer loop's share of 1/2: it gets half of 11/32, as the other exit does.
+ */
+static void test_return_from_cold_inner_loop(void **state)
+{
+	static const struct graph_arc arcs[] = {
+	        {0, 1}, {1, 2}, {1, 8}, {2, 3}, {2, 8}, {3, 4},
+	        {3, 8}, {4, 5}, {4, 8}, {5, 6}, {5, 8}, {6, 7},
+	        {6, 8}, {7, 6}, {7, 0}, {8, 1}, {8, 0},
+	};
+	struct cfg g;
+	uint64_t *w;
+
+	(void)state;
+	GRAPH_MAKE(&g, 9, arcs);
+	w = weights_of(&g);
+	assert_int_equal(w[9], 11 * WEIGHT_ONE / 32);
+	assert_int_equal(w[12], 11 * WEIGHT_ONE / 64);
+	assert_int_equal(w[14], 11 * WEIGHT_ONE / 64);
+	assert_int_equal(w[13], 110 * WEIGHT_ONE / 32);
+	assert_int_equal(w[16], WEIGHT_ONE / 2);
+	free(w);
+	cfg_release(&g);
+}
+
 static void test_infinite_and_unreachable(void **state)
 {
 	static const struct graph_arc arcs[] = {
@@ -311,6 +337,7 @@ int main(void)
 	        {"figure 6", test_figure_6, NULL, NULL, NULL},
 	        cmocka_unit_test(test_nest),
 	        cmocka_unit_test(test_return_from_inner_loop),
+	        cmocka_unit_test(test_return_from_cold_inner_loop),
 	        cmocka_unit_test(test_infinite_and_unreachable),
 	        cmocka_unit_test(test_cold_exit),
 	        cmocka_unit_test(test_random),

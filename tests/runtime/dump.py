@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a .cairn file of the runtime, checks it, and prints what it says:
+state, flags, then one line per counter and per frame, by symbol name."""
+import struct
+import subprocess
+import sys
+
+TABLE = []
+for n in range(256):
+    for _ in range(8):
+        n = n >> 1 ^ 0x82F63B78 if n & 1 else n >> 1
+    TABLE.append(n)
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for b in data:
+        crc = crc >> 8 ^ TABLE[(crc ^ b) & 255]
+    return crc ^ 0xFFFFFFFF
+
+
+def fail(text):
+    print("BAD", text)
+    sys.exit(1)
+
+
+def symbols(path):
+    out = subprocess.run(["nm", path], capture_output=True, text=True).stdout
+    code, counters = [], {}
+    for line in out.splitlines():
+        f = line.split()
+        if len(f) != 3:
+            continue
+        if f[2].startswith("cnt_"):
+            counters[int(f[0], 16)] = f[2][4:]
+        elif f[1] in "tT":
+            code.append((int(f[0], 16), f[2]))
+    return sorted(code), counters
+
+
+def main(name):
+    data = open(name, "rb").read()
+    if data[:8] != b"\x89CAIRN\r\n" or crc32c(data[:124]) != struct.unpack_from("<I", data, 124)[0]:
+        fail("header")
+    state, flags, length, end, how, sig, unwalked = struct.unpack_from("<IIQQIII", data, 128)
+    if state == 1 and crc32c(data[128:188]) != struct.unpack_from("<I", data, 188)[0]:
+        fail("state checksum")
+    if length > len(data):
+        fail("length")
+    at, modules, counts, frames, nthreads = 4096, {}, {}, {}, set()
+    while at < length:
+        magic, kind, size, ident, module, n, a0, a1, cf, pc, hc, z = struct.unpack_from("<IIQIIQQQIIII", data, at)
+        if magic != 0x314B4843 or crc32c(data[at:at + 48]) != hc or z:
+            fail("chunk at %d" % at)
+        payload = data[at + 64:at + size]
+        if cf != 1 and crc32c(payload) != pc:
+            fail("payload at %d type %d" % (at, kind))
+        if state == 1 and cf == 1:
+            print("unsealed", kind)
+        if kind == 2:
+            nid = struct.unpack_from("<I", payload)[0]
+            path = payload[4 + nid:].split(b"\0")[0].decode()
+            modules[module] = (path, a0) + symbols(path)
+        elif kind == 3:
+            nthreads.add(ident)
+            path, first, code, names = modules[module]
+            for i, v in enumerate(struct.unpack_from("<%dQ" % n, payload)):
+                key = names.get(first + 8 * i, "?")
+                counts[key] = counts.get(key, 0) + v
+        elif kind == 4:
+            for i in range(n):
+                key, v = struct.unpack_from("<Qq", payload, 16 * i)
+                if not v:
+                    continue
+                m, pc = key >> 48 & 0xFFF, key & 0xFFFFFFFFFFFF
+                fn = "?"
+                for a, s in modules[m][2]:
+                    if a < pc + (key >> 60 in (2, 4)):
+                        fn = s
+                k = ("", "OUT", "OUT_ASYNC", "IN", "IN_ASYNC")[key >> 60] + " " + fn
+                frames[k] = frames.get(k, 0) + v
+        at += size
+    print("state", "closed" if state else "open", "how", how, "signal", sig, "flags", flags, "unwalked", unwalked)
+    print("threads", len(nthreads), "modules", len(modules))
+    for k in sorted(counts):
+        print("count", k, counts[k])
+    for k in sorted(frames):
+        print("frame", k, frames[k])
+
+
+main(sys.argv[1])

@@ -1,0 +1,502 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A second decoder of .cairn profiles, written from docs/FORMAT.md alone.
+
+usage: decode.py [--exe FILE]... PROFILE
+
+Prints the counts of all covered functions as JSON: a list of objects with
+"name", "module", "consistent", "entries", "blocks" (counts from block 1 on),
+"segments" (a list per block), "edges" and, under "lines", the counts of source
+lines.  It shares no code with the C reader and is meant to be read beside the
+specification; `decode.py --compare REPORT.json PROFILE` compares with
+`cairn report --json` and says where they differ.  A count that is not known is
+null.  Only Python's standard library is used; maps inside the file need the
+program zstd.
+"""
+import json
+import struct
+import subprocess
+import sys
+
+
+class Damaged(Exception):
+    pass
+
+
+def need(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+
+# --- section 1: conventions -------------------------------------------------
+def make_table():
+    table = []
+    for n in range(256):
+        for _ in range(8):
+            n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
+        table.append(n)
+    return table
+
+
+TABLE = make_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def u32(data, at):
+    return struct.unpack_from("<I", data, at)[0]
+
+
+def u64(data, at):
+    return struct.unpack_from("<Q", data, at)[0]
+
+
+def signed(n):
+    n &= (1 << 64) - 1
+    return n - (1 << 64) if n >> 63 else n
+
+
+class Cursor:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, n):
+        need(n <= len(self.data) - self.at, "ends early")
+        self.at += n
+        return self.data[self.at - n : self.at]
+
+    def uv(self):
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                need(value < 1 << 64, "number too large")
+                return value
+        raise Damaged("number too long")
+
+    def sv(self):
+        value = self.uv()
+        return value >> 1 ^ -(value & 1)
+
+    def str(self):
+        return self.take(self.uv()).decode("utf-8", "replace")
+
+    def text(self):
+        end = self.data.index(b"\0", self.at)
+        return self.take(end + 1 - self.at)[:-1].decode("utf-8", "replace")
+
+
+# --- sections 2 to 4: the container -----------------------------------------
+class Chunk:
+    def __init__(self, data, at):
+        need(len(data) >= at + 64, "chunk header cut")
+        head = data[at : at + 64]
+        need(head[:4] == b"CHK1", "no chunk")
+        need(crc32c(head[:48]) == u32(head, 56), "chunk header checksum")
+        self.type = u32(head, 4)
+        self.length = u64(head, 8)
+        self.id, self.module = u32(head, 16), u32(head, 20)
+        self.n, self.aux0, self.aux1 = (u64(head, i) for i in (24, 32, 40))
+        need(self.length >= 64 and self.length % 8 == 0, "chunk length")
+        need(at + self.length <= len(data), "chunk cut")
+        self.payload = data[at + 64 : at + self.length]
+        if u32(head, 48) != 1:
+            need(crc32c(self.payload) == u32(head, 52), "chunk checksum")
+
+
+def read_chunks(data):
+    need(data[:8] == b"\x89CAIRN\r\n", "no .cairn file")
+    need(u32(data, 8) == 1, "unknown version")
+    need(crc32c(data[:124]) == u32(data, 124), "header checksum")
+    if u32(data, 128) == 1:
+        need(crc32c(data[128:188]) == u32(data, 188), "state checksum")
+    length = u64(data, 136)
+    need(length <= len(data), "truncated")
+    at, chunks = 4096, []
+    while at < length:
+        chunk = Chunk(data[:length], at)
+        if not chunk.type >> 31:
+            need(1 <= chunk.type <= 5, "unknown chunk type")
+            chunks.append(chunk)
+        at += chunk.length
+    return chunks
+
+
+def unzstd(payload, size):
+    packed = payload.rstrip(b"\0")
+    # zeros may belong to the frame: try the shortest end that unpacks
+    for end in range(len(packed), len(payload) + 1):
+        run = subprocess.run(
+            ["zstd", "-dcq"], input=payload[:end], capture_output=True
+        )
+        if run.returncode == 0 and len(run.stdout) == size:
+            return run.stdout
+    raise Damaged("the map does not unpack")
+
+
+class Module:
+    def __init__(self, chunk):
+        c = Cursor(chunk.payload)
+        self.number = chunk.module
+        self.base = chunk.aux0
+        self.build_id = c.take(struct.unpack("<I", c.take(4))[0])
+        self.path = c.text()
+        self.counts = [0] * chunk.n
+        self.frames = {}
+        self.map = None
+
+
+def read_profile(data, exes):
+    chunks = read_chunks(data)
+    modules = {c.module: Module(c) for c in chunks if c.type == 2}
+    for c in chunks:
+        if c.type == 3:
+            counts = modules[c.module].counts
+            for i in range(c.n):
+                counts[i] += u64(c.payload, 8 * i)
+        elif c.type == 4:
+            for i in range(c.n):
+                key = u64(c.payload, 16 * i)
+                if key:
+                    frames = modules[key >> 48 & 0xFFF].frames
+                    place = (key >> 60, key & (1 << 48) - 1)
+                    count = signed(u64(c.payload, 16 * i + 8))
+                    frames[place] = frames.get(place, 0) + count
+        elif c.type == 5:
+            modules[c.module].map = unzstd(c.payload, c.aux0)
+    for m in modules.values():
+        if m.map is None:
+            m.map = find_map(m, exes + [m.path])
+    return list(modules.values())
+
+
+# --- section 5: maps --------------------------------------------------------
+def elf_sections(data):
+    need(data[:6] == b"\x7fELF\x02\x01", "no ELF file")
+    at, (size, n, names) = u64(data, 40), struct.unpack_from("<HHH", data, 58)
+    heads = [
+        struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(n)
+    ]
+    strings = heads[names][4]
+    for name, kind, _, _, offset, length in heads:
+        end = data.index(b"\0", strings + name)
+        body = b"" if kind == 8 else data[offset : offset + length]
+        yield data[strings + name : end].decode(), kind, body
+
+
+def find_map(module, paths):
+    for path in paths:
+        try:
+            with open(path, "rb") as f:
+                sections = list(elf_sections(f.read()))
+        except (OSError, Damaged):
+            continue
+        ids = [b[16:] for n, _, b in sections if n == ".note.gnu.build-id"]
+        maps = [b for n, _, b in sections if n == ".cairn.map"]
+        if maps and (ids[0] if ids else b"") == module.build_id:
+            return maps[0]
+    raise Damaged("no map for " + module.path)
+
+
+class Function:
+    def __init__(self, record):
+        self.address, self.counters = u64(record, 8), u64(record, 16)
+        self.ncounters = u32(record, 24)
+        nblob, nsites, nprobes = (u32(record, i) for i in (32, 36, 40))
+        self.code_size = u32(record, 44)
+        blob = record[48 : 48 + nblob]
+        need(crc32c(blob) == u32(record, 28), "map checksum")
+        if self.address or self.counters:
+            self.read_blob(Cursor(blob))
+            self.read_tables(record, 48 + nblob, nsites, nprobes)
+
+    def read_blob(self, c):
+        need(c.uv() == 1, "unknown map version")
+        self.flags = c.uv()
+        self.name, self.reason = c.str(), c.str()
+        c.take(8)
+        files = [c.str() for _ in range(c.uv())]
+        c.uv(), c.uv()
+        for _ in range(c.uv()):
+            c.str()
+        self.block_counter, self.segments = [None], [[]]
+        line = 0
+        for _ in range(1, c.uv()):
+            c.uv(), c.uv()
+            counter = c.uv()
+            self.block_counter.append(counter - 1 if counter else None)
+            self.segments.append([])
+            for _ in range(c.uv()):
+                lines = []
+                for _ in range(c.uv()):
+                    instance, file = c.uv(), c.uv()
+                    line += c.sv()
+                    lines.append((instance, files[file], line))
+                self.segments[-1].append(lines)
+        self.edges = []
+        for _ in range(c.uv()):
+            src, dst, _kind, counter, _weight = (c.uv() for _ in range(5))
+            self.edges.append((src, dst, counter - 1 if counter else None))
+        self.sites = [(c.uv(), c.uv()) for _ in range(c.uv())]
+        need(c.at == len(c.data), "bytes left in the map")
+
+    def read_tables(self, record, at, nsites, nprobes):
+        self.site_at, self.probes = [], []
+        for i in range(nsites):
+            offset, site = u32(record, at + 8 * i), u32(record, at + 8 * i + 4)
+            self.site_at.append((offset, self.sites[site]))
+        at += 8 * nsites
+        for i in range(nprobes):
+            self.probes.append(
+                (u32(record, at + 8 * i), u32(record, at + 8 * i + 4))
+            )
+        self.probes.sort(key=lambda p: p[0])
+
+
+def read_map(data):
+    at, seen, functions = 0, set(), []
+    while at < len(data):
+        if not data[at]:
+            at += 1
+            continue
+        need(data[at : at + 4] == b"CFN1", "no map record")
+        size = u32(data, at + 4)
+        need(48 <= size <= len(data) - at, "map record size")
+        record = bytes(data[at : at + size])
+        at += size
+        f = Function(record)
+        if not (f.address or f.counters):
+            continue
+        if f.ncounters and record in seen:
+            continue
+        seen.add(record)
+        functions.append(f)
+    return functions
+
+
+# --- section 6: what the counts mean ----------------------------------------
+def place_call(functions, pc):
+    for f in functions:
+        for offset, (block, segment) in f.site_at:
+            if f.address + offset == pc:
+                return f, block, segment
+    return None
+
+
+def place_async(functions, pc):
+    for f in functions:
+        offset = pc - f.address
+        if not 0 <= offset < f.code_size or f.flags & 1:
+            continue
+        if not f.probes:
+            return f, None, None
+        before = [p for p in f.probes if p[0] <= offset]
+        if not before:
+            return None
+        probe, block = before[-1]
+        segment = 0
+        for at, (b, s) in f.site_at:
+            if b == block and probe <= at <= offset:
+                segment = max(segment, s + 1)
+        return f, block, min(segment, len(f.segments[block]) - 1)
+    return None
+
+
+def place_frames(functions, frames):
+    for f in functions:
+        f.extra_in, f.extra_out, f.consistent = {}, {}, True
+    for (kind, pc), count in frames.items():
+        if not count:
+            continue
+        found = (place_call if kind in (1, 3) else place_async)(functions, pc)
+        if found and found[1] is None:
+            found[0].consistent = False
+        elif found:
+            f, block, segment = found
+            extra = f.extra_out if kind in (1, 2) else f.extra_in
+            key = (block, segment)
+            extra[key] = extra.get(key, 0) + count
+        elif kind == 3:
+            for f in functions:
+                if 0 <= pc - 1 - f.address < f.code_size:
+                    f.consistent = False
+
+
+def block_sum(extra, block):
+    return sum(n for (b, _), n in extra.items() if b == block)
+
+
+def solve(f, counter):
+    """Fills f.edge, f.entered: None where the equations leave it open."""
+    f.edge = [None if c is None else counter(c) for _, _, c in f.edges]
+    f.entered = [None if c is None else counter(c) for c in f.block_counter]
+    ins = [[] for _ in f.segments]
+    outs = [[] for _ in f.segments]
+    for e, (src, dst, _) in enumerate(f.edges):
+        outs[src].append(e)
+        ins[dst].append(e)
+    surplus = [
+        block_sum(f.extra_in, b) - block_sum(f.extra_out, b)
+        for b in range(len(f.segments))
+    ]
+    # every block but the outside: entered = ins, entered + surplus = outs
+    equations = []
+    for b in range(1, len(f.segments)):
+        equations += [(b, ins[b], 0), (b, outs[b], surplus[b])]
+    changed = True
+    while changed:
+        changed = False
+        for b, edges, extra in equations:
+            open_edges = [e for e in edges if f.edge[e] is None]
+            known = sum(f.edge[e] for e in edges if f.edge[e] is not None)
+            if f.entered[b] is None and not open_edges:
+                f.entered[b] = known - extra
+                changed = True
+            elif f.entered[b] is not None and len(open_edges) == 1:
+                f.edge[open_edges[0]] = f.entered[b] + extra - known
+                changed = True
+    for b, edges, extra in equations:
+        values = [f.edge[e] for e in edges]
+        if f.entered[b] is not None and None not in values:
+            if sum(values) != f.entered[b] + extra:
+                f.consistent = False
+
+
+def known(n):
+    return n if n is not None and n >= 0 else None
+
+
+def count_function(f, module):
+    first = (f.counters - module.base) // 8
+
+    solve(f, lambda c: signed(module.counts[first + c]))
+    if any(n is not None and n < 0 for n in f.edge):
+        f.consistent = False
+    f.blocks, f.segment_counts = [], []
+    for b in range(1, len(f.segments)):
+        n = f.entered[b]
+        block = None if n is None else n + block_sum(f.extra_in, b)
+        f.blocks.append(known(block))
+        counts = []
+        for s in range(len(f.segments[b])):
+            counts.append(known(n) if known(block) is not None else None)
+            if n is not None:
+                n += f.extra_in.get((b, s), 0) - f.extra_out.get((b, s), 0)
+        f.segment_counts.append(counts)
+
+
+def add_lines(f, lines):
+    most = {}
+    for b, counts in enumerate(f.segment_counts, 1):
+        for s, count in enumerate(counts):
+            for key in f.segments[b][s]:
+                if key[2]:
+                    most.setdefault(key, []).append(count)
+    for (_, file, line), counts in most.items():
+        old = lines.get((file, line), 0)
+        bad = old is None or None in counts
+        lines[file, line] = None if bad else old + max(counts)
+
+
+def decode(data, exes):
+    functions, lines = [], {}
+    for module in read_profile(data, exes):
+        of_map = read_map(module.map)
+        place_frames(of_map, module.frames)
+        for f in of_map:
+            if f.flags & 1 or len(f.segments) < 2:
+                continue
+            count_function(f, module)
+            add_lines(f, lines)
+            functions.append(
+                {
+                    "name": f.name,
+                    "module": module.path,
+                    "consistent": f.consistent,
+                    "entries": known(f.edge[0]),
+                    "blocks": f.blocks,
+                    "segments": f.segment_counts,
+                    "edges": [known(e) for e in f.edge],
+                }
+            )
+    return {
+        "functions": functions,
+        "lines": [[f, n, c] for (f, n), c in sorted(lines.items())],
+    }
+
+
+# --- against the C reader ---------------------------------------------------
+def simplify(report):
+    functions = []
+    for f in report["functions"]:
+        functions.append(
+            {
+                "name": f["name"],
+                "module": report["modules"][f["module"]]["path"],
+                "consistent": f["consistent"],
+                "entries": f["entries"],
+                "blocks": [b["count"] for b in f["blocks"]],
+                "segments": [b["segments"] for b in f["blocks"]],
+                "edges": [e["count"] for e in f["edges"]],
+            }
+        )
+    lines = [
+        [s["file"], n["line"], n["count"]]
+        for s in report["sources"]
+        for n in s["lines"]
+    ]
+    return {"functions": functions, "lines": sorted(lines, key=str)}
+
+
+def compare(mine, theirs):
+    differences = 0
+    mine["lines"].sort(key=str)
+    for part in ("functions", "lines"):
+        a = sorted(json.dumps(x, sort_keys=True) for x in mine[part])
+        b = sorted(json.dumps(x, sort_keys=True) for x in theirs[part])
+        for x in sorted(set(a) ^ set(b)):
+            print("decode.py" if x in a else "cairn", part, x)
+            differences += 1
+        if len(a) != len(b):
+            print(f"{part}: {len(a)} against {len(b)}")
+            differences += 1
+    return differences
+
+
+def main(args):
+    exes, report = [], None
+    while args and args[0].startswith("--"):
+        option, value, *args = args
+        if option == "--exe":
+            exes.append(value)
+        elif option == "--compare":
+            report = value
+        else:
+            args = []
+    if len(args) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        with open(args[0], "rb") as f:
+            result = decode(f.read(), exes)
+    except (OSError, Damaged, ValueError, KeyError, struct.error) as e:
+        print(f"decode.py: {args[0]}: {e}", file=sys.stderr)
+        return 2
+    if report is None:
+        json.dump(result, sys.stdout, indent=1)
+        print()
+        return 0
+    with open(report) as f:
+        differences = compare(result, simplify(json.load(f)))
+    print(f"{len(result['functions'])} functions, {differences} differences")
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
