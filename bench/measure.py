@@ -92,13 +92,13 @@ class Build:
         return [f.format(src=self.src, dir=self.dir) for f in flags.split()]
 
     def find(self, patterns):
-        """Source files; a pattern that begins with ! takes files away."""
+        """Source files; ! before a name takes it away, @ means in/."""
         found = []
         for pattern in patterns.split():
             if pattern.startswith("!"):
                 found.remove(self.src / pattern[1:])
-            elif pattern.startswith("/"):
-                found.append(pathlib.Path(pattern))
+            elif pattern.startswith("@"):
+                found.append(HERE / "in" / pattern[1:])
             else:
                 matches = sorted(self.src.glob(pattern))
                 if not matches:
@@ -194,6 +194,7 @@ def run(build, size, inputs, scratch, callgrind=False):
         program.sizes[size],
         src=corpus_dir() / "src" / program.package,
         corpus=corpus_dir(),
+        scripts=HERE / "in",
     )
     extra = {}
     if callgrind:
@@ -206,15 +207,15 @@ def run(build, size, inputs, scratch, callgrind=False):
     env = environment(scratch / "data", extra)
     total = Result(0.0, (), "")
     for command in program.commands(program.sizes[size]):
-        command = command.format(**values)
-        run_command(build, command, scratch, env, callgrind, total)
+        words = [w.format(**values) for w in shlex.split(command)]
+        run_command(build, words, scratch, env, callgrind, total)
     check(program, scratch, total)
     return total
 
 
 def run_command(build, command, scratch, env, callgrind, total):
     argv, stdin, stdout = [], None, None
-    words = iter(shlex.split(command))
+    words = iter(command)
     for word in words:
         if word == "<":
             stdin = open(scratch / next(words), "rb")
@@ -236,7 +237,7 @@ def run_command(build, command, scratch, env, callgrind, total):
         text = (scratch / "data" / "stderr").read_text(errors="replace")
         raise BenchError(
             f"{build.program.name}: {build.variant.name}: status {status} "
-            f"from {command}\n{text[-1000:]}"
+            f"from {' '.join(command)}\n{text[-1000:]}"
         )
     total.seconds += seconds
     total.statuses += (status,)

@@ -23,7 +23,7 @@ import shutil
 import sys
 import typing
 
-from corpus import HERE, BenchError, corpus_dir, run_quiet
+from corpus import BenchError, corpus_dir, run_quiet
 
 sys.dont_write_bytecode = True
 
@@ -54,9 +54,9 @@ class Program:
         return name
 
 
-def simple(sources, flags="", libs="", cxx=False, exe=None, **_):
-    """A build that compiles `sources` (patterns below the package's tree) one
-    by one and links them."""
+def simple(sources, exe, flags="", libs="", cxx=False):
+    """A build that compiles `sources` (patterns below the package's tree, or
+    @NAME for a file of ours in in/) one by one and links them."""
 
     def build(b):
         files = b.find(sources)
@@ -161,7 +161,6 @@ PHALANX = "phalanx.c bcreate.c search.c io.c data.c evaluate.c genmoves.c " \
     "easy.c"
 ZSTD = "lib/common/*.c lib/compress/*.c lib/decompress/*.c " \
     "lib/dictBuilder/*.c programs/*.c"
-IN = str(HERE / "in")
 
 PROGRAMS = (
     Program(
@@ -250,7 +249,7 @@ PROGRAMS = (
             "test": {"n": 4, "seed": 11},
             "tiny": {"n": 1, "seed": 13},
         },
-        commands=lambda v: [f"./lua {IN}/work.lua {{n}} {{seed}} > out"],
+        commands=lambda v: ["./lua {scripts}/work.lua {n} {seed} > out"],
         outputs=("out",),
     ),
     Program(
@@ -272,7 +271,7 @@ PROGRAMS = (
             "test": {"n": 4, "seed": 11},
             "tiny": {"n": 1, "seed": 13},
         },
-        commands=lambda v: [f"./luacxx {IN}/throw.lua {{n}} {{seed}} > out"],
+        commands=lambda v: ["./luacxx {scripts}/throw.lua {n} {seed} > out"],
         outputs=("out",),
     ),
     Program(
@@ -290,7 +289,7 @@ PROGRAMS = (
             "test": {"n": 6, "seed": 11},
             "tiny": {"n": 1, "seed": 13},
         },
-        commands=lambda v: [f"./mujs {IN}/work.js {{n}} {{seed}} > out"],
+        commands=lambda v: ["./mujs {scripts}/work.js {n} {seed} > out"],
         outputs=("out",),
     ),
     Program(
@@ -304,7 +303,7 @@ PROGRAMS = (
             "tiny": {"n": 400000, "seed": 13},
         },
         inputs={"in": "text {n} 1 {seed}"},
-        commands=lambda v: [f"./mawk -f {IN}/work.awk in > out"],
+        commands=lambda v: ["./mawk -f {scripts}/work.awk in > out"],
         outputs=("out",),
     ),
     Program(
@@ -368,7 +367,7 @@ PROGRAMS = (
             "tiny": {"n": 2500, "seed": 13},
         },
         inputs={"orders.csv": "table {n} 1 {seed}"},
-        commands=lambda v: [f"./sqlite3 :memory: < {IN}/work.sql > out"],
+        commands=lambda v: ["./sqlite3 :memory: < {scripts}/work.sql > out"],
         outputs=("out",),
     ),
     Program(
@@ -459,7 +458,7 @@ PROGRAMS = (
         package="suitesparse",
         what="sparse linear algebra, floating point",
         build=simple(
-            f"CSparse/Source/*.c {IN}/sparse.c",
+            "CSparse/Source/*.c @sparse.c",
             flags="-ffp-contract=off -I{src}/CSparse/Include",
             libs="-lm",
             exe="sparse",
@@ -477,7 +476,7 @@ PROGRAMS = (
         package="libfann",
         what="neural network, dense floating point loops",
         build=simple(
-            f"src/floatfann.c {IN}/neural.c",
+            "src/floatfann.c @neural.c",
             flags="-ffp-contract=off -I{src}/src/include",
             libs="-lm",
             exe="neural",

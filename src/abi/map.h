@@ -89,6 +89,9 @@
 
 #define CAIRN_BLOCK_LANDING_PAD 1u
 #define CAIRN_BLOCK_INDIRECT 2u /* target of a computed goto */
+/* in a loop that adds up its turns when it is left: abi/map.h readers must not
+ * trust the function if a frame died in such a block between calls */
+#define CAIRN_BLOCK_HELD 4u
 
 enum cairn_edge_kind {
 	CAIRN_EDGE_ENTRY = 0,  /* outside -> first block */

@@ -26,9 +26,10 @@
 #define CAIRN_RT_THREAD "__cairn_thread"
 #define CAIRN_RT_MODULE_OFFSET "__cairn_module_offset"
 
-/* int64_t SLOW(void): preserve_most calling convention; returns the delta of
- * this thread and the calling module.  Hidden: one per module.  Its name is
- * what a link without the driver complains about. */
+/* int64_t SLOW(void): returns the delta of this thread and the calling module;
+ * changes no register but rax and the flags.  Called by inline assembly, which
+ * steps over the red zone, so that a leaf function stays one.  Hidden: one per
+ * module.  Its name is what a link without the driver complains about. */
 #define CAIRN_RT_SLOW "__cairn_link_with_cairn_cc"
 
 /* Personality routines: note a dying frame, then continue, or do what C++

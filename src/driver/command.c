@@ -151,13 +151,16 @@ static void add_executable(struct argv *out, const struct scan *s)
 }
 
 /*
- * Behind a "--" there is no place for the runtime, so it comes before the
- * objects that need it: say here what they will need.
+ * What the objects will need, said beforehand.  Behind a "--" there is no place
+ * for the runtime, so it comes before them; and with LTO they need it only
+ * after lld has defined the symbols of its own that the runtime asks for.
  */
 static void add_needs(struct argv *out, const struct command_tools *t,
                       const struct scan *s)
 {
 	add_linker(out, "--undefined=" CAIRN_RT_SLOW);
+	if (s->inputs_from == SIZE_MAX)
+		return;
 	add_linker(out, "--undefined=" CAIRN_RT_PERSONALITY);
 	if (t->cxx)
 		add_linker(out, "--undefined=" CAIRN_RT_GXX_PERSONALITY);
@@ -174,7 +177,7 @@ static void add_link(struct argv *out, const struct command_tools *t,
 		add_linker(out, xasprintf("--load-pass-plugin=%s", t->plugin));
 	if (!s->keeps_build_id)
 		add_linker(out, "--build-id");
-	if (s->inputs_from != SIZE_MAX)
+	if (s->lto || s->inputs_from != SIZE_MAX)
 		add_needs(out, t, s);
 	if (!s->shared)
 		add_executable(out, s);

@@ -21,12 +21,14 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/CodeGen/AsmPrinter.h"
 #include "llvm/CodeGen/GCMetadataPrinter.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/StackMaps.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/GCStrategy.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -47,6 +49,8 @@
 #include "llvm/Target/TargetLoweringObjectFile.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 
@@ -156,6 +160,67 @@ bool shim_is_call(LLVMValueRef instruction)
 
 	return Call && !isa<IntrinsicInst>(Call) && !Call->isInlineAsm() &&
 	       !isa<CallBrInst>(Call);
+}
+
+bool shim_is_quiet(LLVMValueRef instruction)
+{
+	Instruction *I = unwrap<Instruction>(instruction);
+
+	if (auto *Call = dyn_cast<CallBase>(I))
+		return isa<IntrinsicInst>(Call) && Call->doesNotThrow() &&
+		       Call->hasFnAttr(Attribute::WillReturn);
+	return !I->isAtomic() && !I->isVolatile();
+}
+
+LLVMValueRef shim_edge_place(LLVMBasicBlockRef from, unsigned k)
+{
+	BasicBlock *From = unwrap(from);
+	BasicBlock *To = From->getTerminator()->getSuccessor(k);
+
+	if (!To->getUniquePredecessor())
+		To = unwrap(shim_split_edge(from, wrap(To)));
+	return wrap(&*To->getFirstInsertionPt());
+}
+
+void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
+		    LLVMValueRef choose, LLVMBasicBlockRef *copied_head,
+		    LLVMBasicBlockRef *copied_latch)
+{
+	BasicBlock *Head = unwrap(head);
+	DominatorTree Tree(*Head->getParent());
+	LoopInfo Loops(Tree);
+	Loop *L = Loops.getLoopFor(Head);
+	ValueToValueMapTy Map;
+	SmallVector<BasicBlock *, 8> Blocks, Exits;
+
+	formLCSSA(*L, Tree, &Loops, nullptr);
+	BasicBlock *Before = L->getLoopPreheader();
+	BasicBlock *Short = SplitBlock(Before, Before->getTerminator(), &Tree,
+				       &Loops);
+	Loop *Copy = cloneLoopWithPreheader(Short, Before, L, Map, ".long",
+					    &Loops, &Tree, Blocks);
+	remapInstructionsInBlocks(Blocks, Map);
+	Before->getTerminator()->eraseFromParent();
+	auto *Branch = BranchInst::Create(Copy->getLoopPreheader(), Short,
+					  unwrap(choose), Before);
+	shim_set_unlikely(wrap(Branch));
+
+	L->getUniqueExitBlocks(Exits);
+	for (BasicBlock *Exit : Exits)
+		for (PHINode &Phi : Exit->phis())
+			for (unsigned I = 0, N = Phi.getNumIncomingValues();
+			     I < N; I++) {
+				Value *From = Map.lookup(Phi.getIncomingBlock(I));
+				Value *V = Phi.getIncomingValue(I);
+
+				if (!From)
+					continue;
+				if (Value *Copied = Map.lookup(V))
+					V = Copied;
+				Phi.addIncoming(V, cast<BasicBlock>(From));
+			}
+	*copied_head = wrap(cast<BasicBlock>(Map[Head]));
+	*copied_latch = wrap(cast<BasicBlock>(Map[unwrap(latch)]));
 }
 
 bool shim_always_returns(LLVMValueRef call)
@@ -287,6 +352,7 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 	};
 
 	F.setGC(PLUGIN_GC);
+	F.setMemoryEffects(MemoryEffects::unknown()); // it counts now
 	if (!needs_personality)
 		return;
 	if (!F.hasFnAttribute(Attribute::UWTable))
@@ -300,6 +366,15 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 void shim_no_sanitize(LLVMValueRef instruction)
 {
 	unwrap<Instruction>(instruction)->setNoSanitizeMetadata();
+}
+
+void shim_set_element_type(LLVMValueRef call, LLVMTypeRef type)
+{
+	auto *Call = unwrap<CallBase>(call);
+
+	Call->addParamAttr(0, Attribute::get(Call->getContext(),
+					     Attribute::ElementType,
+					     unwrap(type)));
 }
 
 void shim_set_unlikely(LLVMValueRef branch)

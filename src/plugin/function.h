@@ -43,6 +43,7 @@ enum edge_where {
 	AT_TOP,     /* top of the target */
 	AT_SPLIT,   /* a new block between them */
 	AT_PAD,     /* a landing pad of its own before the target */
+	AT_TRIP,    /* nowhere: the loop counts its own turns (trip.c) */
 	AT_COMPARE, /* before the indirect jump, if it goes there */
 	AT_FALL,    /* strict: right after the call */
 };
@@ -54,8 +55,26 @@ struct edge_info {
 	uint64_t frequency; /* the compiler's estimate */
 	uint64_t weight;    /* what placement used */
 	bool is_chord;
+	uint32_t trip;    /* index, if where is AT_TRIP */
 	uint32_t counter; /* 0, or 1 + index */
 };
+
+/* A loop that counts itself; see trip.c. */
+struct trip {
+	block_id head, latch;
+	edge_id back, enter;
+	edge_id *exits;
+	block_id *blocks;
+	uint32_t nexits, exits_cap, nblocks, blocks_cap;
+	LLVMValueRef phi, bound; /* induction variable, what it runs to */
+	int64_t step;
+	LLVMIntPredicate predicate; /* goes on while variable pred bound */
+	bool compares_phi;          /* not phi + step */
+	bool goes_on_if_true;
+};
+
+/* Instructions per entry of such a loop, for placement. */
+#define TRIP_COST 8
 
 struct site {
 	LLVMValueRef call;
@@ -70,6 +89,8 @@ struct function {
 	struct node *nodes; /* [0] is the outside */
 	struct edge_info *edges;
 	struct site *sites;
+	struct trip *trips;
+	uint32_t ntrips, trips_cap;
 	uint32_t nsites, sites_cap;
 	uint32_t ncounters;
 	uint32_t edges_cap, nodes_cap;
@@ -88,6 +109,15 @@ uint64_t function_hash(const struct function *fn);
 LLVMValueRef tail_call_of(LLVMBasicBlockRef block);
 /* The call behind which a block has nothing but `unreachable`, or NULL. */
 LLVMValueRef final_call_of(LLVMBasicBlockRef block);
+
+/* Finds the loops that can count themselves: where becomes AT_TRIP. */
+void trips_find(struct function *fn);
+void trips_release(struct function *fn);
+struct marker;
+void trip_mark(struct function *fn, edge_id back, struct marker *m);
+/* Adds `by`, an i64, to a counter at the place of builder b. */
+void marker_add(struct marker *m, LLVMBuilderRef b, uint32_t counter,
+                LLVMValueRef by);
 
 /* Writes the marks that fn->edges[] and fn->nodes[] ask for. */
 void mark_function(struct function *fn, const struct mode *mode);

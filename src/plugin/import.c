@@ -362,6 +362,9 @@ void function_import(struct function *fn, LLVMValueRef f,
 	cfg_link(&fn->g);
 	choose_places(fn);
 	keep_returns_bare(fn);
+	if (!mode->strict && !mode->all && !mode->source && !mode->slow &&
+	    !shim_is_not_optimized(f))
+		trips_find(fn);
 	ptrmap_release(&reachable);
 	ptrmap_release(&to_node);
 	free(first);
@@ -371,6 +374,7 @@ void function_import(struct function *fn, LLVMValueRef f,
 void function_release(struct function *fn)
 {
 	cfg_release(&fn->g);
+	trips_release(fn);
 	free(fn->nodes);
 	free(fn->edges);
 	free(fn->sites);

@@ -23,8 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CALLING_CONVENTION_PRESERVE_MOST 14
-
 struct marker {
 	struct function *fn;
 	LLVMModuleRef module;
@@ -88,20 +86,25 @@ static LLVMValueRef address_of_counters(struct marker *m)
 	return LLVMConstPtrToInt(m->fn->counters, m->i64);
 }
 
+/*
+ * As inline assembly: a call would make every leaf function keep a frame, two
+ * instructions more on the common path (measured: LLVM does not move the frame
+ * into the cold block).
+ */
 static LLVMValueRef slow_call(struct marker *m)
 {
+	static const char text[] = "leaq -128(%rsp), %rsp\n\t"
+	                           "call " CAIRN_RT_SLOW "\n\t"
+	                           "leaq 128(%rsp), %rsp";
+	static const char constraints[] =
+	        "={rax},~{memory},~{dirflag},~{fpsr},~{flags}";
 	LLVMTypeRef type = LLVMFunctionType(m->i64, NULL, 0, false);
-	LLVMValueRef f = LLVMGetNamedFunction(m->module, CAIRN_RT_SLOW);
-	LLVMValueRef call;
+	LLVMValueRef code =
+	        LLVMGetInlineAsm(type, text, sizeof(text) - 1, constraints,
+	                         sizeof(constraints) - 1, true, false,
+	                         LLVMInlineAsmDialectATT, false);
 
-	if (!f) {
-		f = LLVMAddFunction(m->module, CAIRN_RT_SLOW, type);
-		LLVMSetVisibility(f, LLVMHiddenVisibility);
-		LLVMSetFunctionCallConv(f, CALLING_CONVENTION_PRESERVE_MOST);
-	}
-	call = ours(LLVMBuildCall2(m->builder, type, f, NULL, 0, ""));
-	LLVMSetInstructionCallConv(call, CALLING_CONVENTION_PRESERVE_MOST);
-	return call;
+	return ours(LLVMBuildCall2(m->builder, type, code, NULL, 0, ""));
 }
 
 /*
@@ -193,15 +196,17 @@ static void count_by_asm(struct marker *m, LLVMValueRef at, LLVMValueRef by)
 	LLVMValueRef args[2] = {at, by};
 	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
 	                                    types, 2, 0);
-	static const char text[] = "addq $1, ($0)";
+	static const char text[] = "addq $1, $0";
 	static const char constraints[] =
-	        "r,er,~{memory},~{dirflag},~{fpsr},~{flags}";
+	        "*m,er,~{memory},~{dirflag},~{fpsr},~{flags}";
 	LLVMValueRef code =
 	        LLVMGetInlineAsm(type, text, sizeof(text) - 1, constraints,
 	                         sizeof(constraints) - 1, true, false,
 	                         LLVMInlineAsmDialectATT, false);
 
-	ours(LLVMBuildCall2(m->builder, type, code, args, 2, ""));
+	shim_set_element_type(
+	        ours(LLVMBuildCall2(m->builder, type, code, args, 2, "")),
+	        m->i64);
 }
 
 /* Before optimization: a call that stands for the mark. */
@@ -217,15 +222,16 @@ static void count_later(struct marker *m, uint32_t k, LLVMValueRef by)
 }
 
 /*
- * Adds `by` to the counter at an address.  Load, add and store become one
- * instruction wherever LLVM selects instructions by pattern; it does not do so
- * in functions that are not optimized.
+ * Adds `by` to the counter at an address, in one instruction.  Load, add of a
+ * constant and store become one wherever LLVM selects instructions by pattern;
+ * it does not do so in functions that are not optimized, and it may take a sum
+ * of variables apart.
  */
 static void add_to(struct marker *m, LLVMValueRef at, LLVMValueRef by)
 {
 	LLVMValueRef value;
 
-	if (shim_is_not_optimized(m->fn->f)) {
+	if (!LLVMIsConstant(by) || shim_is_not_optimized(m->fn->f)) {
 		count_by_asm(m, at, by);
 		return;
 	}
@@ -246,6 +252,16 @@ static void count_by(struct marker *m, uint32_t k, LLVMValueRef by)
 		       by);
 	else
 		count_later(m, k, by);
+}
+
+void marker_add(struct marker *m, LLVMBuilderRef b, uint32_t counter,
+                LLVMValueRef by)
+{
+	LLVMBuilderRef mine = m->builder;
+
+	m->builder = b;
+	count_by(m, counter, by);
+	m->builder = mine;
 }
 
 static void count(struct marker *m, uint32_t k)
@@ -309,6 +325,8 @@ static void mark_edge(struct marker *m, edge_id e)
 		break;
 	case AT_COMPARE:
 		count_if_goes_to(m, src->block, dst->block, info->counter - 1);
+		return;
+	case AT_TRIP: /* after all others: they expect the CFG as it was */
 		return;
 	case AT_NOWHERE:
 		assert(info->where != AT_NOWHERE);
@@ -395,6 +413,9 @@ static void mark_all(struct marker *m)
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
 		if (m->fn->edges[e].counter)
 			mark_edge(m, e);
+	for (edge_id e = 0; e < m->fn->g.nedges; e++)
+		if (m->fn->edges[e].counter && m->fn->edges[e].where == AT_TRIP)
+			trip_mark(m->fn, e, m);
 }
 
 void mark_function(struct function *fn, const struct mode *mode)

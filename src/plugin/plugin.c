@@ -103,6 +103,37 @@ static void weigh(struct plugin *p, struct function *fn, uint64_t *weight)
 	free(frequency);
 }
 
+/* A loop that counts itself costs something when it is entered. */
+static uint64_t weight_of_trip(const struct function *fn, edge_id back,
+                               const uint64_t *flow)
+{
+	uint64_t enter = flow[fn->trips[fn->edges[back].trip].enter];
+
+	return enter < WEIGHT_MAX / TRIP_COST ? TRIP_COST * enter : WEIGHT_MAX;
+}
+
+/* Where counting each turn costs no more, the back edge is one as any. */
+static void drop_dear_trips(struct function *fn, const uint64_t *flow)
+{
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].where == AT_TRIP &&
+		    weight_of_trip(fn, e, flow) >= flow[e])
+			fn->edges[e].where = AT_SPLIT;
+}
+
+/* Blocks of loops whose count is not in memory while they run. */
+static void flag_held_blocks(struct function *fn)
+{
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		const struct trip *t = &fn->trips[fn->edges[e].trip];
+
+		if (fn->edges[e].where != AT_TRIP || !fn->edges[e].is_chord)
+			continue;
+		for (uint32_t i = 0; i < t->nblocks; i++)
+			fn->nodes[t->blocks[i]].flags |= CAIRN_BLOCK_HELD;
+	}
+}
+
 /*
  * Chooses what to count: edges, and blocks where that is cheaper than a new
  * block on an edge.
@@ -122,6 +153,7 @@ static void choose_chords(struct plugin *p, struct function *fn)
 	weigh(p, fn, flow);
 	blocks_split(g, &split);
 	blocks_weigh(g, flow, weight);
+	drop_dear_trips(fn, flow);
 	for (edge_id e = 0; e < g->nedges; e++) {
 		enum edge_where where = fn->edges[e].where;
 
@@ -130,12 +162,16 @@ static void choose_chords(struct plugin *p, struct function *fn)
 		                 where == AT_PAD;
 	}
 	weight_add_jumps(&split, needs_block, weight);
+	for (edge_id e = 0; e < g->nedges; e++)
+		if (fn->edges[e].where == AT_TRIP)
+			weight[e] = weight_of_trip(fn, e, flow);
 	impossible = place_edges(&split, weight, must, chord);
 	/* a block has at most one edge that cannot be counted: no cycle */
 	assert(impossible == 0);
 	(void)impossible;
 	for (edge_id e = 0; e < g->nedges; e++)
 		fn->edges[e].is_chord = chord[e] || (p->mode.all && !must[e]);
+	flag_held_blocks(fn);
 	for (block_id b = 1; b < g->nblocks; b++)
 		fn->nodes[b].is_chord = chord[blocks_edge(g, b)] || p->mode.all;
 	cfg_release(&split);

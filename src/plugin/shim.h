@@ -40,6 +40,20 @@ LLVMValueRef shim_after_allocas(LLVMValueRef f);
 
 /* True for calls that make no frame: intrinsics, inline assembly. */
 bool shim_is_call(LLVMValueRef instruction);
+/* True if nothing that an instruction does can end the activation, other than
+ * a fault: no call, no volatile or atomic access, no inline assembly. */
+bool shim_is_quiet(LLVMValueRef instruction);
+/* A place that runs exactly when the k-th way out of a block is taken; splits
+ * the edge if need be. */
+LLVMValueRef shim_edge_place(LLVMBasicBlockRef from, unsigned k);
+/*
+ * Copies the loop of head and latch; the copy runs if `choose` holds, which is
+ * computed in the one block before the loop.  Returns head and latch of the
+ * copy.
+ */
+void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
+                    LLVMValueRef choose, LLVMBasicBlockRef *copied_head,
+                    LLVMBasicBlockRef *copied_latch);
 /* True if a call neither throws nor fails to return. */
 bool shim_always_returns(LLVMValueRef call);
 /* Records the call's return address as site `id` of its function. */
@@ -68,6 +82,8 @@ bool shim_has_outside_callers(LLVMValueRef f);
 bool shim_is_executable_only(LLVMModuleRef module);
 /* Marks an instruction as ours: sanitizers leave it alone. */
 void shim_no_sanitize(LLVMValueRef instruction);
+/* Says what the pointer that is the first argument of inline assembly is to. */
+void shim_set_element_type(LLVMValueRef call, LLVMTypeRef type);
 void shim_set_unlikely(LLVMValueRef branch);
 /* Name of the function that a debug scope belongs to; borrowed. */
 const char *shim_scope_function(LLVMMetadataRef scope, size_t *n);

@@ -69,7 +69,8 @@ static uint64_t get_fixed(const unsigned char **p, unsigned n, bool is_signed)
 #define ENC_DATAREL 0x30
 #define ENC_APPLY 0x70
 #define ENC_INDIRECT 0x80
-#define ENC_TABLE 0x3b /* sdata4, relative to the header: what linkers write */
+#define ENC_TABLE 0x3b /* sdata4, relative to the header: what linkers write \
+	                */
 
 static uint64_t get_encoded(const unsigned char **p, unsigned enc,
                             uintptr_t base)
@@ -182,8 +183,8 @@ static bool read_fde(const unsigned char *at, struct cfi_fde *fde)
 	    !read_cie(at + 4 - back, &cie, fde))
 		return false;
 	fde->start = get_encoded(&p, cie.fde_encoding, 0);
-	fde->end = fde->start +
-	           get_encoded(&p, cie.fde_encoding & ENC_FORMAT, 0);
+	fde->end =
+	        fde->start + get_encoded(&p, cie.fde_encoding & ENC_FORMAT, 0);
 	if (cie.has_augmentation) {
 		uint64_t n = get_uleb(&p);
 

@@ -292,8 +292,8 @@ static uint32_t new_module(const struct cairn_module *m, const struct object *o,
 
 	if (index >= RT_MODULES) {
 		out_say("more than 4095 modules: ",
-		        id->bytes + 4 + rt_get32(id->bytes),
-		        ENOMEM, "this one is not counted");
+		        id->bytes + 4 + rt_get32(id->bytes), ENOMEM,
+		        "this one is not counted");
 		return 0;
 	}
 	return emit_module(index, &spec, id->bytes) ? index : 0;
@@ -370,8 +370,7 @@ void __cairn_core_unload(struct cairn_module *m)
 
 struct thread *rt_self(void)
 {
-	return __cairn_thread == zeros ? NULL
-	                               : (struct thread *)__cairn_thread;
+	return __cairn_thread == zeros ? NULL : (struct thread *)__cairn_thread;
 }
 
 static bool thread_exists(int tid)
@@ -417,8 +416,7 @@ static struct thread *new_thread(void)
 static void give_altstack(struct thread *t)
 {
 	size_t size = (sizeof(struct thread) + RT_PAGE - 1) & ~(RT_PAGE - 1);
-	stack_t now, ours = {.ss_sp = (char *)t + size,
-	                     .ss_size = RT_ALTSTACK};
+	stack_t now, ours = {.ss_sp = (char *)t + size, .ss_size = RT_ALTSTACK};
 
 	if (!process.is_executable)
 		return;
@@ -684,8 +682,7 @@ void rt_fork_child(void)
 	uint64_t mask = fork_mask;
 
 	if (!process.is_off)
-		start_child(rt_self(),
-		            (uintptr_t)__builtin_return_address(0));
+		start_child(rt_self(), (uintptr_t)__builtin_return_address(0));
 	process.lock = 1; /* nobody waits in a process that has one thread */
 	rt_leave(&mask);
 }

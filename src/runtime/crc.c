@@ -28,7 +28,9 @@ static uint32_t by_instruction(const unsigned char *p, size_t n)
 	uint64_t crc = 0xffffffffu;
 
 	for (; n >= 8; p += 8, n -= 8)
-		__asm__("crc32q %1, %0" : "+r"(crc) : "m"(*(const uint64_t *)p));
+		__asm__("crc32q %1, %0"
+		        : "+r"(crc)
+		        : "m"(*(const uint64_t *)p));
 	for (; n > 0; p++, n--)
 		__asm__("crc32b %1, %0" : "+r"(crc) : "m"(*p));
 	return ~(uint32_t)crc;

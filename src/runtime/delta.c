@@ -11,8 +11,8 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-HIDDEN __thread int64_t __cairn_delta
-        __attribute__((tls_model("local-exec"))) = CAIRN_RT_NO_DELTA;
+HIDDEN __thread int64_t __cairn_delta __attribute__((tls_model("local-exec"))) =
+        CAIRN_RT_NO_DELTA;
 
 HIDDEN void cairn_delta_set(int64_t delta);
 

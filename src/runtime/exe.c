@@ -39,11 +39,8 @@ HIDDEN const char __cairn_executable = 1;
 struct libc libc;
 
 __attribute__((used)) static const void *const members[] = {
-        &hook_jump_member,
-        &hook_exit_member,
-        &hook_signal_member,
-        (const void *)vfork,
-        (const void *)__wrap__Fork,
+        &hook_jump_member,   &hook_exit_member,          &hook_signal_member,
+        (const void *)vfork, (const void *)__wrap__Fork,
 };
 
 long cairn_set_errno(int error)
@@ -127,8 +124,9 @@ static void at_start(int argc, char **argv, char **env)
 	fatal_install();
 }
 
-__attribute__((section(".preinit_array"), used)) static void (
-        *const preinit)(int, char **, char **) = at_start;
+__attribute__((section(".preinit_array"),
+               used)) static void (*const preinit)(int, char **,
+                                                   char **) = at_start;
 
-__attribute__((section(".fini_array.00000"), used)) static void (
-        *const fini)(void) = at_fini;
+__attribute__((section(".fini_array.00000"),
+               used)) static void (*const fini)(void) = at_fini;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * (Executables only.)  Fatal signals: a last look at the stack before the process dies of one.
+ * (Executables only.)  Fatal signals: a last look at the stack before the
+ * process dies of one.
  *
  * At the start every signal that would end the process and is not ignored gets
  * our handler; signal.c makes the program see SIG_DFL all the same.  The
@@ -73,7 +74,8 @@ void fatal_install(void)
 
 	fatal_action(&ours);
 	for (int sig = 1; sig <= 64; sig++)
-		if (fatal_is_fatal(sig) && sys_sigaction(sig, NULL, &now) == 0 &&
+		if (fatal_is_fatal(sig) &&
+		    sys_sigaction(sig, NULL, &now) == 0 &&
 		    now.handler == (uintptr_t)SIG_DFL)
 			sys_sigaction(sig, &ours, NULL);
 }

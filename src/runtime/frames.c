@@ -83,10 +83,9 @@ static uint64_t *find(const struct chunk *c, uint64_t key)
 		uint64_t there =
 		        __atomic_load_n(&slots[at].key, __ATOMIC_RELAXED);
 
-		if (!there &&
-		    __atomic_compare_exchange_n(&slots[at].key, &there, key,
-		                                false, __ATOMIC_RELAXED,
-		                                __ATOMIC_RELAXED))
+		if (!there && __atomic_compare_exchange_n(
+		                      &slots[at].key, &there, key, false,
+		                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return &slots[at].count;
 		if (there == key)
 			return &slots[at].count;
@@ -99,10 +98,10 @@ static uint64_t *find(const struct chunk *c, uint64_t key)
 uint64_t *frames_slot(struct thread *t, unsigned kind, uint32_t module,
                       uintptr_t pc)
 {
-	uint64_t key = (uint64_t)kind << CAIRN_FRAME_KIND_SHIFT |
-	               (uint64_t)module << CAIRN_FRAME_MODULE_SHIFT |
-	               ((pc - process.modules[module].bias) &
-	                CAIRN_FRAME_PC_MASK);
+	uint64_t key =
+	        (uint64_t)kind << CAIRN_FRAME_KIND_SHIFT |
+	        (uint64_t)module << CAIRN_FRAME_MODULE_SHIFT |
+	        ((pc - process.modules[module].bias) & CAIRN_FRAME_PC_MASK);
 
 	for (;;) {
 		const struct chunk *c = t->frames;
@@ -132,6 +131,7 @@ void __cairn_core_dying(uintptr_t pc, bool is_async)
 	uint32_t module = rt_module_of(is_async ? pc : pc - 1);
 
 	if (t && module)
-		frames_add(t, is_async ? CAIRN_FRAME_OUT_ASYNC : CAIRN_FRAME_OUT,
+		frames_add(t,
+		           is_async ? CAIRN_FRAME_OUT_ASYNC : CAIRN_FRAME_OUT,
 		           module, pc, 1);
 }

@@ -212,8 +212,7 @@ SHOWN int siginterrupt(int sig, int interrupt)
 		__atomic_fetch_or(&interrupts, bit_of(sig), __ATOMIC_RELAXED);
 		a.flags &= ~(uint64_t)SA_RESTART;
 	} else {
-		__atomic_fetch_and(&interrupts, ~bit_of(sig),
-		                   __ATOMIC_RELAXED);
+		__atomic_fetch_and(&interrupts, ~bit_of(sig), __ATOMIC_RELAXED);
 		a.flags |= SA_RESTART;
 	}
 	return change(sig, &a, NULL);

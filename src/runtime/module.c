@@ -32,9 +32,10 @@ static struct cairn_module module = {
         .set_delta = cairn_delta_set,
 };
 
-HIDDEN __attribute__((preserve_most)) int64_t __cairn_link_with_cairn_cc(void);
+/* Called by the slow call, slow.S. */
+HIDDEN int64_t cairn_module_slow(void);
 
-int64_t __cairn_link_with_cairn_cc(void)
+int64_t cairn_module_slow(void)
 {
 	return __cairn_core_slow(&module);
 }

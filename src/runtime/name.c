@@ -59,8 +59,7 @@ void name_init(const char *pattern)
 	copy_string(short_name, sizeof(short_name),
 	            base_name(aux.execfn ? (const char *)aux.execfn : PROGRAM));
 	if (!PROGRAM[0] && aux.execfn)
-		copy_string(PROGRAM, sizeof(PROGRAM),
-		            (const char *)aux.execfn);
+		copy_string(PROGRAM, sizeof(PROGRAM), (const char *)aux.execfn);
 	/* a set-user-id program writes nothing where its caller says */
 	if (!pattern || !pattern[0] || aux.secure)
 		pattern = "%n.%p.cairn";

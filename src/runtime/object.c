@@ -22,8 +22,8 @@ static void read_note(struct object *o, const unsigned char *p, size_t size)
 	while (size >= sizeof(Elf64_Nhdr)) {
 		const Elf64_Nhdr *n = (const Elf64_Nhdr *)p;
 		size_t name = (n->n_namesz + 3u) & ~(size_t)3;
-		size_t whole = sizeof(*n) + name + ((n->n_descsz + 3u) &
-		                                    ~(size_t)3);
+		size_t whole =
+		        sizeof(*n) + name + ((n->n_descsz + 3u) & ~(size_t)3);
 
 		if (whole > size)
 			return;

@@ -225,22 +225,20 @@ static int check_limit(uint64_t size)
 
 	if (sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) < 0)
 		return 0;
-	return limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur
-	               ? -EFBIG
-	               : 0;
+	return limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur ? -EFBIG
+	                                                                : 0;
 }
 
 static int write_zeros(int fd, uint64_t from, uint64_t to)
 {
-	static const unsigned char zeros[4096];
+	void *zeros = sys_map_zeros(RT_PAGE);
+	int r = zeros ? 0 : -ENOMEM;
 
-	for (; from < to; from += sizeof(zeros)) {
-		int r = sys_write_all(fd, zeros, sizeof(zeros), from);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (; r == 0 && from < to; from += RT_PAGE)
+		r = sys_write_all(fd, zeros, RT_PAGE, from);
+	if (zeros)
+		sys3(SYS_munmap, (long)zeros, (long)RT_PAGE, 0);
+	return r;
 }
 
 static int reserve(int fd, uint64_t to)

@@ -12,15 +12,14 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-HIDDEN _Unwind_Reason_Code
-__cairn_personality(int version, _Unwind_Action actions, uint64_t exception_class,
-                    struct _Unwind_Exception *exception,
-                    struct _Unwind_Context *context);
+HIDDEN _Unwind_Reason_Code __cairn_personality(
+        int version, _Unwind_Action actions, uint64_t exception_class,
+        struct _Unwind_Exception *exception, struct _Unwind_Context *context);
 
-_Unwind_Reason_Code
-__cairn_personality(int version, _Unwind_Action actions, uint64_t exception_class,
-                    struct _Unwind_Exception *exception,
-                    struct _Unwind_Context *context)
+_Unwind_Reason_Code __cairn_personality(int version, _Unwind_Action actions,
+                                        uint64_t exception_class,
+                                        struct _Unwind_Exception *exception,
+                                        struct _Unwind_Context *context)
 {
 	int is_async = 0;
 	uintptr_t pc;

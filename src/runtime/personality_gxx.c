@@ -15,17 +15,14 @@ _Unwind_Reason_Code __gxx_personality_v0(int version, _Unwind_Action actions,
                                          uint64_t exception_class,
                                          struct _Unwind_Exception *exception,
                                          struct _Unwind_Context *context);
-HIDDEN _Unwind_Reason_Code
-__cairn_gxx_personality(int version, _Unwind_Action actions,
-                        uint64_t exception_class,
-                        struct _Unwind_Exception *exception,
-                        struct _Unwind_Context *context);
+HIDDEN _Unwind_Reason_Code __cairn_gxx_personality(
+        int version, _Unwind_Action actions, uint64_t exception_class,
+        struct _Unwind_Exception *exception, struct _Unwind_Context *context);
 
-_Unwind_Reason_Code
-__cairn_gxx_personality(int version, _Unwind_Action actions,
-                        uint64_t exception_class,
-                        struct _Unwind_Exception *exception,
-                        struct _Unwind_Context *context)
+_Unwind_Reason_Code __cairn_gxx_personality(int version, _Unwind_Action actions,
+                                            uint64_t exception_class,
+                                            struct _Unwind_Exception *exception,
+                                            struct _Unwind_Context *context)
 {
 	_Unwind_Reason_Code result = __gxx_personality_v0(
 	        version, actions, exception_class, exception, context);

@@ -105,19 +105,19 @@ struct thread {
  * one mapping, made at the start.  Threads: under the lock only.
  */
 struct buffers {
-	char path[8192];      /* out.c: of the output file */
-	char line[9216];      /* out.c: what we say */
-	char maps[8192];      /* object.c */
-	char pattern[4096];   /* name.c */
-	char directory[4096]; /* name.c */
-	char program[4096];   /* name.c */
+	char path[8192];              /* out.c: of the output file */
+	char line[9216];              /* out.c: what we say */
+	char maps[8192];              /* object.c */
+	char pattern[4096];           /* name.c */
+	char directory[4096];         /* name.c */
+	char program[4096];           /* name.c */
 	char identity[4 + 64 + 4096]; /* core.c: payload of a module chunk */
-	char about[16384];    /* core.c: payload of the program chunk */
+	char about[16384];            /* core.c: payload of the program chunk */
 };
 
 /* The process. */
 struct process {
-	uint32_t lock; /* 0 free, 1 held, 2 held and waited for */
+	uint32_t lock;        /* 0 free, 1 held, 2 held and waited for */
 	uintptr_t lock_owner; /* thread pointer */
 	int pid;
 	bool is_started, is_off, has_said, is_executable, is_sealed;

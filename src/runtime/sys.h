@@ -131,10 +131,7 @@ static inline void rt_copy_words(void *to, const void *from, size_t n)
 
 static inline void rt_zero(void *to, size_t n)
 {
-	__asm__ volatile("rep stosb"
-	                 : "+D"(to), "+c"(n)
-	                 : "a"(0)
-	                 : "memory");
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(0) : "memory");
 }
 
 static inline uint32_t rt_get32(const void *p)

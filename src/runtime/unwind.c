@@ -29,6 +29,7 @@
 #include "runtime/sys.h"
 
 #define MAX_SWITCHES 64
+#define RED_ZONE 128u
 
 /* Callee-saved registers, in the order of struct unwind_rule.saved. */
 static const uint8_t saved_reg[6] = {3, 6, 12, 13, 14, 15};
@@ -47,10 +48,16 @@ struct reader {
 	uintptr_t floor, lo, hi;
 };
 
-static void reader_init(struct reader *r, struct thread *t, uintptr_t sp)
+/*
+ * In an epilogue registers that are popped already are, by the tables, still
+ * where they were saved, now below the stack pointer: in the red zone, which
+ * a signal leaves alone.
+ */
+static void reader_init(struct reader *r, struct thread *t,
+                        const struct unwind *u)
 {
 	r->t = t;
-	r->floor = sp;
+	r->floor = u->reg[UNWIND_RSP] - (u->is_async ? RED_ZONE : 0);
 	r->lo = t ? t->stack_lo : 0;
 	r->hi = t ? t->stack_hi : 0;
 }
@@ -346,9 +353,25 @@ static bool caller_register(const struct cfi_row *row, unsigned i,
 	}
 }
 
+static bool caller_registers(struct unwind *u, const struct cfi_row *row,
+                             const uint64_t *old, uint64_t cfa,
+                             struct reader *r)
+{
+	for (unsigned i = 0; i < 16; i++)
+		if (i != UNWIND_RSP &&
+		    !caller_register(row, i, old, cfa, r, &u->reg[i]))
+			return false;
+	u->reg[UNWIND_RSP] = cfa;
+	if (row->kind[UNWIND_RSP] != CFI_SAME &&
+	    !caller_register(row, UNWIND_RSP, old, cfa, r, &u->reg[UNWIND_RSP]))
+		return false;
+	return caller_register(row, CFI_RA, old, cfa, r, &u->pc);
+}
+
 static enum unwind_result step_by_row(struct unwind *u, struct reader *r,
                                       const struct cfi_row *row)
 {
+	struct reader anywhere = {.t = NULL};
 	uint64_t old[CFI_REGS], cfa;
 
 	for (unsigned i = 0; i < 16; i++)
@@ -362,20 +385,16 @@ static enum unwind_result step_by_row(struct unwind *u, struct reader *r,
 	u->cfa = cfa;
 	if (row->kind[CFI_RA] == CFI_UNDEFINED)
 		return UNWIND_END;
-	if (cfa <= old[UNWIND_RSP])
+	if (row->kind[UNWIND_RSP] == CFI_REGISTER) {
+		/* the last instructions of longjmp: the jmp_buf is the frame,
+		 * and the caller the frame it jumps to */
+		u->cfa = old[UNWIND_RSP];
+		r = &anywhere;
+	} else if (cfa <= old[UNWIND_RSP]) {
 		return UNWIND_LOST;
-	for (unsigned i = 0; i < 16; i++)
-		if (i != UNWIND_RSP &&
-		    !caller_register(row, i, old, cfa, r, &u->reg[i]))
-			return UNWIND_LOST;
-	u->reg[UNWIND_RSP] = cfa;
-	if (row->kind[UNWIND_RSP] != CFI_SAME &&
-	    !caller_register(row, UNWIND_RSP, old, cfa, r, &u->reg[UNWIND_RSP]))
-		return UNWIND_LOST;
-	if (!caller_register(row, CFI_RA, old, cfa, r, &u->pc))
-		return UNWIND_LOST;
+	}
 	u->is_async = false;
-	return UNWIND_OK;
+	return caller_registers(u, row, old, cfa, r) ? UNWIND_OK : UNWIND_LOST;
 }
 
 static enum unwind_result step_unknown(struct unwind *u, struct thread *t,
@@ -419,7 +438,7 @@ enum unwind_result unwind_step(struct unwind *u, struct thread *t)
 	enum unwind_result result;
 	struct reader r;
 
-	reader_init(&r, t, u->reg[UNWIND_RSP]);
+	reader_init(&r, t, u);
 	rule = t ? find_rule(t, rule_key(u)) : NULL;
 	result = rule ? step_by_rule(u, &r, rule) : step_unknown(u, t, &r);
 	return result == UNWIND_OK && u->pc == 0 ? UNWIND_END : result;

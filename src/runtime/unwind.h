@@ -13,8 +13,8 @@ struct thread;
 struct unwind {
 	uint64_t reg[16];
 	uint64_t pc;
-	uint64_t cfa;  /* of the frame that unwind_step just left */
-	bool is_async; /* pc is where it was, not a return address */
+	uint64_t cfa;    /* of the frame that unwind_step just left */
+	bool is_async;   /* pc is where it was, not a return address */
 	uint16_t module; /* of the frame just left, 0: not instrumented */
 	uint32_t nswitches;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * (Executables only.)  vfork: a child that runs on its parent's stack, in its parent's memory.
+ * (Executables only.)  vfork: a child that runs on its parent's stack, in its
+ * parent's memory.
  *
  * What it counts is the parent's, and that is right: its frames were entered
  * by the same code.  When it ends, by exec or _exit, its frames are gone and

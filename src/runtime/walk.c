@@ -53,7 +53,8 @@ static struct jump *jump_of(const struct unwind *u)
 
 	uintptr_t end = (uintptr_t)jump_commit_end + !u->is_async;
 
-	return u->pc >= from && u->pc < end ? (struct jump *)u->reg[UNWIND_RBX] : NULL;
+	return u->pc >= from && u->pc < end ? (struct jump *)u->reg[UNWIND_RBX]
+	                                    : NULL;
 }
 
 /* Counts what an interrupted jump_commit did not come to. */
@@ -221,7 +222,8 @@ static void plan_switch(struct jump *j, struct thread *t,
 	out_flag(CAIRN_FILE_FRAMES_LOST, 1);
 }
 
-/* A frame on the way, before it is known whether this way leads to the target. */
+/* A frame on the way, before it is known whether this way leads to the target.
+ */
 struct passed {
 	uintptr_t pc;
 	uint16_t module;

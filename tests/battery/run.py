@@ -539,6 +539,8 @@ def main():
     kinds = [k for k in (Cairn, Clang, Gcov) if k.name in names]
     opts = ("-O2",) if QUICK else ("-O0", "-O2")
     scratch = options.keep or tempfile.mkdtemp(prefix="cairn-battery-")
+    os.makedirs(scratch, exist_ok=True)
+    os.environ["TMPDIR"] = scratch  # what a crashing compiler leaves
     try:
         right, reasons = table(cases, kinds, opts, scratch)
     finally:

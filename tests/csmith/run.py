@@ -129,6 +129,8 @@ def main():
                              else SEEDS)
     includes = include_flags()
     scratch = options.keep or tempfile.mkdtemp(prefix="cairn-csmith-")
+    os.makedirs(scratch, exist_ok=True)
+    os.environ["TMPDIR"] = scratch  # what a crashing compiler leaves
     programs = mismatches = 0
     try:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -205,6 +205,14 @@ ok "-nostdlib -shared" "$cc" -O2 -fPIC -shared -nostdlib "$(crt crti.o)" \
 	"$(crt crtn.o)" -Wl,-z,defs -o libtwice.so
 good "-nostdlib -shared" prog twice 1000
 
+for lto in full thin; do
+	ok "$lto lto, shared" "$cc" -O2 -flto=$lto -fPIC -shared twice.c \
+		-o libtwice.so
+	ok "$lto lto, program" "$cc" -O2 main.c -L. -ltwice \
+		"-Wl,-rpath,$work" -o prog
+	good "$lto lto, shared" prog twice 1000
+done
+
 # C++, and C++ through the C driver.
 ok "c++" "$cxx" -O2 throw.cpp -o prog
 ok "c++ status" sh -c './prog; test $? = 3'

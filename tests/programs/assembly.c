@@ -17,7 +17,7 @@ static unsigned long bits(unsigned long x)
 	return n;
 }
 
-static int is_odd(long x)
+__attribute__((noinline)) static int is_odd(long x)
 {
 	__asm__ goto("testq $1, %0\n\tjnz %l1" : : "r"(x) : "cc" : odd);
 	return 0;

@@ -341,7 +341,10 @@ def attempt(test, directory, generated):
             directory, mode.replace(",", "-")), generated)
         build.build()
         same_behaviour(plain, build.execute(), mode)
-        check(build.profile())
+        # A frame that a signal stops between two redundant counters leaves
+        # them one apart: no flow equation holds then, and none is needed.
+        if not (reference.program.varying and mode.endswith(",all")):
+            check(build.profile())
         profiles.append(read(build.profile()))
     said = differences(*profiles, PROGRAMS[test.program].varying)
     if said:
@@ -391,6 +394,7 @@ def main():
         return 0
     scratch = options.keep or tempfile.mkdtemp(prefix="cairn-programs-")
     os.makedirs(scratch, exist_ok=True)
+    os.environ["TMPDIR"] = scratch  # what a crashing compiler leaves
     if options.keep:
         os.environ["KEEP"] = "1"
     for name, make in GENERATED.items():

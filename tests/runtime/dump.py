@@ -49,6 +49,7 @@ def main(name):
     if length > len(data):
         fail("length")
     at, modules, counts, frames, nthreads = 4096, {}, {}, {}, set()
+    tables = []
     while at < length:
         magic, kind, size, ident, module, n, a0, a1, cf, pc, hc, z = struct.unpack_from("<IIQIIQQQIIII", data, at)
         if magic != 0x314B4843 or crc32c(data[at:at + 48]) != hc or z:
@@ -69,18 +70,18 @@ def main(name):
                 key = names.get(first + 8 * i, "?")
                 counts[key] = counts.get(key, 0) + v
         elif kind == 4:
-            for i in range(n):
-                key, v = struct.unpack_from("<Qq", payload, 16 * i)
-                if not v:
-                    continue
-                m, pc = key >> 48 & 0xFFF, key & 0xFFFFFFFFFFFF
-                fn = "?"
-                for a, s in modules[m][2]:
-                    if a < pc + (key >> 60 in (2, 4)):
-                        fn = s
-                k = ("", "OUT", "OUT_ASYNC", "IN", "IN_ASYNC")[key >> 60] + " " + fn
-                frames[k] = frames.get(k, 0) + v
+            tables += [struct.unpack_from("<Qq", payload, 16 * i) for i in range(n)]
         at += size
+    for key, v in tables:
+        if not v:
+            continue
+        m, pc = key >> 48 & 0xFFF, key & 0xFFFFFFFFFFFF
+        fn = "?"
+        for a, s in modules[m][2]:
+            if a < pc + (key >> 60 in (2, 4)):
+                fn = s
+        k = ("", "OUT", "OUT_ASYNC", "IN", "IN_ASYNC")[key >> 60] + " " + fn
+        frames[k] = frames.get(k, 0) + v
     print("state", "closed" if state else "open", "how", how, "signal", sig, "flags", flags, "unwalked", unwalked)
     print("threads", len(nthreads), "modules", len(modules))
     for k in sorted(counts):

@@ -12,30 +12,29 @@ __attribute__((visibility("hidden"), preserve_most)) int64_t
 __cairn_link_with_cairn_cc(void);
 
 #ifdef SHARED_MARKS
-extern __thread char *__cairn_thread
-        __attribute__((tls_model("initial-exec")));
+extern __thread char *__cairn_thread __attribute__((tls_model("initial-exec")));
 extern int64_t __cairn_module_offset __attribute__((visibility("hidden")));
-#define ENTER()                                                              \
+#define ENTER()                                                                \
 	int64_t delta_ = *(int64_t *)(__cairn_thread + __cairn_module_offset); \
-	if (__builtin_expect(!delta_, 0))                                    \
+	if (__builtin_expect(!delta_, 0))                                      \
 	delta_ = __cairn_link_with_cairn_cc()
 #else
 extern __thread int64_t __cairn_delta
         __attribute__((visibility("hidden"), tls_model("local-exec")));
-#define ENTER()                                         \
-	int64_t delta_ = __cairn_delta;                 \
-	if (__builtin_expect(delta_ == INT64_MIN, 0))   \
+#define ENTER()                                       \
+	int64_t delta_ = __cairn_delta;               \
+	if (__builtin_expect(delta_ == INT64_MIN, 0)) \
 	delta_ = __cairn_link_with_cairn_cc()
 #endif
 
-#define COUNTER(name)                                                   \
+#define COUNTER(name)                                                        \
 	extern uint64_t cnt_##name[1] __attribute__((visibility("hidden"))); \
-	__asm__(".pushsection cairn_cnts,\"aw\",@nobits\n"                  \
-	        ".balign 8\n.globl cnt_" #name "\n.hidden cnt_" #name "\n"  \
+	__asm__(".pushsection cairn_cnts,\"aw\",@nobits\n"                   \
+	        ".balign 8\n.globl cnt_" #name "\n.hidden cnt_" #name "\n"   \
 	        "cnt_" #name ":\n.zero 8\n.popsection\n")
-#define COUNT(name)                                                         \
-	__asm__ volatile("addq $1, %0"                                      \
-	                 : "+m"(*(uint64_t *)((uintptr_t)cnt_##name +       \
+#define COUNT(name)                                                   \
+	__asm__ volatile("addq $1, %0"                                \
+	                 : "+m"(*(uint64_t *)((uintptr_t)cnt_##name + \
 	                                      (uint64_t)delta_)))
 
 #endif /* CAIRN_TESTS_RUNTIME_MARKS_H */

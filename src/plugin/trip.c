@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trip counts: loops that count themselves.
+ *
+ * A loop `for (i = a; i != b; i++)` knows from its induction variable how often
+ * its back edge was taken; a counter on it would count the same thing again,
+ * and wait for its own last store at every turn.  For innermost loops without
+ * calls whose latch compares such a variable with a bound, the counter of the
+ * back edge becomes one addition when the loop is left.
+ *
+ * A run that is killed must not lose more than TRIP_CHUNK iterations, so the
+ * distance to the bound is looked at before the loop; the rare long one goes
+ * to a copy of it that counts every turn:
+ *
+ *     if (b - i > CHUNK)  for (; i != b; i++) { ...; counter++ }
+ *     else                for (; i != b; i++) { ... }  counter += i - start
+ *
+ * (Tried before: one loop that stops at the end of each chunk.  Loop strength
+ * reduction then rewrites it, for three instructions more per turn.)
+ *
+ * Invariant: the short loop takes its back edge at most TRIP_CHUNK times, and
+ * i - start is the number of times times the step.  For `!=` that needs a step
+ * of 1, where no value is skipped; for orderings the first test has to hold.
+ * Breaks when: the loop is left in the middle (a fault, a handler that jumps).
+ * Its blocks are marked CAIRN_BLOCK_HELD; a reader that finds a frame dead in
+ * one says that its counts are not exact.  `strict` builds have no such loops.
+ * Cost: about TRIP_COST instructions per entry of the loop, none per iteration.
+ */
+#include "plugin/function.h"
+
+#include "base/alloc.h"
+#include "graph/dfs.h"
+#include "graph/loops.h"
+#include "plugin/shim.h"
+
+#include <stdlib.h>
+
+#define TRIP_CHUNK 65536
+#define TRIP_STEP_MAX 4096
+
+/* --- recognition -----------------------------------------------------------
+ */
+
+struct finder {
+	struct function *fn;
+	struct dfs dfs;
+	struct loops loops;
+};
+
+static bool is_in_loop(const struct finder *x, uint32_t loop, LLVMValueRef v)
+{
+	LLVMBasicBlockRef block;
+
+	if (!LLVMIsAInstruction(v))
+		return false;
+	block = LLVMGetInstructionParent(v);
+	for (block_id b = 1; b < x->fn->g.nblocks; b++)
+		if (x->fn->nodes[b].block == block)
+			return loops_contains(&x->loops, loop, b);
+	return true; /* unreachable: claim nothing */
+}
+
+static bool is_quiet(LLVMBasicBlockRef block)
+{
+	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+	     i = LLVMGetNextInstruction(i))
+		if (!shim_is_quiet(i))
+			return false;
+	return true;
+}
+
+static bool is_quiet_loop(const struct finder *x, uint32_t loop)
+{
+	for (block_id b = 1; b < x->fn->g.nblocks; b++)
+		if (loops_contains(&x->loops, loop, b) &&
+		    !is_quiet(x->fn->nodes[b].block))
+			return false;
+	return true;
+}
+
+/* v = phi + constant step?  Then *phi and *step. */
+static bool is_step_of(LLVMValueRef v, LLVMBasicBlockRef head,
+                       LLVMBasicBlockRef latch, struct trip *t)
+{
+	LLVMValueRef phi, other;
+
+	if (!LLVMIsABinaryOperator(v) || LLVMGetInstructionOpcode(v) != LLVMAdd)
+		return false;
+	phi = LLVMGetOperand(v, 0);
+	other = LLVMGetOperand(v, 1);
+	if (!LLVMIsAPHINode(phi) || !LLVMIsAConstantInt(other) ||
+	    LLVMGetInstructionParent(phi) != head ||
+	    LLVMCountIncoming(phi) != 2)
+		return false;
+	for (unsigned k = 0; k < 2; k++)
+		if (LLVMGetIncomingBlock(phi, k) == latch &&
+		    LLVMGetIncomingValue(phi, k) != v)
+			return false;
+	t->phi = phi;
+	t->step = LLVMConstIntGetSExtValue(other);
+	return true;
+}
+
+/* The step of a phi, if its value in the latch is one. */
+static bool is_induction(LLVMValueRef phi, LLVMBasicBlockRef head,
+                         LLVMBasicBlockRef latch, struct trip *t)
+{
+	if (!LLVMIsAPHINode(phi) || LLVMGetInstructionParent(phi) != head ||
+	    LLVMCountIncoming(phi) != 2)
+		return false;
+	for (unsigned k = 0; k < 2; k++)
+		if (LLVMGetIncomingBlock(phi, k) == latch)
+			return is_step_of(LLVMGetIncomingValue(phi, k), head,
+			                  latch, t) &&
+			       t->phi == phi;
+	return false;
+}
+
+/* The predicate under which the loop goes on, with the variable on the left. */
+static LLVMIntPredicate going_on(LLVMValueRef cmp, bool swapped, bool inverted)
+{
+	LLVMIntPredicate p = LLVMGetICmpPredicate(cmp);
+
+	static const LLVMIntPredicate swap[] = {
+	        [LLVMIntUGT] = LLVMIntULT, [LLVMIntUGE] = LLVMIntULE,
+	        [LLVMIntULT] = LLVMIntUGT, [LLVMIntULE] = LLVMIntUGE,
+	        [LLVMIntSGT] = LLVMIntSLT, [LLVMIntSGE] = LLVMIntSLE,
+	        [LLVMIntSLT] = LLVMIntSGT, [LLVMIntSLE] = LLVMIntSGE,
+	        [LLVMIntEQ] = LLVMIntEQ,   [LLVMIntNE] = LLVMIntNE,
+	};
+	static const LLVMIntPredicate invert[] = {
+	        [LLVMIntUGT] = LLVMIntULE, [LLVMIntUGE] = LLVMIntULT,
+	        [LLVMIntULT] = LLVMIntUGE, [LLVMIntULE] = LLVMIntUGT,
+	        [LLVMIntSGT] = LLVMIntSLE, [LLVMIntSGE] = LLVMIntSLT,
+	        [LLVMIntSLT] = LLVMIntSGE, [LLVMIntSLE] = LLVMIntSGT,
+	        [LLVMIntEQ] = LLVMIntNE,   [LLVMIntNE] = LLVMIntEQ,
+	};
+
+	if (swapped)
+		p = swap[p];
+	return inverted ? invert[p] : p;
+}
+
+static bool is_countable(const struct trip *t)
+{
+	bool up = t->step > 0;
+
+	if (t->step == 0 || t->step > TRIP_STEP_MAX || t->step < -TRIP_STEP_MAX)
+		return false;
+	switch (t->predicate) {
+	case LLVMIntNE:
+		return t->step == 1 || t->step == -1;
+	case LLVMIntULT:
+	case LLVMIntSLT:
+		return up;
+	case LLVMIntUGT:
+	case LLVMIntSGT:
+		return !up;
+	default:
+		return false;
+	}
+}
+
+/* Matches the latch's branch; fills in *t. */
+static bool match_latch(const struct finder *x, uint32_t loop, struct trip *t)
+{
+	LLVMBasicBlockRef head = x->fn->nodes[t->head].block;
+	LLVMBasicBlockRef latch = x->fn->nodes[t->latch].block;
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(latch);
+	LLVMValueRef cmp;
+
+	if (!LLVMIsABranchInst(end) || !LLVMIsConditional(end))
+		return false;
+	cmp = LLVMGetCondition(end);
+	if (!LLVMIsAICmpInst(cmp) ||
+	    LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(cmp, 0))) !=
+	            LLVMIntegerTypeKind)
+		return false;
+	t->goes_on_if_true = LLVMGetSuccessor(end, 0) == head;
+	for (unsigned k = 0; k < 2; k++) {
+		LLVMValueRef variable = LLVMGetOperand(cmp, k);
+
+		t->bound = LLVMGetOperand(cmp, 1 - k);
+		t->compares_phi = LLVMIsAPHINode(variable) != NULL;
+		t->predicate = going_on(cmp, k == 1, !t->goes_on_if_true);
+		if ((is_step_of(variable, head, latch, t) ||
+		     is_induction(variable, head, latch, t)) &&
+		    !is_in_loop(x, loop, t->bound) && is_countable(t)) {
+			unsigned width =
+			        LLVMGetIntTypeWidth(LLVMTypeOf(t->bound));
+
+			return width == 32 || width == 64;
+		}
+	}
+	return false;
+}
+
+/* The one edge into the head from outside, and the one from inside. */
+static bool find_edges(const struct finder *x, uint32_t loop, struct trip *t)
+{
+	const struct cfg *g = &x->fn->g;
+	uint32_t nback = 0, nenter = 0;
+
+	for (uint32_t i = g->in_at[t->head]; i < g->in_at[t->head + 1]; i++) {
+		edge_id e = g->in[i];
+
+		if (loops_contains(&x->loops, loop, g->edges[e].src)) {
+			t->back = e;
+			nback++;
+		} else {
+			t->enter = e;
+			nenter++;
+		}
+	}
+	t->latch = g->edges[t->back].src;
+	return nback == 1 && nenter == 1 && t->enter != 0;
+}
+
+static bool is_innermost(const struct loops *l, uint32_t loop)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->loop[i].parent == loop)
+			return false;
+	return true;
+}
+
+static void consider(struct finder *x, uint32_t loop)
+{
+	struct function *fn = x->fn;
+	struct trip t = {.head = x->loops.loop[loop].head};
+
+	if (x->loops.loop[loop].irreducible || !is_innermost(&x->loops, loop) ||
+	    !find_edges(x, loop, &t) || !match_latch(x, loop, &t) ||
+	    !is_quiet_loop(x, loop))
+		return;
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (loops_contains(&x->loops, loop, fn->g.edges[e].src) &&
+		    !loops_contains(&x->loops, loop, fn->g.edges[e].dst)) {
+			VEC_RESERVE(t.exits, t.nexits, t.exits_cap);
+			t.exits[t.nexits++] = e;
+		}
+	for (block_id b = 1; b < fn->g.nblocks; b++)
+		if (loops_contains(&x->loops, loop, b)) {
+			VEC_RESERVE(t.blocks, t.nblocks, t.blocks_cap);
+			t.blocks[t.nblocks++] = b;
+		}
+	fn->edges[t.back].where = AT_TRIP;
+	fn->edges[t.back].trip = fn->ntrips;
+	VEC_RESERVE(fn->trips, fn->ntrips, fn->trips_cap);
+	fn->trips[fn->ntrips++] = t;
+}
+
+void trips_find(struct function *fn)
+{
+	struct finder x = {.fn = fn};
+
+	dfs_init(&x.dfs, &fn->g);
+	loops_init(&x.loops, &fn->g, &x.dfs);
+	for (uint32_t i = 0; i < x.loops.n; i++)
+		consider(&x, i);
+	loops_release(&x.loops);
+	dfs_release(&x.dfs);
+}
+
+void trips_release(struct function *fn)
+{
+	for (uint32_t i = 0; i < fn->ntrips; i++) {
+		free(fn->trips[i].exits);
+		free(fn->trips[i].blocks);
+	}
+	free(fn->trips);
+}
+
+/* --- marks -----------------------------------------------------------------
+ */
+
+struct writer {
+	struct function *fn;
+	const struct trip *t;
+	struct marker *m;
+	LLVMBuilderRef b;
+	LLVMTypeRef type; /* of the induction variable */
+	LLVMBasicBlockRef head, latch;
+	LLVMValueRef start; /* of the induction variable */
+};
+
+static LLVMValueRef constant(const struct writer *w, int64_t v)
+{
+	return LLVMConstInt(w->type, (uint64_t)v, true);
+}
+
+/* Will the loop run for more than TRIP_CHUNK turns, or might it? */
+static LLVMValueRef is_long(const struct writer *w)
+{
+	const struct trip *t = w->t;
+	int64_t chunk = TRIP_CHUNK * (t->step > 0 ? t->step : -t->step);
+	LLVMValueRef first = w->start, distance, test;
+
+	if (!t->compares_phi)
+		first = LLVMBuildAdd(w->b, first, constant(w, t->step), "");
+	distance = t->step > 0 ? LLVMBuildSub(w->b, t->bound, first, "")
+	                       : LLVMBuildSub(w->b, first, t->bound, "");
+	test = LLVMBuildICmp(w->b, LLVMIntUGT, distance, constant(w, chunk),
+	                     "cairn.long");
+	if (t->predicate != LLVMIntNE) /* else the distance means nothing */
+		test = LLVMBuildAnd(
+		        w->b, test,
+		        LLVMBuildICmp(w->b, t->predicate, first, t->bound, ""),
+		        "");
+	return test;
+}
+
+/* How often the back edge was taken in this run of the loop. */
+static LLVMValueRef taken(const struct writer *w)
+{
+	int64_t step = w->t->step;
+	LLVMValueRef n = step > 0 ? LLVMBuildSub(w->b, w->t->phi, w->start, "")
+	                          : LLVMBuildSub(w->b, w->start, w->t->phi, "");
+
+	if (step != 1 && step != -1)
+		n = LLVMBuildUDiv(w->b, n, constant(w, step > 0 ? step : -step),
+		                  "");
+	return LLVMBuildZExtOrBitCast(
+	        w->b, n, LLVMInt64TypeInContext(LLVMGetTypeContext(w->type)),
+	        "");
+}
+
+/* A block that runs once per entry of the loop, right before it. */
+static LLVMBasicBlockRef block_before(const struct writer *w)
+{
+	LLVMBasicBlockRef p = LLVMGetIncomingBlock(w->t->phi, 0);
+
+	if (p == w->latch)
+		p = LLVMGetIncomingBlock(w->t->phi, 1);
+	if (LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(p)) == 1)
+		return p;
+	return shim_split_edge(p, w->head);
+}
+
+static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
+{
+	for (unsigned k = 0; k < LLVMCountIncoming(phi); k++)
+		if (LLVMGetIncomingBlock(phi, k) == block)
+			return LLVMGetIncomingValue(phi, k);
+	return NULL;
+}
+
+/* The short loop adds up on every way out. */
+static void write_exits(struct writer *w, uint32_t counter)
+{
+	for (uint32_t i = 0; i < w->t->nexits; i++) {
+		edge_id e = w->t->exits[i];
+		block_id src = w->fn->g.edges[e].src;
+
+		LLVMPositionBuilderBefore(
+		        w->b, shim_edge_place(w->fn->nodes[src].block,
+		                              w->fn->edges[e].successor));
+		marker_add(w->m, w->b, counter, taken(w));
+	}
+}
+
+void trip_mark(struct function *fn, edge_id back, struct marker *m)
+{
+	const struct trip *t = &fn->trips[fn->edges[back].trip];
+	struct writer w = {.fn = fn, .t = t, .m = m};
+	uint32_t counter = fn->edges[back].counter - 1;
+	LLVMBasicBlockRef before, copied_head, copied_latch;
+	LLVMContextRef context;
+
+	w.head = fn->nodes[t->head].block;
+	w.latch = fn->nodes[t->latch].block;
+	w.type = LLVMTypeOf(t->phi);
+	context = LLVMGetTypeContext(w.type);
+	w.b = LLVMCreateBuilderInContext(context);
+	before = block_before(&w);
+	w.start = incoming_from(t->phi, before);
+	LLVMPositionBuilderBefore(w.b, LLVMGetBasicBlockTerminator(before));
+	shim_copy_loop(w.head, w.latch, is_long(&w), &copied_head,
+	               &copied_latch);
+	write_exits(&w, counter);
+	LLVMPositionBuilderBefore(
+	        w.b, LLVMGetBasicBlockTerminator(
+	                     shim_split_edge(copied_latch, copied_head)));
+	marker_add(m, w.b, counter,
+	           LLVMConstInt(LLVMInt64TypeInContext(context), 1, false));
+	LLVMDisposeBuilder(w.b);
+}

@@ -1,0 +1,210 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the runtime alone: programs with marks made by hand (prog.c, lib.c),
+# linked in every way, ended in every way; dump.py tells what was recorded.
+# usage: run.sh LIBRARY [CC]      exit 0: all passed
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+library=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+cc=${2:-clang-19}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+passed=0 failed=0
+
+flags="-O2 -fasynchronous-unwind-tables"
+shows="-Wl,--export-dynamic-symbol=__cairn_*"
+dynamic="-Wl,--build-id -Wl,-u,__cairn_dynamic -Wl,--wrap=_Fork $shows"
+static="-Wl,--build-id -Wl,-u,__cairn_static -Wl,--wrap=_Fork -Wl,--eh-frame-hdr"
+
+build() {
+	$cc $flags -fPIE -c "$here/prog.c" -o prog.o &&
+	$cc $flags -fPIC -DSHARED_MARKS -c "$here/prog.c" -o prog_pic.o &&
+	$cc $flags -fPIC -c "$here/lib.c" -o lib.o &&
+	$cc $flags "$here/foreign.c" -o foreign &&
+	$cc prog.o -o pie $dynamic "$library" &&
+	$cc prog_pic.o -o pic $dynamic "$library" &&
+	$cc -no-pie prog.o -o nopie $dynamic "$library" &&
+	$cc -fuse-ld=lld prog.o -o lld $dynamic "$library" &&
+	$cc -static prog.o -o static $static "$library" 2>/dev/null &&
+	$cc -static-pie prog.o -o staticpie $static "$library" 2>/dev/null &&
+	$cc -shared lib.o -o lib0.so -Wl,--build-id "$library" || exit 2
+	for i in $(seq 1 299); do
+		$cc -shared lib.o -o lib$i.so \
+			-Wl,--build-id=0x$(printf %040x "$i") "$library" || exit 2
+	done
+}
+
+# One line: what the files of the last run say, without zeros, without frames
+# of the C library and the runtime (static programs have those, too).
+ours='main|outer|inner|do_[a-z_]*|jumps|signals|speed|storm|on_[a-z]*|vforker|vfork_exec|forker|overflow|live_threads|thread_[a-z]*|raw_fork|lib_exit|dispositions'
+facts() {
+	for f in *.cairn; do
+		[ -f "$f" ] || continue
+		python3 "$here/dump.py" "$f" | grep -E "^BAD|^unsealed|^state|^count|^frame [A-Z_]* ($ours) " |
+			grep -v '^count [a-z_]* 0$' | sed -E 's/^(count|frame) //; s/^state //' |
+			tr '\n' ';'
+		echo
+	done | sort
+}
+
+check() { # name, expected status, expected facts; the run is over, $status set
+	got=$(facts)
+	if [ "$status" = "$2" ] && [ "$got" = "$3" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s: status %s, expected %s\n  expected %s\n  got      %s\n' \
+			"$1" "$status" "$2" "$3" "$got"
+	fi
+	rm -f ./*.cairn
+}
+
+# program, mode, expected status, expected facts
+try() {
+	(CAIRN_OUT=o.cairn timeout 60 ./"$1" $2) >out.txt 2>&1
+	status=$?
+	check "$1 $2" "$3" "$4"
+}
+
+ended='closed how 1 signal 0 flags 0 unwalked 0;'
+forked='closed how 1 signal 0 flags 2 unwalked 0;'
+died() { echo "closed how 2 signal $1 flags 0 unwalked 0;"; }
+half='after 1;inner 2;'
+stack='OUT inner 1;OUT main 1;OUT outer 1;'
+
+build
+for p in pie pic nopie lld static staticpie; do
+	try $p return 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;"
+	try $p exit 3 "$ended${half}late 2;main 1;outer 2;OUT do_exit 1;$stack"
+	try $p _exit 4 "$ended${half}main 1;outer 2;OUT do__exit 1;$stack"
+	try $p quick_exit 5 "$ended${half}main 1;outer 2;OUT do_quick_exit 1;$stack"
+	try $p abort 134 "$(died 6)${half}main 1;outer 2;OUT do_abort 1;$stack"
+	try $p abort_handled 134 \
+		"$(died 6)after 1;handler 1;inner 2;main 1;outer 2;OUT do_abort 1;$stack" 
+	try $p segv 139 "$(died 11)${half}main 1;outer 2;${stack}OUT_ASYNC do_segv 1;"
+	try $p kill 137 "open how 0 signal 0 flags 0 unwalked 0;${half}main 1;outer 2;"
+	try $p exec 0 "closed how 3 signal 0 flags 0 unwalked 0;${half}main 1;outer 2;$stack"
+	try $p vfork_exec 0 "${ended}child 1;late 2;main 1;parent 1;IN vforker 1;OUT vfork_exec 1;OUT vforker 1;"
+	try $p longjmp 0 "$ended${half}late 2;main 1;outer 2;IN jumps 1;OUT do_longjmp 1;OUT inner 1;OUT jumps 1;OUT outer 1;"
+	try $p siglongjmp 0 "${ended}after 1;handler 1;inner 2;late 2;main 1;outer 2;IN signals 1;OUT inner 1;OUT on_signal 1;OUT outer 1;OUT signals 1;"
+	try $p threads 0 "${ended}after 1200000;inner 1200000;late 2;main 1;outer 1200000;"
+	try $p live_threads 3 "${ended}late 2;main 1;worker 4;OUT live_threads 1;OUT main 1;OUT thread_waits 3;OUT_ASYNC thread_spins 1;"
+	try $p thread_exit 0 "${ended}late 2;main 1;worker 1;"
+	try $p exec_threads 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;worker 1;"
+	try $p _Fork 0 "${ended}late 2;main 1;
+${forked}after 3;inner 3;outer 3;IN main 1;IN raw_fork 1;OUT main 1;OUT raw_fork 1;"
+	try $p fork 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;parent 1;
+${forked}after 2;child 1;inner 1;late 2;outer 1;IN forker 1;IN inner 1;IN main 1;IN outer 1;"
+	try $p dispositions 0 "${ended}handler 1;late 2;main 1;IN dispositions 1;OUT dispositions 1;OUT on_behalf 1;OUT on_signal 1;"
+	try $p chdir 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;"
+done
+
+# a stack overflow: as many frames as entries
+(CAIRN_OUT=o.cairn ./pie overflow) 2>/dev/null
+status=$?
+set -- $(python3 "$here/dump.py" o.cairn | awk '$2 == "worker" { a = $3 }
+	$1 == "frame" && $3 == "overflow" { b += $4 } END { print a, b }')
+if [ "$status" = 139 ] && [ "$1" -gt 1000 ] && [ "$1" = "$2" ]; then
+	passed=$((passed + 1))
+else
+	failed=$((failed + 1))
+	echo "FAILED overflow: status $status, entries $1, frames $2"
+fi
+rm -f ./*.cairn
+
+# jumps interrupted by jumps: as many ways in as ways out, nothing lost
+(CAIRN_OUT=o.cairn timeout 60 ./pie storm) 2>/dev/null
+set -- $(python3 "$here/dump.py" o.cairn | awk '$1 == "state" { f = $8 }
+	$2 ~ /^IN/ && $3 == "storm" { a += $4 }
+	$2 ~ /^OUT/ && $3 == "storm" { b += $4 } END { print f, a, b }')
+if [ "$1" = 0 ] && [ "$2" -gt 100000 ] && [ "$2" = "$3" ]; then
+	passed=$((passed + 1))
+else
+	failed=$((failed + 1))
+	echo "FAILED storm: flags $1, in $2, out $3"
+fi
+rm -f ./*.cairn
+
+# ten thousand threads need few shards
+(CAIRN_OUT=o.cairn timeout 100 ./pie many_threads) 2>/dev/null
+set -- $(python3 "$here/dump.py" o.cairn | awk '$1 == "threads" { a = $2 }
+	$2 == "inner" { b = $3 } END { print a, b }')
+if [ "$1" -le 16 ] && [ "$2" = 30000 ]; then
+	passed=$((passed + 1))
+else
+	failed=$((failed + 1))
+	echo "FAILED many_threads: shards $1, inner $2"
+fi
+rm -f ./*.cairn
+
+# libraries
+try pie "libraries 300" 0 "${ended}late 2;lib 1200;main 1;"
+try lld "libraries 300" 0 "${ended}late 2;lib 1200;main 1;"
+try pie library_exit 3 "${ended}late 2;lib 1;main 1;OUT do_exit 1;OUT lib_exit 1;OUT main 1;"
+(CAIRN_OUT=o.cairn ./foreign exit) ; status=$?
+check "foreign exit" 7 "${ended}lib 3;OUT lib_exit 1;"
+(CAIRN_OUT=o.cairn ./foreign close) ; status=$?
+check "foreign close" 0 "${ended}lib 1;
+closed how 4 signal 0 flags 0 unwalked 0;lib 2;"
+
+# ignored signals stay ignored
+(trap '' TERM; CAIRN_OUT=o.cairn ./pie term); status=$?
+check "ignored signal" 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;"
+
+# names
+named() { # template, expected name
+	CAIRN_OUT=$1 ./pie return & 
+	pid=$!
+	wait $pid
+	want=$(echo "$2" | sed "s/PID/$pid/; s/HOST/$(uname -n)/")
+	if [ -f "$want" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED name $1: no $want: $(ls)"
+	fi
+	[ -n "${3:-}" ] || rm -f "$want"
+}
+named "" pie.PID.cairn
+named "a.%p.%n.%h.%%.%q.cairn" a.PID.pie.HOST.%.%q.cairn
+named "same.cairn" same.cairn keep
+named "same.cairn" same.1.cairn
+named "bare" bare keep
+named "bare" bare.1
+rm -f bare ./*.cairn
+
+# nowhere to write: same status, one line
+quiet() { # name, command
+	sh -c "$2" >/dev/null 2>err.txt
+	status=$?
+	if [ $status = 3 ] && [ "$(wc -l <err.txt)" = 1 ] && grep -q '^cairn: ' err.txt; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $1: status $status, said $(cat err.txt)"
+	fi
+}
+quiet "no directory" 'CAIRN_OUT=/nonexistent/x.cairn ./pie exit'
+quiet "file size limit" 'ulimit -f 1; CAIRN_OUT=o.cairn ./pie exit'
+rm -f ./*.cairn
+quiet "file size limit later" 'ulimit -f 80; CAIRN_OUT=o.cairn ./pie live_threads'
+if facts | grep -q '^closed.* flags 8 .*;main 1;'; then
+	passed=$((passed + 1))
+else
+	failed=$((failed + 1))
+	echo "FAILED what is left at the limit: $(facts)"
+fi
+rm -f ./*.cairn
+if [ "$(id -u)" = 0 ] && mkdir tiny && mount -t tmpfs -o size=24k none tiny 2>/dev/null; then
+	quiet "small file system" 'cd tiny && CAIRN_OUT=o.cairn ../pie live_threads'
+	dd if=/dev/zero of=tiny/fill bs=1k count=100 2>/dev/null
+	quiet "full file system" 'cd tiny && CAIRN_OUT=p.cairn ../pie exit'
+	umount tiny
+	mount -t tmpfs -o size=1m,ro none tiny
+	quiet "read-only file system" 'cd tiny && ../pie exit'
+	umount tiny
+fi
+
+echo "runtime: $passed passed, $failed failed"
+[ $failed = 0 ]
