@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A thin front of CMake: every target first sees to its Debian packages
 # (tools/install-deps, which does nothing when they are there), then builds
-# into $(BUILD).  SKIP_DEPS=1 leaves the packages alone.
+# into $(BUILD).  SKIP_DEPS=1 leaves the packages alone, V=1 shows commands.
 BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -24,9 +24,10 @@ deps-%:
 
 build: deps-build
 	@mkdir -p $(BUILD)
+	@echo "building in $(BUILD)"
 	@cmake --preset $(PRESET) -B $(BUILD) >$(BUILD)/configure.log 2>&1 || \
 		{ cat $(BUILD)/configure.log; exit 1; }
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) -- $(if $(V),-v,--quiet)
 
 demo: deps-demo build
 	@tools/demo

@@ -142,6 +142,7 @@ static void add_executable(struct argv *out, const struct scan *s)
 	add_linker(out, "--wrap=_Fork");
 	if (s->no_dynamic) {
 		add_linker(out, "--undefined=" MEMBER_STATIC);
+		add_linker(out, "--eh-frame-hdr"); /* clang leaves it out */
 		return;
 	}
 	add_linker(out, "--undefined=" MEMBER_DYNAMIC);

@@ -345,6 +345,23 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 	return NULL;
 }
 
+/*
+ * Hides how a value was made.  Loop strength reduction otherwise rewrites the
+ * loop in terms of i - start, for an instruction more per turn (measured).
+ */
+static LLVMValueRef opaque(const struct writer *w, LLVMValueRef v)
+{
+	LLVMTypeRef argument = w->type;
+	LLVMTypeRef type = LLVMFunctionType(argument, &argument, 1, false);
+	LLVMValueRef code =
+	        LLVMGetInlineAsm(type, "", 0, "=r,0", 4, false, false,
+	                         LLVMInlineAsmDialectATT, false);
+
+	if (LLVMIsConstant(v))
+		return v;
+	return LLVMBuildCall2(w->b, type, code, &v, 1, "cairn.start");
+}
+
 /* The short loop adds up on every way out. */
 static void write_exits(struct writer *w, uint32_t counter)
 {
@@ -377,6 +394,8 @@ void trip_mark(struct function *fn, edge_id back, struct marker *m)
 	LLVMPositionBuilderBefore(w.b, LLVMGetBasicBlockTerminator(before));
 	shim_copy_loop(w.head, w.latch, is_long(&w), &copied_head,
 	               &copied_latch);
+	LLVMPositionBuilderBefore(w.b, LLVMGetBasicBlockTerminator(before));
+	w.start = opaque(&w, w.start);
 	write_exits(&w, counter);
 	LLVMPositionBuilderBefore(
 	        w.b, LLVMGetBasicBlockTerminator(

@@ -69,8 +69,9 @@ static uint64_t get_fixed(const unsigned char **p, unsigned n, bool is_signed)
 #define ENC_DATAREL 0x30
 #define ENC_APPLY 0x70
 #define ENC_INDIRECT 0x80
-#define ENC_TABLE 0x3b /* sdata4, relative to the header: what linkers write \
-	                */
+#define ENC_TABLE                                                  \
+	0x3b /* sdata4, relative to the header: what linkers write \
+	      */
 
 static uint64_t get_encoded(const unsigned char **p, unsigned enc,
                             uintptr_t base)

@@ -6,7 +6,8 @@
  * instruction for exactly this polynomial.  The table of abi/crc32c.h is the
  * definition and the way for older processors.
  *
- * Cost: about 0.4 ns per 8 bytes with the instruction, 20 ns without.
+ * Cost: measured, per 8 bytes: 1.5 ns with the instruction, 60 ns without
+ * (2-core VM, busy).
  */
 #include "runtime/crc.h"
 

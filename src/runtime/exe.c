@@ -10,7 +10,7 @@
  * static program registers its destructors before it runs .preinit_array, so
  * there the last entry of .fini_array takes the place.
  *
- * Cost: about 130 system calls at the start, most of them about signals.
+ * Cost: about 150 system calls at the start, 106 of them about signals.
  */
 #include "runtime/exe.h"
 

@@ -7,7 +7,8 @@
  * and 7 of a jmp_buf, rotated left by 17 after an exclusive or with the
  * thread's pointer guard.
  *
- * Cost: measured about 100 ns for a jump over a few frames.
+ * Cost: measured over four frames: 160 to 310 ns in all, against 20 to 40 ns
+ * without us (2-core VM, busy).
  */
 #include "runtime/exe.h"
 

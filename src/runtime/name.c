@@ -45,7 +45,7 @@ static const char *base_name(const char *path)
 void name_init(const char *pattern)
 {
 	struct sys_aux aux;
-	struct utsname names = {.nodename = "unknown"};
+	struct utsname names;
 	long n = sys3(SYS_readlink, (long)"/proc/self/exe", (long)PROGRAM,
 	              sizeof(PROGRAM) - 1);
 
@@ -53,6 +53,7 @@ void name_init(const char *pattern)
 	n = sys3(SYS_getcwd, (long)DIRECTORY, sizeof(DIRECTORY), 0);
 	if (n <= 0 || DIRECTORY[0] != '/')
 		DIRECTORY[0] = 0;
+	rt_zero(&names, sizeof(names));
 	sys1(SYS_uname, (long)&names);
 	copy_string(host, sizeof(host), names.nodename);
 	sys_read_aux(&aux);

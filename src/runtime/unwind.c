@@ -15,7 +15,8 @@
  * Invariant: nothing is read but words of the stack between where the walk
  * stands and pages that the kernel confirmed to be readable.
  * Breaks when: code has no or wrong tables: UNWIND_LOST, and who walks says so.
- * Cost: measured about 5 ns for a known pc, 300 ns for a new one.
+ * Cost: a dozen loads for a known pc; a search and one pass over the function's
+ * program for a new one, and always for code of modules without marks.
  */
 #include "runtime/unwind.h"
 

@@ -54,8 +54,9 @@ def generate(seed, path):
     if seed % 3 == 0:
         options.append("--no-volatiles")
     try:
+        # csmith leaves a file platform.info where it runs.
         subprocess.run(["csmith", *options], check=True, timeout=30,
-                       capture_output=True)
+                       capture_output=True, cwd=os.path.dirname(path))
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         raise Useless from None
 

@@ -134,6 +134,31 @@ c "save-temps" -O2 -save-temps
 c "no integrated assembler" -O2 -fno-integrated-as
 s "as one response file" @/dev/null -O1
 
+# Frames that never return are found in static programs too: clang leaves out
+# the table that the unwinder needs.
+cat >leave.c <<'END'
+#include <setjmp.h>
+#include <stdlib.h>
+static jmp_buf env;
+__attribute__((noinline)) static void leaf(int i)
+{
+	if (i == 50)
+		exit(3);
+	if (i % 7 == 0)
+		longjmp(env, 1);
+}
+int main(void)
+{
+	for (volatile int i = 1;; i++)
+		if (!setjmp(env))
+			leaf(i);
+}
+END
+for how in -pie -static -static-pie; do
+	ok "leave $how" "$cc" -O2 $how leave.c -o prog
+	good "leave $how" prog leaf 50
+done
+
 # With -flto in two steps, twice may be inlined: main was entered once.
 ok "lto objects" "$cc" -flto -O2 -c main.c twice.c
 ok "lto link" "$cc" -flto -O2 main.o twice.o -o prog

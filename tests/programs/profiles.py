@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles as the tests see them: the only place that knows cairn's JSON.
 
-A test that needs counts calls read() or lines(); one that needs to know whether two
-builds of the same program counted the same calls differences().
+A test that needs counts calls read() or lines(); one that needs to know
+whether two builds of the same program counted the same calls differences().
 """
 import collections
 import dataclasses
