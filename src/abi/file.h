@@ -32,13 +32,14 @@
 #define CAIRN_HDR_START 32  /* u64: ns since the epoch */
 #define CAIRN_HDR_CRC 124   /* u32: crc32c of bytes 0..123 */
 /* Bytes 128..191: state, rewritten while the program runs. */
-#define CAIRN_HDR_STATE 128     /* u32: enum cairn_file_state */
-#define CAIRN_HDR_FLAGS 132     /* u32: CAIRN_FILE_* flags */
-#define CAIRN_HDR_LENGTH 136    /* u64: bytes of the file in use */
-#define CAIRN_HDR_END 144       /* u64: ns since the epoch, 0 while open */
-#define CAIRN_HDR_HOW 152       /* u32: enum cairn_file_how */
-#define CAIRN_HDR_SIGNAL 156    /* u32: signal number if HOW is SIGNAL */
-#define CAIRN_HDR_UNWALKED 160  /* u32: threads or frames nobody could look at \
+#define CAIRN_HDR_STATE 128  /* u32: enum cairn_file_state */
+#define CAIRN_HDR_FLAGS 132  /* u32: CAIRN_FILE_* flags */
+#define CAIRN_HDR_LENGTH 136 /* u64: bytes of the file in use */
+#define CAIRN_HDR_END 144    /* u64: ns since the epoch, 0 while open */
+#define CAIRN_HDR_HOW 152    /* u32: enum cairn_file_how */
+#define CAIRN_HDR_SIGNAL 156 /* u32: signal number if HOW is SIGNAL */
+#define CAIRN_HDR_UNWALKED                                                     \
+	160                     /* u32: threads or frames nobody could look at \
 	                         */
 #define CAIRN_HDR_STATE_CRC 188 /* u32: crc32c of 128..187, once closed */
 

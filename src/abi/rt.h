@@ -13,8 +13,8 @@
  * In an executable (compiled as PIE or not PIC at all) the delta is the
  * hidden thread-local word DELTA, local-exec.  Before the thread has a shard
  * it is CAIRN_RT_NO_DELTA: symbol + delta is then negative, so that the
- * addition that makes the address is also the test.  In code that may end up in a
- * shared object it is
+ * addition that makes the address is also the test.  In code that may end up in
+ * a shared object it is
  *     *(int64_t *)((char *)THREAD + MODULE_OFFSET)
  * where THREAD is a thread-local pointer, initial-exec, default visibility,
  * shared by all modules of the process and never NULL (it starts out pointing

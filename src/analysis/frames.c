@@ -167,6 +167,12 @@ static void add_place(struct frame_places *out, struct frame_place place)
 	out->items[out->n++] = place;
 }
 
+/* Its counters say where its frames went: no frame is looked up. */
+static bool is_strict(const struct index *ix, uint32_t function)
+{
+	return ix->map->functions[function].flags & CAIRN_FN_STRICT;
+}
+
 static void place_call(struct frame_places *out, const struct index *ix,
                        const struct profile_frame *fr)
 {
@@ -192,7 +198,7 @@ static void place_call(struct frame_places *out, const struct index *ix,
 	function = find_function(ix, fr->pc - 1);
 	if (function == MAP_NONE)
 		out->nstray++;
-	else if (!is_out)
+	else if (!is_out && !is_strict(ix, function))
 		out->misplaced[function] = true;
 }
 

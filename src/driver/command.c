@@ -246,8 +246,7 @@ static void add_ours(struct argv *out, const struct command_tools *t,
 }
 
 /* Copies the words of given argument `origin`, starting at word *i. */
-static void add_given(struct argv *out, char **given, const struct words *w,
-                      size_t *i)
+static void add_given(struct argv *out, const struct words *w, size_t *i)
 {
 	size_t first = *i, origin = w->items[first].origin;
 	bool own = false;
@@ -255,7 +254,7 @@ static void add_given(struct argv *out, char **given, const struct words *w,
 	for (; *i < w->n && w->items[*i].origin == origin; ++*i)
 		own = own || w->items[*i].own;
 	if (!own) {
-		argv_add(out, given[origin]);
+		argv_add(out, w->given[origin]);
 		return;
 	}
 	for (; first < *i; first++)
@@ -263,9 +262,9 @@ static void add_given(struct argv *out, char **given, const struct words *w,
 			argv_add(out, w->items[first].text);
 }
 
-int command_build(const struct command_tools *t, char **given,
-                  const struct words *w, const struct option *o,
-                  const struct scan *s, struct argv *out, struct cairn_err *err)
+int command_build(const struct command_tools *t, const struct words *w,
+                  const struct option *o, const struct scan *s,
+                  struct argv *out, struct cairn_err *err)
 {
 	bool marks = !o->none && s->goal >= SCAN_OBJECT;
 
@@ -279,7 +278,7 @@ int command_build(const struct command_tools *t, char **given,
 			add_ours(out, t, o, s);
 			marks = false;
 		}
-		add_given(out, given, w, &i);
+		add_given(out, w, &i);
 	}
 	if (marks)
 		add_ours(out, t, o, s);

@@ -20,15 +20,15 @@ struct command_tools {
 
 /*
  * Builds the command line of clang: everything of the user's, then what marks
- * need.  `given` are main()'s arguments, `w` the same expanded and scanned.
+ * need.
  *
+ * Requires: w was scanned into *s and *o.
  * Fails:  CAIRN_E_USAGE for a combination in which marks cannot work,
  *         CAIRN_E_ABSENT if plugin or runtime is not installed.
  * Memory: the strings of *out live as long as the process.
  */
-int command_build(const struct command_tools *t, char **given,
-                  const struct words *w, const struct option *o,
-                  const struct scan *s, struct argv *out,
-                  struct cairn_err *err);
+int command_build(const struct command_tools *t, const struct words *w,
+                  const struct option *o, const struct scan *s,
+                  struct argv *out, struct cairn_err *err);
 
 #endif /* CAIRN_DRIVER_COMMAND_H */

@@ -134,8 +134,7 @@ int main(int argc, char **argv)
 	words_expand(&words, argc, argv);
 	if (scan_words(&scan, &words, &option, &err) < 0 ||
 	    find_tools(&tools, name, &err) < 0 ||
-	    command_build(&tools, argv, &words, &option, &scan, &command,
-	                  &err) < 0) {
+	    command_build(&tools, &words, &option, &scan, &command, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", name, err.text);
 		return 2;
 	}

@@ -73,8 +73,10 @@ static char *take_word(char *p)
 	for (; *p && (quote || !is_space(*p)); p++) {
 		if (*p == '\\' && p[1])
 			*to++ = *++p;
-		else if (quote ? *p == quote : *p == '"' || *p == '\'')
-			quote = quote ? '\0' : *p;
+		else if (quote && *p == quote)
+			quote = '\0';
+		else if (!quote && (*p == '"' || *p == '\''))
+			quote = *p;
 		else
 			*to++ = *p;
 	}
@@ -108,6 +110,7 @@ static void expand(struct words *w, const char *text, size_t origin, int depth)
 
 void words_expand(struct words *w, int argc, char **argv)
 {
+	w->given = argv;
 	for (int i = 1; i < argc; i++)
 		expand(w, argv[i], (size_t)i, 0);
 }

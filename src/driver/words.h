@@ -17,6 +17,7 @@ struct word {
 };
 
 struct words {
+	char **given; /* main()'s arguments, which origins count in */
 	struct word *items;
 	size_t n, cap;
 };

@@ -91,7 +91,9 @@ static void add_line(struct describer *d, LLVMValueRef instruction)
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
 	struct line line;
 
-	if (!location || LLVMIsAPHINode(instruction))
+	/* `unreachable` keeps the line of code that was deleted */
+	if (!location || LLVMIsAPHINode(instruction) ||
+	    LLVMIsAUnreachableInst(instruction))
 		return;
 	line.number = LLVMDILocationGetLine(location);
 	line.file = file_index(

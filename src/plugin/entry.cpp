@@ -37,6 +37,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PseudoProbe.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCExpr.h"
 #include "llvm/MC/MCPseudoProbe.h"
@@ -55,14 +56,17 @@
 using namespace llvm;
 
 static cl::opt<std::string> OptMode("cairn-mode", cl::Hidden,
-				    cl::desc("Cairn: what to record"));
+                                    cl::desc("Cairn: what to record"));
 static cl::opt<std::string> OptFeedback("cairn-feedback", cl::Hidden,
-					cl::desc("Cairn: measured weights"));
+                                        cl::desc("Cairn: measured weights"));
 static cl::opt<std::string> OptStage("cairn-stage", cl::Hidden,
-				     cl::init("late"),
-				     cl::desc("Cairn: late or source"));
+                                     cl::init("late"),
+                                     cl::desc("Cairn: late or source"));
 static cl::opt<bool> OptLto("cairn-lto", cl::Hidden,
-			    cl::desc("Cairn: marks go in at link time"));
+                            cl::desc("Cairn: marks go in at link time"));
+
+static cl::opt<bool> OptVerify("cairn-verify", cl::Hidden,
+                               cl::desc("Cairn: check the marked module"));
 
 // --- analyses ---------------------------------------------------------------
 
@@ -76,12 +80,11 @@ void shim_prepare(struct shim *s, LLVMValueRef f)
 {
 	Function &F = *unwrap<Function>(f);
 	s->Frequencies = &s->Analyses.getResult<BlockFrequencyAnalysis>(F);
-	s->Probabilities =
-		&s->Analyses.getResult<BranchProbabilityAnalysis>(F);
+	s->Probabilities = &s->Analyses.getResult<BranchProbabilityAnalysis>(F);
 }
 
 uint64_t shim_edge_frequency(struct shim *s, LLVMBasicBlockRef block,
-			     unsigned k)
+                             unsigned k)
 {
 	BasicBlock *B = unwrap(block);
 	BlockFrequency Frequency = s->Frequencies->getBlockFreq(B);
@@ -97,8 +100,8 @@ LLVMBasicBlockRef shim_split_edge(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 {
 	BasicBlock *From = unwrap(from), *To = unwrap(to);
 	Function *F = From->getParent();
-	BasicBlock *New = BasicBlock::Create(F->getContext(), "cairn.edge", F,
-					     To);
+	BasicBlock *New =
+	        BasicBlock::Create(F->getContext(), "cairn.edge", F, To);
 	BranchInst *Br = BranchInst::Create(To, New);
 
 	Br->setDebugLoc(From->getTerminator()->getDebugLoc());
@@ -115,13 +118,13 @@ LLVMBasicBlockRef shim_split_edge(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 LLVMBasicBlockRef shim_split_pad(LLVMBasicBlockRef from)
 {
 	BasicBlock *From = unwrap(from);
-	BasicBlock *Pad = cast<InvokeInst>(From->getTerminator())->getUnwindDest();
+	BasicBlock *Pad =
+	        cast<InvokeInst>(From->getTerminator())->getUnwindDest();
 	SmallVector<BasicBlock *, 2> New;
 
 	if (!Pad->getUniquePredecessor())
 		SplitLandingPadPredecessors(Pad, From, ".cairn", ".rest", New);
-	return wrap(
-		cast<InvokeInst>(From->getTerminator())->getUnwindDest());
+	return wrap(cast<InvokeInst>(From->getTerminator())->getUnwindDest());
 }
 
 LLVMBasicBlockRef shim_split_before(LLVMValueRef instruction)
@@ -183,8 +186,8 @@ LLVMValueRef shim_edge_place(LLVMBasicBlockRef from, unsigned k)
 }
 
 void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
-		    LLVMValueRef choose, LLVMBasicBlockRef *copied_head,
-		    LLVMBasicBlockRef *copied_latch)
+                    LLVMValueRef choose, LLVMBasicBlockRef *copied_head,
+                    LLVMBasicBlockRef *copied_latch)
 {
 	BasicBlock *Head = unwrap(head);
 	DominatorTree Tree(*Head->getParent());
@@ -195,14 +198,14 @@ void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
 
 	formLCSSA(*L, Tree, &Loops, nullptr);
 	BasicBlock *Before = L->getLoopPreheader();
-	BasicBlock *Short = SplitBlock(Before, Before->getTerminator(), &Tree,
-				       &Loops);
+	BasicBlock *Short =
+	        SplitBlock(Before, Before->getTerminator(), &Tree, &Loops);
 	Loop *Copy = cloneLoopWithPreheader(Short, Before, L, Map, ".long",
-					    &Loops, &Tree, Blocks);
+	                                    &Loops, &Tree, Blocks);
 	remapInstructionsInBlocks(Blocks, Map);
 	Before->getTerminator()->eraseFromParent();
 	auto *Branch = BranchInst::Create(Copy->getLoopPreheader(), Short,
-					  unwrap(choose), Before);
+	                                  unwrap(choose), Before);
 	shim_set_unlikely(wrap(Branch));
 
 	L->getUniqueExitBlocks(Exits);
@@ -210,7 +213,8 @@ void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
 		for (PHINode &Phi : Exit->phis())
 			for (unsigned I = 0, N = Phi.getNumIncomingValues();
 			     I < N; I++) {
-				Value *From = Map.lookup(Phi.getIncomingBlock(I));
+				Value *From =
+				        Map.lookup(Phi.getIncomingBlock(I));
 				Value *V = Phi.getIncomingValue(I);
 
 				if (!From)
@@ -233,8 +237,8 @@ bool shim_always_returns(LLVMValueRef call)
 static CallBase *addDeopt(CallBase *Old, ArrayRef<Value *> Values)
 {
 	OperandBundleDef Deopt("deopt", Values);
-	CallBase *New = CallBase::addOperandBundle(
-		Old, LLVMContext::OB_deopt, Deopt, Old->getIterator());
+	CallBase *New = CallBase::addOperandBundle(Old, LLVMContext::OB_deopt,
+	                                           Deopt, Old->getIterator());
 
 	New->copyMetadata(*Old);
 	New->takeName(Old);
@@ -248,7 +252,7 @@ void shim_add_site(LLVMValueRef call, uint32_t id)
 	CallBase *New = addDeopt(unwrap<CallBase>(call), {});
 
 	New->addFnAttr(Attribute::get(New->getContext(), "statepoint-id",
-				      std::to_string(id)));
+	                              std::to_string(id)));
 }
 
 // Inlining a call appends the bundles inside to the caller's: the list of a
@@ -259,8 +263,8 @@ void shim_add_early_site(LLVMValueRef call, uint64_t key, uint32_t id)
 	auto *I32 = Type::getInt32Ty(Call->getContext());
 
 	addDeopt(Call, {ConstantInt::get(I32, key & 0x7fffffff),
-			ConstantInt::get(I32, key >> 31 & 0x7fffffff),
-			ConstantInt::get(I32, id)});
+	                ConstantInt::get(I32, key >> 31 & 0x7fffffff),
+	                ConstantInt::get(I32, id)});
 }
 
 uint64_t shim_key(LLVMValueRef f)
@@ -270,7 +274,7 @@ uint64_t shim_key(LLVMValueRef f)
 
 	if (F.hasLocalLinkage())
 		Name += "\n" + F.getParent()->getSourceFileName() + "\n" +
-			F.getParent()->getModuleIdentifier();
+		        F.getParent()->getModuleIdentifier();
 	return xxh3_64bits(Name) >> 2;
 }
 
@@ -279,9 +283,9 @@ LLVMValueRef shim_define_counters(LLVMValueRef f, uint32_t n, uint64_t key)
 	Function &F = *unwrap<Function>(f);
 	Module &M = *F.getParent();
 	auto *Type = ArrayType::get(Type::getInt64Ty(M.getContext()), n);
-	auto *G = new GlobalVariable(M, Type, false,
-				     GlobalValue::InternalLinkage,
-				     Constant::getNullValue(Type));
+	auto *G =
+	        new GlobalVariable(M, Type, false, GlobalValue::InternalLinkage,
+	                           Constant::getNullValue(Type));
 
 	if (F.hasComdat() && !F.hasLocalLinkage()) {
 		G->setName("__cairn_cnt." + F.getName());
@@ -301,8 +305,8 @@ LLVMValueRef shim_placeholder(LLVMModuleRef module)
 	Module &M = *unwrap(module);
 	LLVMContext &C = M.getContext();
 	auto Callee = M.getOrInsertFunction(
-		PLUGIN_PLACEHOLDER, Type::getVoidTy(C),
-		PointerType::get(C, 0), Type::getInt64Ty(C));
+	        PLUGIN_PLACEHOLDER, Type::getVoidTy(C), PointerType::get(C, 0),
+	        Type::getInt64Ty(C));
 	auto *F = cast<Function>(Callee.getCallee());
 
 	F->setDoesNotThrow();
@@ -319,12 +323,11 @@ void shim_add_probe(LLVMValueRef before, uint32_t id)
 	IRBuilder<> Builder(Place);
 
 	Builder.SetCurrentDebugLocation(DebugLoc());
-	Builder.CreateIntrinsic(
-		Intrinsic::pseudoprobe, {},
-		{Builder.getInt64(1), Builder.getInt64(id), Builder.getInt32(0),
-		 Builder.getInt64(0)});
+	Builder.CreateIntrinsic(Intrinsic::pseudoprobe, {},
+	                        {Builder.getInt64(1), Builder.getInt64(id),
+	                         Builder.getInt32(0), Builder.getInt64(0)});
 	Place->getModule()->getOrInsertNamedMetadata(
-		PseudoProbeDescMetadataName);
+	        PseudoProbeDescMetadataName);
 }
 
 bool shim_may_add_probes(LLVMModuleRef module)
@@ -344,7 +347,7 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 	Module &M = *F.getParent();
 	auto personality = [&](const char *Name) {
 		auto *Type = FunctionType::get(Type::getInt32Ty(M.getContext()),
-					       true);
+		                               true);
 		auto Callee = M.getOrInsertFunction(Name, Type);
 		auto *G = cast<GlobalValue>(Callee.getCallee());
 		G->setVisibility(GlobalValue::HiddenVisibility);
@@ -373,8 +376,8 @@ void shim_set_element_type(LLVMValueRef call, LLVMTypeRef type)
 	auto *Call = unwrap<CallBase>(call);
 
 	Call->addParamAttr(0, Attribute::get(Call->getContext(),
-					     Attribute::ElementType,
-					     unwrap(type)));
+	                                     Attribute::ElementType,
+	                                     unwrap(type)));
 }
 
 void shim_set_unlikely(LLVMValueRef branch)
@@ -383,10 +386,11 @@ void shim_set_unlikely(LLVMValueRef branch)
 	MDBuilder Builder(I->getContext());
 
 	I->setMetadata(LLVMContext::MD_prof,
-		       Builder.createBranchWeights(1, 1 << 20));
+	               Builder.createBranchWeights(1, 1 << 20));
 }
 
-// --- questions ----------------------------------------------------------------
+// --- questions
+// ----------------------------------------------------------------
 
 static bool isIfuncResolver(const Function &F)
 {
@@ -461,12 +465,15 @@ LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram)
 	return wrap(unwrap<DISubprogram>(subprogram)->getFile());
 }
 
-// --- sections -------------------------------------------------------------------
+// --- sections
+// -------------------------------------------------------------------
 
-namespace {
+namespace
+{
 
-class CairnStrategy : public GCStrategy {
-public:
+class CairnStrategy : public GCStrategy
+{
+      public:
 	CairnStrategy()
 	{
 		UseStatepoints = false;
@@ -479,7 +486,8 @@ public:
 // write comes from the named metadata PLUGIN_FUNCTIONS, one node per function:
 // the function (null if it is gone), its counters (or null), their number, and
 // the blob.
-class CairnPrinter : public GCMetadataPrinter {
+class CairnPrinter : public GCMetadataPrinter
+{
 	struct Site {
 		const MCExpr *Offset;
 		uint64_t Id;
@@ -488,32 +496,33 @@ class CairnPrinter : public GCMetadataPrinter {
 	DenseMap<const MCSymbol *, std::vector<Site>> Sites, Probes;
 
 	static const MCExpr *difference(const MCSymbol *A, const MCSymbol *B,
-					MCContext &Context)
+	                                MCContext &Context)
 	{
 		return MCBinaryExpr::createSub(
-			MCSymbolRefExpr::create(A, Context),
-			MCSymbolRefExpr::create(B, Context), Context);
+		        MCSymbolRefExpr::create(A, Context),
+		        MCSymbolRefExpr::create(B, Context), Context);
 	}
 
 	// Takes the probes out of LLVM's table: they go into our section.
 	void collectProbes(MCContext &Context)
 	{
-		auto &Table = Context.getMCPseudoProbeTable().getProbeSections();
+		auto &Table =
+		        Context.getMCPseudoProbeTable().getProbeSections();
 
 		for (auto &[Symbol, Tree] : Table.getMCProbes())
 			for (auto &[Inlined, Node] : Tree.getChildren())
 				for (MCPseudoProbe &Probe : Node->getProbes())
 					Probes[Symbol].push_back(
-						{difference(Probe.getLabel(),
-							    Symbol, Context),
-						 Probe.getIndex(), 0});
+					        {difference(Probe.getLabel(),
+					                    Symbol, Context),
+					         Probe.getIndex(), 0});
 		Table = MCPseudoProbeSections();
 	}
 
 	// A record lists calling convention, flags and number of values, then
 	// the values of the bundle: none, or three per inlined function.
 	static void addSites(const StackMaps::CallsiteInfo &Call,
-			     std::vector<Site> &List)
+	                     std::vector<Site> &List)
 	{
 		auto value = [&](size_t I) {
 			return uint64_t(Call.Locations[I].Offset);
@@ -525,7 +534,7 @@ class CairnPrinter : public GCMetadataPrinter {
 		}
 		for (size_t I = 3; I + 2 < Call.Locations.size(); I += 3)
 			List.push_back({Call.CSOffsetExpr, value(I + 2),
-					value(I) | value(I + 1) << 31});
+			                value(I) | value(I + 1) << 31});
 	}
 
 	void collect(StackMaps &Maps)
@@ -537,8 +546,8 @@ class CairnPrinter : public GCMetadataPrinter {
 	}
 
 	MCSection *section(AsmPrinter &AP, const char *Name, unsigned Type,
-			   unsigned Flags, const Function *F,
-			   const GlobalObject *KeyHolder)
+	                   unsigned Flags, const Function *F,
+	                   const GlobalObject *KeyHolder)
 	{
 		const MCSymbolELF *Linked = nullptr;
 		StringRef Group;
@@ -551,21 +560,20 @@ class CairnPrinter : public GCMetadataPrinter {
 		}
 		if (!Group.empty())
 			Flags |= ELF::SHF_GROUP;
-		return AP.OutContext.getELFSection(
-			Name, Type, Flags, 0, Group, !Group.empty(),
-			NextUnique++, Linked);
+		return AP.OutContext.getELFSection(Name, Type, Flags, 0, Group,
+		                                   !Group.empty(), NextUnique++,
+		                                   Linked);
 	}
 
 	void emitCounters(AsmPrinter &AP, const GlobalVariable *Counters,
-			  const Function *F, uint64_t Count)
+	                  const Function *F, uint64_t Count)
 	{
 		MCStreamer &Out = *AP.OutStreamer;
 		MCSymbol *Symbol = AP.getSymbol(Counters);
 
-		Out.switchSection(section(AP, CAIRN_COUNTERS_SECTION,
-					  ELF::SHT_NOBITS,
-					  ELF::SHF_ALLOC | ELF::SHF_WRITE,
-					  nullptr, F));
+		Out.switchSection(
+		        section(AP, CAIRN_COUNTERS_SECTION, ELF::SHT_NOBITS,
+		                ELF::SHF_ALLOC | ELF::SHF_WRITE, nullptr, F));
 		Out.emitValueToAlignment(Align(8));
 		if (F && F->hasComdat()) {
 			Out.emitSymbolAttribute(Symbol, MCSA_Weak);
@@ -575,8 +583,8 @@ class CairnPrinter : public GCMetadataPrinter {
 		Out.emitLabel(Symbol);
 		Out.emitZeros(8 * Count);
 		Out.emitELFSize(Symbol,
-				MCConstantExpr::create(int64_t(8 * Count),
-						       AP.OutContext));
+		                MCConstantExpr::create(int64_t(8 * Count),
+		                                       AP.OutContext));
 	}
 
 	// As an expression where the streamer knows it, which needs no help
@@ -585,19 +593,20 @@ class CairnPrinter : public GCMetadataPrinter {
 	{
 		if (!Code)
 			AP.OutStreamer->emitInt32(0);
-		else if (const MCExpr *Size = cast<MCSymbolELF>(Code)->getSize())
+		else if (const MCExpr *Size =
+		                 cast<MCSymbolELF>(Code)->getSize())
 			AP.OutStreamer->emitValue(Size, 4);
 		else
 			AP.OutStreamer->emitValue(
-				MCSymbolRefExpr::create(
-					Code, MCSymbolRefExpr::VK_SIZE,
-					AP.OutContext),
-				4);
+			        MCSymbolRefExpr::create(
+			                Code, MCSymbolRefExpr::VK_SIZE,
+			                AP.OutContext),
+			        4);
 	}
 
 	void emitRecord(AsmPrinter &AP, const Function *F,
-			const GlobalVariable *Counters, uint64_t Count,
-			StringRef Blob)
+	                const GlobalVariable *Counters, uint64_t Count,
+	                StringRef Blob)
 	{
 		MCStreamer &Out = *AP.OutStreamer;
 		MCSymbol *Code = F ? AP.getSymbol(F) : nullptr;
@@ -611,11 +620,10 @@ class CairnPrinter : public GCMetadataPrinter {
 			Holder = Counters;
 		}
 		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
-					  ELF::SHT_PROGBITS, 0, F, Holder));
+		                          ELF::SHT_PROGBITS, 0, F, Holder));
 		Out.emitInt32(CAIRN_MAP_MAGIC);
-		Out.emitInt32(
-			uint32_t(CAIRN_MAP_HEAD_SIZE + Blob.size() +
-				 8 * (Calls.size() + Blocks.size())));
+		Out.emitInt32(uint32_t(CAIRN_MAP_HEAD_SIZE + Blob.size() +
+		                       8 * (Calls.size() + Blocks.size())));
 		if (Code)
 			Out.emitSymbolValue(Code, 8);
 		else
@@ -652,10 +660,10 @@ class CairnPrinter : public GCMetadataPrinter {
 		if (Known.empty())
 			return;
 		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
-					  ELF::SHT_PROGBITS, 0, &F, &F));
+		                          ELF::SHT_PROGBITS, 0, &F, &F));
 		Out.emitInt32(CAIRN_SITES_MAGIC);
 		Out.emitInt32(uint32_t(CAIRN_SITES_HEAD_SIZE +
-				       CAIRN_SITES_ENTRY_SIZE * Known.size()));
+		                       CAIRN_SITES_ENTRY_SIZE * Known.size()));
 		Out.emitSymbolValue(Code, 8);
 		Out.emitInt32(uint32_t(Known.size()));
 		emitCodeSize(AP, Code);
@@ -669,7 +677,7 @@ class CairnPrinter : public GCMetadataPrinter {
 	DenseMap<uint64_t, const GlobalVariable *> Keys;
 	unsigned NextUnique = 0x40000000;
 
-public:
+      public:
 	bool emitStackMaps(StackMaps &Maps, AsmPrinter &AP) override
 	{
 		const Module &M = *AP.MMI->getModule();
@@ -681,32 +689,32 @@ public:
 		for (unsigned I = 0; List && I < List->getNumOperands(); I++) {
 			const MDNode *Node = List->getOperand(I);
 			auto *F = mdconst::dyn_extract_or_null<Function>(
-				Node->getOperand(0));
+			        Node->getOperand(0));
 			auto *Counters =
-				mdconst::dyn_extract_or_null<GlobalVariable>(
-					Node->getOperand(1));
+			        mdconst::dyn_extract_or_null<GlobalVariable>(
+			                Node->getOperand(1));
 			auto *Count = mdconst::extract<ConstantInt>(
-				Node->getOperand(2));
+			        Node->getOperand(2));
 			auto *Blob = cast<MDString>(Node->getOperand(3));
 			auto *Key = mdconst::extract<ConstantInt>(
-				Node->getOperand(4));
+			        Node->getOperand(4));
 
 			if (!Key->isZero()) {
 				if (Counters)
 					Keys[Key->getZExtValue()] = Counters;
 				if (Counters)
 					emitRecord(AP, nullptr, Counters,
-						   Count->getZExtValue(),
-						   Blob->getString());
+					           Count->getZExtValue(),
+					           Blob->getString());
 				continue;
 			}
 			if (!F || F->isDeclaration())
 				continue;
 			if (Counters)
 				emitCounters(AP, Counters, F,
-					     Count->getZExtValue());
+				             Count->getZExtValue());
 			emitRecord(AP, F, Counters, Count->getZExtValue(),
-				   Blob->getString());
+			           Blob->getString());
 		}
 		if (!Keys.empty())
 			for (const Function &F : M)
@@ -721,15 +729,16 @@ public:
 
 GCRegistry::Add<CairnStrategy> RegisterStrategy(PLUGIN_GC, "Cairn");
 GCMetadataPrinterRegistry::Add<CairnPrinter> RegisterPrinter(PLUGIN_GC,
-							     "Cairn");
+                                                             "Cairn");
 
 // --- the passes --------------------------------------------------------------
 
-class CairnPass : public PassInfoMixin<CairnPass> {
+class CairnPass : public PassInfoMixin<CairnPass>
+{
 	plugin_moment Moment;
 	bool AtLink;
 
-public:
+      public:
 	CairnPass(plugin_moment Moment, bool AtLink)
 	    : Moment(Moment), AtLink(AtLink)
 	{
@@ -745,15 +754,15 @@ public:
 	{
 		if (!OptMode.empty())
 			return {OptMode.c_str(), OptFeedback.c_str(),
-				OptStage.c_str()};
+			        OptStage.c_str()};
 		auto *List = M.getNamedMetadata(PLUGIN_OPTIONS);
 		if (!List || !List->getNumOperands())
 			return {nullptr, "", ""};
 		const MDNode *Node = List->getOperand(0);
 		auto text = [&](unsigned I) {
 			return cast<MDString>(Node->getOperand(I))
-				->getString()
-				.data();
+			        ->getString()
+			        .data();
 		};
 		return {text(0), text(1), text(2)};
 	}
@@ -767,17 +776,18 @@ public:
 		if (List->getNumOperands())
 			return;
 		auto text = [&](const std::string &S) {
-			return MDString::get(C, StringRef(S.c_str(),
-							  S.size() + 1));
+			return MDString::get(
+			        C, StringRef(S.c_str(), S.size() + 1));
 		};
-		List->addOperand(MDNode::get(C, {text(OptMode),
-						 text(OptFeedback),
-						 text(OptStage)}));
+		List->addOperand(MDNode::get(
+		        C, {text(OptMode), text(OptFeedback), text(OptStage)}));
 	}
 
 	PreservedAnalyses run(Module &M, ModuleAnalysisManager &Manager)
 	{
-		if (OptLto && !AtLink && Moment == PLUGIN_LATE) {
+		// Of a fat object the bitcode waits, the code is made now.
+		if (OptLto && !AtLink && Moment == PLUGIN_LATE &&
+		    !M.getNamedGlobal("llvm.embedded.object")) {
 			leaveWord(M);
 			return PreservedAnalyses::all();
 		}
@@ -785,17 +795,21 @@ public:
 		if (!Options.mode)
 			return PreservedAnalyses::all();
 		auto &Functions =
-			Manager.getResult<FunctionAnalysisManagerModuleProxy>(M)
-				.getManager();
+		        Manager.getResult<FunctionAnalysisManagerModuleProxy>(M)
+		                .getManager();
 		struct shim Shim = {Functions};
 		char Message[1024] = "";
-		bool Changed = cairn_plugin_run(wrap(&M), &Shim, &Options,
-						Moment, Message,
-						sizeof(Message));
+		bool Changed =
+		        cairn_plugin_run(wrap(&M), &Shim, &Options, Moment,
+		                         Message, sizeof(Message));
+		if (!Message[0] && Changed && OptVerify &&
+		    verifyModule(M, &errs()))
+			snprintf(Message, sizeof(Message),
+			         "cairn: the marked module is not valid");
 		if (Message[0])
 			M.getContext().emitError(Message);
 		return Changed ? PreservedAnalyses::none()
-			       : PreservedAnalyses::all();
+		               : PreservedAnalyses::all();
 	}
 };
 
@@ -805,17 +819,17 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
 {
 	auto Register = [](PassBuilder &Builder) {
 		Builder.registerPipelineStartEPCallback(
-			[](ModulePassManager &Passes, OptimizationLevel) {
-				Passes.addPass(CairnPass(PLUGIN_EARLY, false));
-			});
+		        [](ModulePassManager &Passes, OptimizationLevel) {
+			        Passes.addPass(CairnPass(PLUGIN_EARLY, false));
+		        });
 		Builder.registerOptimizerLastEPCallback(
-			[](ModulePassManager &Passes, OptimizationLevel) {
-				Passes.addPass(CairnPass(PLUGIN_LATE, false));
-			});
+		        [](ModulePassManager &Passes, OptimizationLevel) {
+			        Passes.addPass(CairnPass(PLUGIN_LATE, false));
+		        });
 		Builder.registerFullLinkTimeOptimizationLastEPCallback(
-			[](ModulePassManager &Passes, OptimizationLevel) {
-				Passes.addPass(CairnPass(PLUGIN_LATE, true));
-			});
+		        [](ModulePassManager &Passes, OptimizationLevel) {
+			        Passes.addPass(CairnPass(PLUGIN_LATE, true));
+		        });
 	};
 	return {LLVM_PLUGIN_API_VERSION, "cairn", CAIRN_VERSION, Register};
 }

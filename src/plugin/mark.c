@@ -143,7 +143,9 @@ static LLVMValueRef checked(struct marker *m, LLVMValueRef test,
 	phi = LLVMBuildPhi(m->builder, m->i64, "cairn.delta");
 	LLVMAddIncoming(phi, values, blocks, 2);
 	LLVMPositionBuilderBefore(m->builder, place);
-	m->fn->nodes[1].block = body;
+	for (block_id i = 1; i < m->fn->g.nblocks; i++)
+		if (m->fn->nodes[i].block == entry)
+			m->fn->nodes[i].block = body; /* all its parts */
 	return phi;
 }
 
@@ -512,7 +514,7 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode)
 {
 	LLVMValueRef callee = shim_placeholder(LLVMGetGlobalParent(f));
 	struct node nodes[2] = {{0}, {.block = LLVMGetEntryBasicBlock(f)}};
-	struct function fn = {.f = f, .nodes = nodes};
+	struct function fn = {.f = f, .nodes = nodes, .g.nblocks = 2};
 	struct marker m;
 	size_t n;
 	LLVMValueRef *found = find_placeholders(f, callee, &n);

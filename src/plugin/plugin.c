@@ -220,9 +220,32 @@ static void leave_out(struct plugin *p, LLVMValueRef f, const char *reason)
 	bytes_release(&blob);
 }
 
+/*
+ * pthread_cleanup_push in C: a cancelled thread comes back into the function
+ * by a jump inside libc that nobody can see.  Such functions are counted
+ * strictly, which needs nobody to look.
+ */
+static bool has_cleanup_handler(LLVMValueRef f)
+{
+	LLVMValueRef callee = LLVMGetNamedFunction(LLVMGetGlobalParent(f),
+	                                           "__pthread_register_cancel");
+	LLVMUseRef use = callee ? LLVMGetFirstUse(callee) : NULL;
+
+	for (; use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (LLVMIsAInstruction(user) &&
+		    LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)) ==
+		            f)
+			return true;
+	}
+	return false;
+}
+
 static void run_on_function(struct plugin *p, LLVMValueRef f)
 {
 	const char *reason = shim_why_not(f);
+	struct mode mode = p->mode;
 	struct bytes blob = {0};
 	struct function fn;
 
@@ -231,14 +254,15 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 		return;
 	}
 	shim_prepare(p->shim, f);
-	function_import(&fn, f, &p->mode, p->shim);
+	mode.strict |= !mode.slow && has_cleanup_handler(f);
+	function_import(&fn, f, &mode, p->shim);
 	choose_chords(p, &fn);
 	number_counters(p, &fn);
-	describe_function(&fn, &p->mode, &blob);
-	if (p->mode.source)
+	describe_function(&fn, &mode, &blob);
+	if (mode.source)
 		mark_function_early(&fn);
 	else
-		mark_function(&fn, &p->mode);
+		mark_function(&fn, &mode);
 	add_record(p, &fn, &blob);
 	bytes_release(&blob);
 	function_release(&fn);

@@ -323,6 +323,14 @@ class Build:
         return os.path.join(self.dir, "out.cairn")
 
 
+def own_functions(functions):
+    """Functions of the program that ran.  Which copy of a library template
+    runs, ours or the one in libstdc++, is up to the inliner once marks are in
+    before it; and it drops inline functions that nobody needs any more."""
+    return {key: f for key, f in functions.items()
+            if f.entries and not (key[2] or "").startswith("/usr/")}
+
+
 def same_behaviour(plain, ours, mode):
     for what, a, b in zip(("status", "stdout", "stderr"), plain, ours):
         if a != b:
@@ -346,6 +354,8 @@ def attempt(test, directory, generated):
         if not (reference.program.varying and mode.endswith(",all")):
             check(build.profile())
         profiles.append(read(build.profile()))
+    if "--cairn-stage=source" in test.flags:
+        profiles = [own_functions(p) for p in profiles]
     said = differences(*profiles, PROGRAMS[test.program].varying)
     if said:
         raise Broken("%d differences from %s,all: %s" % (
