@@ -328,7 +328,7 @@ def own_functions(functions):
     runs, ours or the one in libstdc++, is up to the inliner once marks are in
     before it; and it drops inline functions that nobody needs any more."""
     return {key: f for key, f in functions.items()
-            if f.entries and not (key[2] or "").startswith("/usr/")}
+            if f.entries != 0 and not (key[2] or "").startswith("/usr/")}
 
 
 def same_behaviour(plain, ours, mode):
@@ -354,7 +354,7 @@ def attempt(test, directory, generated):
         if not (reference.program.varying and mode.endswith(",all")):
             check(build.profile())
         profiles.append(read(build.profile()))
-    if "--cairn-stage=source" in test.flags:
+    if test.stage == SOURCE:
         profiles = [own_functions(p) for p in profiles]
     said = differences(*profiles, PROGRAMS[test.program].varying)
     if said:
