@@ -136,6 +136,9 @@ static const char *rule_of(enum counts_doubt doubt)
 		return "C3";
 	case COUNTS_MISPLACED:
 		return "C4";
+	case COUNTS_UNLOCATED:
+	case COUNTS_HELD:
+		return "C6";
 	default:
 		return "C1";
 	}
@@ -148,7 +151,7 @@ static char *describe(const struct counts *c, const struct profile_module *m,
 	const char *reason = counts_reason(r->doubt);
 	const char *cause = likely_cause(c, m);
 
-	if (r->bad_edge != UINT32_MAX) {
+	if (r->bad_edge != UINT32_MAX && r->doubt == COUNTS_NEGATIVE) {
 		const struct map_edge *e =
 		        &m->map->edges[f->first_edge + r->bad_edge];
 
@@ -156,6 +159,8 @@ static char *describe(const struct counts *c, const struct profile_module *m,
 		                 " to %" PRIu32 "); likely cause: %s",
 		                 reason, r->bad_edge, e->src, e->dst, cause);
 	}
+	if (r->doubt == COUNTS_HELD || r->doubt == COUNTS_UNLOCATED)
+		return xstrdup(reason);
 	if (r->bad_block != UINT32_MAX)
 		return xasprintf("%s (block %" PRIu32 "); likely cause: %s",
 		                 reason, r->bad_block, cause);

@@ -50,7 +50,7 @@ struct job {
 
 bool counts_is_inconsistent(enum counts_doubt doubt)
 {
-	return doubt >= COUNTS_MISPLACED;
+	return doubt >= COUNTS_UNLOCATED;
 }
 
 const char *counts_reason(enum counts_doubt doubt)
@@ -71,6 +71,13 @@ const char *counts_reason(enum counts_doubt doubt)
 		return "threads or frames could not be looked at when the "
 		       "program ended: derived counts may miss one per such "
 		       "frame";
+	case COUNTS_UNLOCATED:
+		return "a signal ended the program in code that does not say "
+		       "which block it is in: derived counts may miss one";
+	case COUNTS_HELD:
+		return "a signal ended the program in a loop that held its "
+		       "count in a register: up to 65536 turns of that loop "
+		       "are missing; build with edges,strict to have them";
 	case COUNTS_MISPLACED:
 		return "a recorded frame fits no place in the function";
 	case COUNTS_NEGATIVE:
@@ -260,8 +267,13 @@ static void recover_function(struct job *j)
 }
 
 static void count_function(struct job *j, const struct counts *c,
-                           bool misplaced)
+                           enum frame_trouble trouble)
 {
+	static const enum counts_doubt doubt_of[] = {
+	        [FRAME_UNLOCATED] = COUNTS_UNLOCATED,
+	        [FRAME_HELD] = COUNTS_HELD,
+	        [FRAME_MISPLACED] = COUNTS_MISPLACED,
+	};
 	uint32_t flags = j->f->flags;
 
 	j->out->bad_edge = j->out->bad_block = UINT32_MAX;
@@ -275,8 +287,10 @@ static void count_function(struct job *j, const struct counts *c,
 	if (!(flags & CAIRN_FN_STRICT) || c->doubt == COUNTS_INCOMPLETE)
 		j->out->doubt = c->doubt;
 	recover_function(j);
-	if (misplaced && !counts_is_inconsistent(j->out->doubt))
-		j->out->doubt = COUNTS_MISPLACED;
+	/* a loop that held its count explains what does not add up */
+	if (trouble == FRAME_HELD ||
+	    (trouble && !counts_is_inconsistent(j->out->doubt)))
+		j->out->doubt = doubt_of[trouble];
 }
 
 static void add_totals(struct counts_totals *t, const struct job *j)
@@ -328,7 +342,7 @@ static void count_module(struct counts *c, uint32_t module)
 			j.places = places.items + at;
 		for (; at < places.n && places.items[at].function == i; at++)
 			j.nplaces++;
-		count_function(&j, c, places.misplaced[i]);
+		count_function(&j, c, places.trouble[i]);
 		add_totals(&c->totals, &j);
 	}
 	frames_release(&places);

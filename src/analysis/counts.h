@@ -16,6 +16,8 @@ enum counts_doubt {
 	COUNTS_OPEN,       /* killed or running: frames nobody looked at */
 	COUNTS_LOST,       /* frames died that could not be recorded */
 	COUNTS_UNWALKED,   /* threads or frames nobody could look at */
+	COUNTS_UNLOCATED,  /* a signal stopped it, nobody knows where */
+	COUNTS_HELD,       /* a signal stopped a loop that held its count */
 	COUNTS_MISPLACED,  /* a recorded frame fits no place in the function */
 	COUNTS_NEGATIVE,   /* some count came out below zero */
 	COUNTS_UNBALANCED, /* flow into and out of a block differ */

@@ -14,7 +14,8 @@
  * address in the code before the first probe is in the prologue, before any
  * counter: nothing was counted, so nothing is missing.  A frame that *began*
  * at a place the map does not know cannot be explained away: its function is
- * marked as misplaced.
+ * in trouble, and so is one that was interrupted where nobody can say which
+ * block it was in, or in a loop that holds its count in a register.
  *
  * Invariant: the places are sorted and each occurs once.
  * Breaks when: code of a block is not contiguous and has no probe of its own
@@ -167,6 +168,13 @@ static void add_place(struct frame_places *out, struct frame_place place)
 	out->items[out->n++] = place;
 }
 
+static void trouble(struct frame_places *out, uint32_t function,
+                    enum frame_trouble what)
+{
+	if (out->trouble[function] < what)
+		out->trouble[function] = what;
+}
+
 /* Its counters say where its frames went: no frame is looked up. */
 static bool is_strict(const struct index *ix, uint32_t function)
 {
@@ -199,7 +207,27 @@ static void place_call(struct frame_places *out, const struct index *ix,
 	if (function == MAP_NONE)
 		out->nstray++;
 	else if (!is_out && !is_strict(ix, function))
-		out->misplaced[function] = true;
+		trouble(out, function, FRAME_MISPLACED);
+}
+
+static bool is_in_far_code(const struct map *m, uint64_t pc)
+{
+	for (uint32_t i = 0; i < m->ncodes; i++)
+		if (pc - m->codes[i].address < m->codes[i].size)
+			return true;
+	return false;
+}
+
+/*
+ * Code that was marked before inlining has no probes: a frame that a signal
+ * interrupted there was in some function of the module that was so marked.
+ */
+static void place_far(struct frame_places *out, const struct map *m)
+{
+	for (uint32_t i = 0; i < m->nfunctions; i++)
+		if ((m->functions[i].flags & CAIRN_FN_SOURCE) &&
+		    !(m->functions[i].flags & CAIRN_FN_STRICT))
+			trouble(out, i, FRAME_UNLOCATED);
 }
 
 static void place_async(struct frame_places *out, const struct index *ix,
@@ -210,6 +238,10 @@ static void place_async(struct frame_places *out, const struct index *ix,
 	uint64_t count = (uint64_t)fr->count, offset;
 	const struct map_function *f;
 
+	if (function == MAP_NONE && is_in_far_code(ix->map, fr->pc)) {
+		place_far(out, ix->map);
+		return;
+	}
 	if (function == MAP_NONE) {
 		out->nstray++;
 		return;
@@ -218,13 +250,15 @@ static void place_async(struct frame_places *out, const struct index *ix,
 	if (f->flags & CAIRN_FN_NOT_COVERED)
 		return;
 	if (!f->nprobes) {
-		out->misplaced[function] = true;
+		trouble(out, function, FRAME_UNLOCATED);
 		return;
 	}
 	offset = fr->pc - f->address;
 	block = find_block(ix->map, f, offset, &probe);
 	if (!block)
 		return;
+	if (ix->map->blocks[f->first_block + block].flags & CAIRN_BLOCK_HELD)
+		trouble(out, function, FRAME_HELD);
 	add_place(out, (struct frame_place){
 	                       .function = function,
 	                       .block = block,
@@ -270,7 +304,7 @@ void frames_place(struct frame_places *out, const struct profile *p,
 	struct index ix;
 
 	*out = (struct frame_places){0};
-	out->misplaced = xcalloc(m->nfunctions, sizeof(*out->misplaced));
+	out->trouble = xcalloc(m->nfunctions, sizeof(*out->trouble));
 	if (!p->nframes)
 		return;
 	index_init(&ix, m);
@@ -292,6 +326,6 @@ void frames_place(struct frame_places *out, const struct profile *p,
 void frames_release(struct frame_places *places)
 {
 	free(places->items);
-	free(places->misplaced);
+	free(places->trouble);
 	*places = (struct frame_places){0};
 }

@@ -15,10 +15,18 @@ struct frame_place {
 	uint64_t in, out; /* modulo 2^64 */
 };
 
+/* What a frame can do to the exactness of a function, worst last. */
+enum frame_trouble {
+	FRAME_FINE = 0,
+	FRAME_UNLOCATED, /* one of the functions here, nobody knows which */
+	FRAME_HELD,      /* died in a loop whose count was not in memory yet */
+	FRAME_MISPLACED, /* fitted no place in the function */
+};
+
 struct frame_places {
 	struct frame_place *items; /* sorted by function, block, segment */
 	size_t n, cap;
-	bool *misplaced; /* per function: a frame fitted no place in it */
+	enum frame_trouble *trouble; /* per function */
 	uint64_t nstray; /* frames that were in no function of the map */
 };
 

@@ -657,7 +657,7 @@ class CairnPrinter : public GCMetadataPrinter
 		for (const Site &S : Sites.lookup(Code))
 			if (Keys.count(S.Key))
 				Known.push_back(S);
-		if (Known.empty())
+		if (F.isDeclaration() || !F.hasGC() || F.getGC() != PLUGIN_GC)
 			return;
 		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
 		                          ELF::SHT_PROGBITS, 0, &F, &F));

@@ -328,7 +328,7 @@ static void mark_edge(struct marker *m, edge_id e)
 	case AT_COMPARE:
 		count_if_goes_to(m, src->block, dst->block, info->counter - 1);
 		return;
-	case AT_TRIP: /* after all others: they expect the CFG as it was */
+	case AT_TRIP: /* mark_trips */
 		return;
 	case AT_NOWHERE:
 		assert(info->where != AT_NOWHERE);
@@ -415,6 +415,11 @@ static void mark_all(struct marker *m)
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
 		if (m->fn->edges[e].counter)
 			mark_edge(m, e);
+}
+
+/* After all others and the probes: they expect the CFG as it was. */
+static void mark_trips(struct marker *m)
+{
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
 		if (m->fn->edges[e].counter && m->fn->edges[e].where == AT_TRIP)
 			trip_mark(m->fn, e, m);
@@ -431,6 +436,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 		choose_probes(fn);
 	mark_all(&m);
 	add_probes(fn);
+	mark_trips(&m);
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		shim_add_site(fn->sites[i].call, i);
 	shim_prepare_function(fn->f, !mode->strict);
