@@ -134,11 +134,9 @@ static const char *rule_of(enum counts_doubt doubt)
 		return "C2";
 	case COUNTS_UNSOLVABLE:
 		return "C3";
-	case COUNTS_MISPLACED:
-		return "C4";
 	case COUNTS_UNLOCATED:
 	case COUNTS_HELD:
-		return "C6";
+		return "C4";
 	default:
 		return "C1";
 	}

@@ -78,8 +78,6 @@ const char *counts_reason(enum counts_doubt doubt)
 		return "a signal ended the program in a loop that held its "
 		       "count in a register: up to 65536 turns of that loop "
 		       "are missing; build with edges,strict to have them";
-	case COUNTS_MISPLACED:
-		return "a recorded frame fits no place in the function";
 	case COUNTS_NEGATIVE:
 		return "a derived count came out below zero";
 	case COUNTS_UNBALANCED:
@@ -272,7 +270,6 @@ static void count_function(struct job *j, const struct counts *c,
 	static const enum counts_doubt doubt_of[] = {
 	        [FRAME_UNLOCATED] = COUNTS_UNLOCATED,
 	        [FRAME_HELD] = COUNTS_HELD,
-	        [FRAME_MISPLACED] = COUNTS_MISPLACED,
 	};
 	uint32_t flags = j->f->flags;
 

@@ -18,7 +18,6 @@ enum counts_doubt {
 	COUNTS_UNWALKED,   /* threads or frames nobody could look at */
 	COUNTS_UNLOCATED,  /* a signal stopped it, nobody knows where */
 	COUNTS_HELD,       /* a signal stopped a loop that held its count */
-	COUNTS_MISPLACED,  /* a recorded frame fits no place in the function */
 	COUNTS_NEGATIVE,   /* some count came out below zero */
 	COUNTS_UNBALANCED, /* flow into and out of a block differ */
 	COUNTS_UNSOLVABLE, /* the counters do not determine the edges */
@@ -63,8 +62,8 @@ struct counts {
 struct counts *counts_new(const struct profile *p);
 void counts_free(struct counts *c);
 
-/* True if the flow equations of the function have no solution: its derived
- * counts are wrong, not just possibly one off. */
+/* True if the counts of the function are wrong, not just possibly one off: its
+ * flow equations have no solution, or a signal stopped it at a bad place. */
 bool counts_is_inconsistent(enum counts_doubt doubt);
 /* One sentence without a full stop; NULL for COUNTS_EXACT. */
 const char *counts_reason(enum counts_doubt doubt);

@@ -8,14 +8,15 @@
  * last probe at or before that address names the block, and the last call of
  * that block before it the segment.
  *
- * A return address that no site of a covered function has is no loss: the map
- * leaves out calls behind which nothing follows (a call that never returns),
- * and the flow has left through the edge behind such a call already.  An
- * address in the code before the first probe is in the prologue, before any
- * counter: nothing was counted, so nothing is missing.  A frame that *began*
- * at a place the map does not know cannot be explained away: its function is
- * in trouble, and so is one that was interrupted where nobody can say which
- * block it was in, or in a loop that holds its count in a register.
+ * Not every return address is a site.  The map leaves out calls behind which
+ * nothing follows (a tail call, a call that never returns): the flow has left
+ * through the edge behind such a call already, and the frame is no loss.  Calls
+ * that the code generator makes of something else (memcpy of an assignment)
+ * have none either: those are placed by the probes.  An address in the code
+ * before the first probe is in the prologue, before any counter: nothing was
+ * counted, so nothing is missing.  A function is in trouble if a frame of it
+ * was interrupted where nobody can say which block it was in, or in a loop that
+ * holds its count in a register.
  *
  * Invariant: the places are sorted and each occurs once.
  * Breaks when: code of a block is not contiguous and has no probe of its own
@@ -175,10 +176,73 @@ static void trouble(struct frame_places *out, uint32_t function,
 		out->trouble[function] = what;
 }
 
-/* Its counters say where its frames went: no frame is looked up. */
-static bool is_strict(const struct index *ix, uint32_t function)
+/* Is there no more of the activation to come once this block is entered? */
+static bool ends_activation(const struct map *m, const struct map_function *f,
+                            uint32_t block)
 {
-	return ix->map->functions[function].flags & CAIRN_FN_STRICT;
+	bool jumps_to_end = true;
+	uint32_t n = 0, next = 0;
+
+	for (uint32_t i = 0; i < f->nedges; i++) {
+		const struct map_edge *e = &m->edges[f->first_edge + i];
+
+		if (e->src != block)
+			continue;
+		n++;
+		next = e->dst;
+	}
+	if (n != 1 || !next)
+		return n == 1;
+	for (uint32_t i = 0; i < f->nedges; i++) {
+		const struct map_edge *e = &m->edges[f->first_edge + i];
+
+		if (e->src == next && e->dst)
+			jumps_to_end = false;
+	}
+	return jumps_to_end;
+}
+
+/* A frame that was interrupted at an address that is no site. */
+static void place_between(struct frame_places *out, const struct index *ix,
+                          uint32_t function, uint64_t pc, bool is_out,
+                          uint64_t count)
+{
+	const struct map_function *f = &ix->map->functions[function];
+	uint64_t offset = pc - f->address;
+	uint32_t block, probe = 0;
+
+	if (f->flags & (CAIRN_FN_NOT_COVERED | CAIRN_FN_STRICT))
+		return;
+	if (!f->nprobes) {
+		trouble(out, function, FRAME_UNLOCATED);
+		return;
+	}
+	block = find_block(ix->map, f, offset, &probe);
+	if (!block)
+		return;
+	if (ix->map->blocks[f->first_block + block].flags & CAIRN_BLOCK_HELD)
+		trouble(out, function, FRAME_HELD);
+	add_place(out, (struct frame_place){
+	                       .function = function,
+	                       .block = block,
+	                       .segment = find_segment(ix->map, f, block, probe,
+	                                               offset),
+	                       .in = is_out ? 0 : count,
+	                       .out = is_out ? count : 0,
+	               });
+}
+
+/*
+ * A call that has no site: one behind which nothing follows, whose flow has
+ * left the function already; or one that the compiler made of something else
+ * (memcpy of an assignment), which is as good as any other place.
+ */
+static bool is_last_call(const struct map *m, uint32_t function, uint64_t pc)
+{
+	const struct map_function *f = &m->functions[function];
+	uint32_t probe, block = find_block(m, f, pc - f->address, &probe);
+
+	return !block || ends_activation(m, f, block);
 }
 
 static void place_call(struct frame_places *out, const struct index *ix,
@@ -206,8 +270,8 @@ static void place_call(struct frame_places *out, const struct index *ix,
 	function = find_function(ix, fr->pc - 1);
 	if (function == MAP_NONE)
 		out->nstray++;
-	else if (!is_out && !is_strict(ix, function))
-		trouble(out, function, FRAME_MISPLACED);
+	else if (!is_last_call(ix->map, function, fr->pc - 1))
+		place_between(out, ix, function, fr->pc - 1, is_out, count);
 }
 
 static bool is_in_far_code(const struct map *m, uint64_t pc)
@@ -233,10 +297,7 @@ static void place_far(struct frame_places *out, const struct map *m)
 static void place_async(struct frame_places *out, const struct index *ix,
                         const struct profile_frame *fr)
 {
-	uint32_t function = find_function(ix, fr->pc), block, probe = 0;
-	bool is_out = fr->kind == CAIRN_FRAME_OUT_ASYNC;
-	uint64_t count = (uint64_t)fr->count, offset;
-	const struct map_function *f;
+	uint32_t function = find_function(ix, fr->pc);
 
 	if (function == MAP_NONE && is_in_far_code(ix->map, fr->pc)) {
 		place_far(out, ix->map);
@@ -246,27 +307,8 @@ static void place_async(struct frame_places *out, const struct index *ix,
 		out->nstray++;
 		return;
 	}
-	f = &ix->map->functions[function];
-	if (f->flags & CAIRN_FN_NOT_COVERED)
-		return;
-	if (!f->nprobes) {
-		trouble(out, function, FRAME_UNLOCATED);
-		return;
-	}
-	offset = fr->pc - f->address;
-	block = find_block(ix->map, f, offset, &probe);
-	if (!block)
-		return;
-	if (ix->map->blocks[f->first_block + block].flags & CAIRN_BLOCK_HELD)
-		trouble(out, function, FRAME_HELD);
-	add_place(out, (struct frame_place){
-	                       .function = function,
-	                       .block = block,
-	                       .segment = find_segment(ix->map, f, block, probe,
-	                                               offset),
-	                       .in = is_out ? 0 : count,
-	                       .out = is_out ? count : 0,
-	               });
+	place_between(out, ix, function, fr->pc,
+	              fr->kind == CAIRN_FRAME_OUT_ASYNC, (uint64_t)fr->count);
 }
 
 static int by_place(const void *a, const void *b)

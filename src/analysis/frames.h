@@ -20,7 +20,6 @@ enum frame_trouble {
 	FRAME_FINE = 0,
 	FRAME_UNLOCATED, /* one of the functions here, nobody knows which */
 	FRAME_HELD,      /* died in a loop whose count was not in memory yet */
-	FRAME_MISPLACED, /* fitted no place in the function */
 };
 
 struct frame_places {

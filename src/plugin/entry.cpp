@@ -410,7 +410,7 @@ const char *shim_why_not(LLVMValueRef f)
 		return "coroutine";
 	if (isIfuncResolver(F))
 		return "ifunc resolver: runs before the program is set up";
-	if (F.hasGC())
+	if (F.hasGC() && F.getGC() != PLUGIN_GC)
 		return "uses a garbage collector";
 	for (BasicBlock &B : F) {
 		Instruction *T = B.getTerminator();
@@ -433,11 +433,20 @@ bool shim_is_not_optimized(LLVMValueRef f)
 	return unwrap<Function>(f)->hasOptNone();
 }
 
+// A local function whose every use is a call by a function that is marked
+// itself: its caller has seen to the shard.
 bool shim_has_outside_callers(LLVMValueRef f)
 {
 	Function &F = *unwrap<Function>(f);
 
-	return !F.hasLocalLinkage() || F.hasAddressTaken();
+	if (!F.hasLocalLinkage() || F.hasAddressTaken())
+		return true;
+	for (User *U : F.users()) {
+		auto *Call = dyn_cast<CallBase>(U);
+		if (!Call || shim_why_not(wrap(Call->getFunction())))
+			return true;
+	}
+	return false;
 }
 
 bool shim_is_executable_only(LLVMModuleRef module)
