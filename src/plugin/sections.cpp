@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the sections that only the assembly printer can write: counters and
+// map records (abi/map.h).
+//
+// How a return address becomes a site: a call that carries a "deopt" operand
+// bundle and the attribute "statepoint-id" is emitted as the same call
+// instruction, and its return address is recorded in the stack maps, under
+// that id.  A function whose garbage collector is "cairn" has its stack maps
+// written by us: not as LLVM's section, which is loaded and does not link into
+// position independent executables, but as part of the map records, in a
+// section that is not loaded at all.  How an address becomes a block: pseudo
+// probes, taken from LLVM's table the same way.
+#include "plugin/shim.h"
+
+#include "abi/crc32c.h"
+#include "abi/map.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/CodeGen/AsmPrinter.h"
+#include "llvm/CodeGen/GCMetadataPrinter.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/StackMaps.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GCStrategy.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCExpr.h"
+#include "llvm/MC/MCPseudoProbe.h"
+#include "llvm/MC/MCSectionELF.h"
+#include "llvm/MC/MCStreamer.h"
+
+using namespace llvm;
+
+namespace
+{
+
+class CairnStrategy : public GCStrategy
+{
+      public:
+	CairnStrategy()
+	{
+		UseStatepoints = false;
+		NeededSafePoints = false;
+		UsesMetadata = true;
+	}
+};
+
+// Writes counters and map records; see abi/map.h for their form.  What to
+// write comes from the named metadata PLUGIN_FUNCTIONS, one node per function:
+// the function (null if it is gone), its counters (or null), their number, and
+// the blob.
+class CairnPrinter : public GCMetadataPrinter
+{
+	struct Site {
+		const MCExpr *Offset;
+		uint64_t Id;
+		uint64_t Key; // of the function, if marked before inlining
+	};
+	DenseMap<const MCSymbol *, std::vector<Site>> Sites, Probes;
+
+	static const MCExpr *difference(const MCSymbol *A, const MCSymbol *B,
+	                                MCContext &Context)
+	{
+		return MCBinaryExpr::createSub(
+		        MCSymbolRefExpr::create(A, Context),
+		        MCSymbolRefExpr::create(B, Context), Context);
+	}
+
+	// Takes the probes out of LLVM's table: they go into our section.
+	void collectProbes(MCContext &Context)
+	{
+		auto &Table =
+		        Context.getMCPseudoProbeTable().getProbeSections();
+
+		for (auto &[Symbol, Tree] : Table.getMCProbes())
+			for (auto &[Inlined, Node] : Tree.getChildren())
+				for (MCPseudoProbe &Probe : Node->getProbes())
+					Probes[Symbol].push_back(
+					        {difference(Probe.getLabel(),
+					                    Symbol, Context),
+					         Probe.getIndex(), 0});
+		Table = MCPseudoProbeSections();
+	}
+
+	// A record lists calling convention, flags and number of values, then
+	// the values of the bundle: none, or three per inlined function.
+	static void addSites(const StackMaps::CallsiteInfo &Call,
+	                     std::vector<Site> &List)
+	{
+		auto value = [&](size_t I) {
+			return uint64_t(Call.Locations[I].Offset);
+		};
+
+		if (Call.Locations.size() < 6) {
+			List.push_back({Call.CSOffsetExpr, Call.ID, 0});
+			return;
+		}
+		for (size_t I = 3; I + 2 < Call.Locations.size(); I += 3)
+			List.push_back({Call.CSOffsetExpr, value(I + 2),
+			                value(I) | value(I + 1) << 31});
+	}
+
+	void collect(StackMaps &Maps)
+	{
+		auto Next = Maps.getCSInfos().begin();
+		for (auto &[Symbol, Info] : Maps.getFnInfos())
+			for (uint64_t I = 0; I < Info.RecordCount; I++, Next++)
+				addSites(*Next, Sites[Symbol]);
+	}
+
+	MCSection *section(AsmPrinter &AP, const char *Name, unsigned Type,
+	                   unsigned Flags, const Function *F,
+	                   const GlobalObject *KeyHolder)
+	{
+		const MCSymbolELF *Linked = nullptr;
+		StringRef Group;
+
+		if (KeyHolder && KeyHolder->hasComdat())
+			Group = KeyHolder->getComdat()->getName();
+		if (F) {
+			Linked = cast<MCSymbolELF>(AP.getSymbol(F));
+			Flags |= ELF::SHF_LINK_ORDER;
+		}
+		if (!Group.empty())
+			Flags |= ELF::SHF_GROUP;
+		return AP.OutContext.getELFSection(Name, Type, Flags, 0, Group,
+		                                   !Group.empty(), NextUnique++,
+		                                   Linked);
+	}
+
+	void emitCounters(AsmPrinter &AP, const GlobalVariable *Counters,
+	                  const Function *F, uint64_t Count)
+	{
+		MCStreamer &Out = *AP.OutStreamer;
+		MCSymbol *Symbol = AP.getSymbol(Counters);
+
+		Out.switchSection(
+		        section(AP, CAIRN_COUNTERS_SECTION, ELF::SHT_NOBITS,
+		                ELF::SHF_ALLOC | ELF::SHF_WRITE, nullptr, F));
+		Out.emitValueToAlignment(Align(8));
+		if (F && F->hasComdat()) {
+			Out.emitSymbolAttribute(Symbol, MCSA_Weak);
+			Out.emitSymbolAttribute(Symbol, MCSA_Hidden);
+		}
+		Out.emitSymbolAttribute(Symbol, MCSA_ELF_TypeObject);
+		Out.emitLabel(Symbol);
+		Out.emitZeros(8 * Count);
+		Out.emitELFSize(Symbol,
+		                MCConstantExpr::create(int64_t(8 * Count),
+		                                       AP.OutContext));
+	}
+
+	// As an expression where the streamer knows it, which needs no help
+	// from the linker; as a relocation in assembly text.
+	void emitCodeSize(AsmPrinter &AP, MCSymbol *Code)
+	{
+		if (!Code)
+			AP.OutStreamer->emitInt32(0);
+		else if (const MCExpr *Size =
+		                 cast<MCSymbolELF>(Code)->getSize())
+			AP.OutStreamer->emitValue(Size, 4);
+		else
+			AP.OutStreamer->emitValue(
+			        MCSymbolRefExpr::create(
+			                Code, MCSymbolRefExpr::VK_SIZE,
+			                AP.OutContext),
+			        4);
+	}
+
+	void emitRecord(AsmPrinter &AP, const Function *F,
+	                const GlobalVariable *Counters, uint64_t Count,
+	                StringRef Blob)
+	{
+		MCStreamer &Out = *AP.OutStreamer;
+		MCSymbol *Code = F ? AP.getSymbol(F) : nullptr;
+		std::vector<Site> Calls, Blocks;
+
+		const GlobalObject *Holder = F;
+		if (F) {
+			Calls = Sites.lookup(Code);
+			Blocks = Probes.lookup(Code);
+		} else {
+			Holder = Counters;
+		}
+		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
+		                          ELF::SHT_PROGBITS, 0, F, Holder));
+		Out.emitInt32(CAIRN_MAP_MAGIC);
+		Out.emitInt32(uint32_t(CAIRN_MAP_HEAD_SIZE + Blob.size() +
+		                       8 * (Calls.size() + Blocks.size())));
+		if (Code)
+			Out.emitSymbolValue(Code, 8);
+		else
+			Out.emitInt64(0);
+		if (Counters)
+			Out.emitSymbolValue(AP.getSymbol(Counters), 8);
+		else
+			Out.emitInt64(0);
+		Out.emitInt32(uint32_t(Count));
+		Out.emitInt32(crc32c(0, Blob.data(), Blob.size()));
+		Out.emitInt32(uint32_t(Blob.size()));
+		Out.emitInt32(uint32_t(Calls.size()));
+		Out.emitInt32(uint32_t(Blocks.size()));
+		emitCodeSize(AP, Code);
+		Out.emitBytes(Blob);
+		for (const auto *List : {&Calls, &Blocks}) {
+			for (const Site &Entry : *List) {
+				Out.emitValue(Entry.Offset, 4);
+				Out.emitInt32(uint32_t(Entry.Id));
+			}
+		}
+	}
+
+	// Sites of code that was marked before inlining.
+	void emitSites(AsmPrinter &AP, const Function &F)
+	{
+		MCStreamer &Out = *AP.OutStreamer;
+		MCSymbol *Code = AP.getSymbol(&F);
+		std::vector<Site> Known;
+
+		for (const Site &S : Sites.lookup(Code))
+			if (Keys.count(S.Key))
+				Known.push_back(S);
+		if (F.isDeclaration() || !F.hasGC() || F.getGC() != PLUGIN_GC)
+			return;
+		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
+		                          ELF::SHT_PROGBITS, 0, &F, &F));
+		Out.emitInt32(CAIRN_SITES_MAGIC);
+		Out.emitInt32(uint32_t(CAIRN_SITES_HEAD_SIZE +
+		                       CAIRN_SITES_ENTRY_SIZE * Known.size()));
+		Out.emitSymbolValue(Code, 8);
+		Out.emitInt32(uint32_t(Known.size()));
+		emitCodeSize(AP, Code);
+		for (const Site &S : Known) {
+			Out.emitValue(S.Offset, 4);
+			Out.emitInt32(uint32_t(S.Id));
+			Out.emitSymbolValue(AP.getSymbol(Keys[S.Key]), 8);
+		}
+	}
+
+	DenseMap<uint64_t, const GlobalVariable *> Keys;
+	unsigned NextUnique = 0x40000000;
+
+      public:
+	bool emitStackMaps(StackMaps &Maps, AsmPrinter &AP) override
+	{
+		const Module &M = *AP.MMI->getModule();
+		const NamedMDNode *List = M.getNamedMetadata(PLUGIN_FUNCTIONS);
+
+		collect(Maps);
+		collectProbes(AP.OutContext);
+		AP.OutStreamer->pushSection();
+		for (unsigned I = 0; List && I < List->getNumOperands(); I++) {
+			const MDNode *Node = List->getOperand(I);
+			auto *F = mdconst::dyn_extract_or_null<Function>(
+			        Node->getOperand(0));
+			auto *Counters =
+			        mdconst::dyn_extract_or_null<GlobalVariable>(
+			                Node->getOperand(1));
+			auto *Count = mdconst::extract<ConstantInt>(
+			        Node->getOperand(2));
+			auto *Blob = cast<MDString>(Node->getOperand(3));
+			auto *Key = mdconst::extract<ConstantInt>(
+			        Node->getOperand(4));
+
+			if (!Key->isZero()) {
+				if (Counters)
+					Keys[Key->getZExtValue()] = Counters;
+				if (Counters)
+					emitRecord(AP, nullptr, Counters,
+					           Count->getZExtValue(),
+					           Blob->getString());
+				continue;
+			}
+			if (!F || F->isDeclaration())
+				continue;
+			if (Counters)
+				emitCounters(AP, Counters, F,
+				             Count->getZExtValue());
+			emitRecord(AP, F, Counters, Count->getZExtValue(),
+			           Blob->getString());
+		}
+		if (!Keys.empty())
+			for (const Function &F : M)
+				emitSites(AP, F);
+		AP.OutStreamer->popSection();
+		Keys.clear();
+		Sites.clear();
+		Probes.clear();
+		return true;
+	}
+};
+
+GCRegistry::Add<CairnStrategy> RegisterStrategy(PLUGIN_GC, "Cairn");
+GCMetadataPrinterRegistry::Add<CairnPrinter> RegisterPrinter(PLUGIN_GC,
+                                                             "Cairn");
+
+} // namespace

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What LLVM-C lacks, wrapped in C: shim.h has the contracts.
+#include "plugin/shim.hpp"
+
+#include "abi/map.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PseudoProbe.h"
+#include "llvm/Support/xxhash.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+using namespace llvm;
+
+// --- analyses ---------------------------------------------------------------
+
+void shim_prepare(struct shim *s, LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+	s->Frequencies = &s->Analyses.getResult<BlockFrequencyAnalysis>(F);
+	s->Probabilities = &s->Analyses.getResult<BranchProbabilityAnalysis>(F);
+}
+
+uint64_t shim_edge_frequency(struct shim *s, LLVMBasicBlockRef block,
+                             unsigned k)
+{
+	BasicBlock *B = unwrap(block);
+	BlockFrequency Frequency = s->Frequencies->getBlockFreq(B);
+
+	if (k < B->getTerminator()->getNumSuccessors())
+		Frequency *= s->Probabilities->getEdgeProbability(B, k);
+	return Frequency.getFrequency();
+}
+
+// --- changes to the IR that LLVM-C cannot make -------------------------------
+
+LLVMBasicBlockRef shim_split_edge(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+{
+	BasicBlock *From = unwrap(from), *To = unwrap(to);
+	Function *F = From->getParent();
+	BasicBlock *New =
+	        BasicBlock::Create(F->getContext(), "cairn.edge", F, To);
+	BranchInst *Br = BranchInst::Create(To, New);
+
+	Br->setDebugLoc(From->getTerminator()->getDebugLoc());
+	From->getTerminator()->replaceSuccessorWith(To, New);
+	for (PHINode &Phi : To->phis()) {
+		int I = Phi.getBasicBlockIndex(From);
+		Phi.setIncomingBlock(unsigned(I), New);
+		while ((I = Phi.getBasicBlockIndex(From)) >= 0)
+			Phi.removeIncomingValue(unsigned(I), false);
+	}
+	return wrap(New);
+}
+
+LLVMBasicBlockRef shim_split_pad(LLVMBasicBlockRef from)
+{
+	BasicBlock *From = unwrap(from);
+	BasicBlock *Pad =
+	        cast<InvokeInst>(From->getTerminator())->getUnwindDest();
+	SmallVector<BasicBlock *, 2> New;
+
+	if (!Pad->getUniquePredecessor())
+		SplitLandingPadPredecessors(Pad, From, ".cairn", ".rest", New);
+	return wrap(cast<InvokeInst>(From->getTerminator())->getUnwindDest());
+}
+
+LLVMBasicBlockRef shim_split_before(LLVMValueRef instruction)
+{
+	Instruction *I = unwrap<Instruction>(instruction);
+
+	return wrap(I->getParent()->splitBasicBlock(I, "cairn.body"));
+}
+
+LLVMValueRef shim_insertion_point(LLVMBasicBlockRef block)
+{
+	BasicBlock *B = unwrap(block);
+
+	return wrap(&*B->getFirstInsertionPt());
+}
+
+LLVMValueRef shim_after_allocas(LLVMValueRef f)
+{
+	BasicBlock &Entry = unwrap<Function>(f)->getEntryBlock();
+	Instruction *Place = &*Entry.getFirstInsertionPt();
+
+	while (isa<AllocaInst>(Place))
+		Place = Place->getNextNode();
+	for (Instruction *I = Place, *Next; I; I = Next) {
+		Next = I->getNextNode();
+		if (auto *Alloca = dyn_cast<AllocaInst>(I))
+			if (isa<ConstantInt>(Alloca->getArraySize()))
+				Alloca->moveBefore(Place);
+	}
+	return wrap(Place);
+}
+
+bool shim_is_call(LLVMValueRef instruction)
+{
+	auto *Call = dyn_cast<CallBase>(unwrap(instruction));
+
+	return Call && !isa<IntrinsicInst>(Call) && !Call->isInlineAsm() &&
+	       !isa<CallBrInst>(Call);
+}
+
+bool shim_is_quiet(LLVMValueRef instruction)
+{
+	Instruction *I = unwrap<Instruction>(instruction);
+
+	if (auto *Call = dyn_cast<CallBase>(I))
+		return isa<IntrinsicInst>(Call) && Call->doesNotThrow() &&
+		       Call->hasFnAttr(Attribute::WillReturn);
+	return !I->isAtomic() && !I->isVolatile();
+}
+
+LLVMValueRef shim_edge_place(LLVMBasicBlockRef from, unsigned k)
+{
+	BasicBlock *From = unwrap(from);
+	BasicBlock *To = From->getTerminator()->getSuccessor(k);
+
+	if (!To->getUniquePredecessor())
+		To = unwrap(shim_split_edge(from, wrap(To)));
+	return wrap(&*To->getFirstInsertionPt());
+}
+
+void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
+                    LLVMValueRef choose, LLVMBasicBlockRef *copied_head,
+                    LLVMBasicBlockRef *copied_latch)
+{
+	BasicBlock *Head = unwrap(head);
+	DominatorTree Tree(*Head->getParent());
+	LoopInfo Loops(Tree);
+	Loop *L = Loops.getLoopFor(Head);
+	ValueToValueMapTy Map;
+	SmallVector<BasicBlock *, 8> Blocks, Exits;
+
+	formLCSSA(*L, Tree, &Loops, nullptr);
+	BasicBlock *Before = L->getLoopPreheader();
+	BasicBlock *Short =
+	        SplitBlock(Before, Before->getTerminator(), &Tree, &Loops);
+	Loop *Copy = cloneLoopWithPreheader(Short, Before, L, Map, ".long",
+	                                    &Loops, &Tree, Blocks);
+	remapInstructionsInBlocks(Blocks, Map);
+	Before->getTerminator()->eraseFromParent();
+	auto *Branch = BranchInst::Create(Copy->getLoopPreheader(), Short,
+	                                  unwrap(choose), Before);
+	shim_set_unlikely(wrap(Branch));
+
+	L->getUniqueExitBlocks(Exits);
+	for (BasicBlock *Exit : Exits)
+		for (PHINode &Phi : Exit->phis())
+			for (unsigned I = 0, N = Phi.getNumIncomingValues();
+			     I < N; I++) {
+				Value *From =
+				        Map.lookup(Phi.getIncomingBlock(I));
+				Value *V = Phi.getIncomingValue(I);
+
+				if (!From)
+					continue;
+				if (Value *Copied = Map.lookup(V))
+					V = Copied;
+				Phi.addIncoming(V, cast<BasicBlock>(From));
+			}
+	*copied_head = wrap(cast<BasicBlock>(Map[Head]));
+	*copied_latch = wrap(cast<BasicBlock>(Map[unwrap(latch)]));
+}
+
+bool shim_always_returns(LLVMValueRef call)
+{
+	auto *Call = unwrap<CallBase>(call);
+
+	return Call->doesNotThrow() && Call->hasFnAttr(Attribute::WillReturn);
+}
+
+static CallBase *addDeopt(CallBase *Old, ArrayRef<Value *> Values)
+{
+	OperandBundleDef Deopt("deopt", Values);
+	CallBase *New = CallBase::addOperandBundle(Old, LLVMContext::OB_deopt,
+	                                           Deopt, Old->getIterator());
+
+	New->copyMetadata(*Old);
+	New->takeName(Old);
+	Old->replaceAllUsesWith(New);
+	Old->eraseFromParent();
+	return New;
+}
+
+void shim_add_site(LLVMValueRef call, uint32_t id)
+{
+	CallBase *New = addDeopt(unwrap<CallBase>(call), {});
+
+	New->addFnAttr(Attribute::get(New->getContext(), "statepoint-id",
+	                              std::to_string(id)));
+}
+
+// Inlining a call appends the bundles inside to the caller's: the list of a
+// call is then the whole stack of inlined functions, three values each.
+void shim_add_early_site(LLVMValueRef call, uint64_t key, uint32_t id)
+{
+	auto *Call = unwrap<CallBase>(call);
+	auto *I32 = Type::getInt32Ty(Call->getContext());
+
+	addDeopt(Call, {ConstantInt::get(I32, key & 0x7fffffff),
+	                ConstantInt::get(I32, key >> 31 & 0x7fffffff),
+	                ConstantInt::get(I32, id)});
+}
+
+uint64_t shim_key(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+	std::string Name = F.getName().str();
+
+	if (F.hasLocalLinkage())
+		Name += "\n" + F.getParent()->getSourceFileName() + "\n" +
+		        F.getParent()->getModuleIdentifier();
+	return xxh3_64bits(Name) >> 2;
+}
+
+LLVMValueRef shim_define_counters(LLVMValueRef f, uint32_t n, uint64_t key)
+{
+	Function &F = *unwrap<Function>(f);
+	Module &M = *F.getParent();
+	auto *Type = ArrayType::get(Type::getInt64Ty(M.getContext()), n);
+	auto *G =
+	        new GlobalVariable(M, Type, false, GlobalValue::InternalLinkage,
+	                           Constant::getNullValue(Type));
+
+	if (F.hasComdat() && !F.hasLocalLinkage()) {
+		G->setName("__cairn_cnt." + F.getName());
+		G->setLinkage(GlobalValue::LinkOnceODRLinkage);
+		G->setVisibility(GlobalValue::HiddenVisibility);
+		G->setComdat(M.getOrInsertComdat(G->getName()));
+	} else {
+		G->setName("__cairn_cnt." + utohexstr(key));
+	}
+	G->setSection(CAIRN_COUNTERS_SECTION);
+	G->setAlignment(Align(8));
+	return wrap(G);
+}
+
+LLVMValueRef shim_placeholder(LLVMModuleRef module)
+{
+	Module &M = *unwrap(module);
+	LLVMContext &C = M.getContext();
+	auto Callee = M.getOrInsertFunction(
+	        PLUGIN_PLACEHOLDER, Type::getVoidTy(C), PointerType::get(C, 0),
+	        Type::getInt64Ty(C));
+	auto *F = cast<Function>(Callee.getCallee());
+
+	F->setDoesNotThrow();
+	F->setWillReturn();
+	F->addFnAttr(Attribute::NoCallback);
+	F->addFnAttr(Attribute::NoMerge);
+	F->setOnlyAccessesInaccessibleMemory();
+	return wrap(F);
+}
+
+void shim_add_probe(LLVMValueRef before, uint32_t id)
+{
+	Instruction *Place = unwrap<Instruction>(before);
+	IRBuilder<> Builder(Place);
+
+	Builder.SetCurrentDebugLocation(DebugLoc());
+	Builder.CreateIntrinsic(Intrinsic::pseudoprobe, {},
+	                        {Builder.getInt64(1), Builder.getInt64(id),
+	                         Builder.getInt32(0), Builder.getInt64(0)});
+	Place->getModule()->getOrInsertNamedMetadata(
+	        PseudoProbeDescMetadataName);
+}
+
+bool shim_may_add_probes(LLVMModuleRef module)
+{
+	return !unwrap(module)->getNamedMetadata(PseudoProbeDescMetadataName);
+}
+
+static bool isCallOfGxx(const Function &F)
+{
+	return F.getPersonalityFn()->stripPointerCasts()->getName() ==
+	       "__gxx_personality_v0";
+}
+
+void shim_prepare_function(LLVMValueRef f, bool needs_personality)
+{
+	Function &F = *unwrap<Function>(f);
+	Module &M = *F.getParent();
+	auto personality = [&](const char *Name) {
+		auto *Type = FunctionType::get(Type::getInt32Ty(M.getContext()),
+		                               true);
+		auto Callee = M.getOrInsertFunction(Name, Type);
+		auto *G = cast<GlobalValue>(Callee.getCallee());
+		G->setVisibility(GlobalValue::HiddenVisibility);
+		F.setPersonalityFn(cast<Constant>(Callee.getCallee()));
+	};
+
+	F.setGC(PLUGIN_GC);
+	F.setMemoryEffects(MemoryEffects::unknown()); // it counts now
+	if (!needs_personality)
+		return;
+	if (!F.hasFnAttribute(Attribute::UWTable))
+		F.setUWTableKind(UWTableKind::Async);
+	if (!F.hasPersonalityFn())
+		personality("__cairn_personality");
+	else if (isCallOfGxx(F))
+		personality("__cairn_gxx_personality");
+}
+
+void shim_no_sanitize(LLVMValueRef instruction)
+{
+	unwrap<Instruction>(instruction)->setNoSanitizeMetadata();
+}
+
+void shim_set_element_type(LLVMValueRef call, LLVMTypeRef type)
+{
+	auto *Call = unwrap<CallBase>(call);
+
+	Call->addParamAttr(0, Attribute::get(Call->getContext(),
+	                                     Attribute::ElementType,
+	                                     unwrap(type)));
+}
+
+void shim_set_unlikely(LLVMValueRef branch)
+{
+	Instruction *I = unwrap<Instruction>(branch);
+	MDBuilder Builder(I->getContext());
+
+	I->setMetadata(LLVMContext::MD_prof,
+	               Builder.createBranchWeights(1, 1 << 20));
+}
+
+// --- questions ---------------------------------------------------------
+
+static bool isIfuncResolver(const Function &F)
+{
+	for (const GlobalIFunc &I : F.getParent()->ifuncs())
+		if (I.getResolverFunction() == &F)
+			return true;
+	return false;
+}
+
+const char *shim_why_not(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+
+	if (F.hasFnAttribute(Attribute::Naked))
+		return "naked function";
+	if (F.isPresplitCoroutine())
+		return "coroutine";
+	if (isIfuncResolver(F))
+		return "ifunc resolver: runs before the program is set up";
+	if (F.hasGC() && F.getGC() != PLUGIN_GC)
+		return "uses a garbage collector";
+	for (BasicBlock &B : F) {
+		Instruction *T = B.getTerminator();
+		if (isa<CallBrInst>(T))
+			return "asm goto";
+		if (isa<CatchSwitchInst>(T) || isa<CatchReturnInst>(T) ||
+		    isa<CleanupReturnInst>(T))
+			return "funclet exception handling";
+		for (Instruction &I : B)
+			if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I))
+				if (Intrinsic->getIntrinsicID() ==
+				    Intrinsic::eh_sjlj_setjmp)
+					return "__builtin_setjmp";
+	}
+	return nullptr;
+}
+
+bool shim_is_not_optimized(LLVMValueRef f)
+{
+	return unwrap<Function>(f)->hasOptNone();
+}
+
+// A local function whose every use is a call by a function that is marked
+// itself: its caller has seen to the shard.
+bool shim_has_outside_callers(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+
+	if (!F.hasLocalLinkage() || F.hasAddressTaken())
+		return true;
+	for (User *U : F.users()) {
+		auto *Call = dyn_cast<CallBase>(U);
+		if (!Call || shim_why_not(wrap(Call->getFunction())))
+			return true;
+	}
+	return false;
+}
+
+bool shim_is_executable_only(LLVMModuleRef module)
+{
+	Module &M = *unwrap(module);
+
+	return M.getPICLevel() == PICLevel::NotPIC ||
+	       M.getPIELevel() != PIELevel::Default;
+}
+
+const char *shim_scope_function(LLVMMetadataRef scope, size_t *n)
+{
+	auto *Scope = unwrap<DILocalScope>(scope);
+	DISubprogram *Function = Scope->getSubprogram();
+	StringRef Name = Function->getLinkageName();
+
+	if (Name.empty())
+		Name = Function->getName();
+	*n = Name.size();
+	return Name.data();
+}
+
+LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram)
+{
+	return wrap(unwrap<DISubprogram>(subprogram)->getFile());
+}
