@@ -29,6 +29,7 @@
 #include "plugin/function.h"
 
 #include "base/alloc.h"
+#include "base/ptrmap.h"
 #include "graph/dfs.h"
 #include "graph/loops.h"
 #include "plugin/shim.h"
@@ -45,19 +46,21 @@ struct finder {
 	struct function *fn;
 	struct dfs dfs;
 	struct loops loops;
+	bool *has_inner; /* per loop */
+	block_id *first; /* per loop: its blocks that no inner loop has, */
+	block_id *next;  /* per block: a list; CFG_OUTSIDE ends it */
+	struct ptrmap node_of; /* LLVM's block -> ours */
 };
 
 static bool is_in_loop(const struct finder *x, uint32_t loop, LLVMValueRef v)
 {
-	LLVMBasicBlockRef block;
+	block_id b;
 
 	if (!LLVMIsAInstruction(v))
 		return false;
-	block = LLVMGetInstructionParent(v);
-	for (block_id b = 1; b < x->fn->g.nblocks; b++)
-		if (x->fn->nodes[b].block == block)
-			return loops_contains(&x->loops, loop, b);
-	return true; /* unreachable: claim nothing */
+	b = ptrmap_get(&x->node_of, LLVMGetInstructionParent(v));
+	/* of an unreachable block claim nothing */
+	return b == PTRMAP_NONE || loops_contains(&x->loops, loop, b);
 }
 
 static bool is_quiet(LLVMBasicBlockRef block)
@@ -69,11 +72,11 @@ static bool is_quiet(LLVMBasicBlockRef block)
 	return true;
 }
 
+/* Of an innermost loop. */
 static bool is_quiet_loop(const struct finder *x, uint32_t loop)
 {
-	for (block_id b = 1; b < x->fn->g.nblocks; b++)
-		if (loops_contains(&x->loops, loop, b) &&
-		    !is_quiet(x->fn->nodes[b].block))
+	for (block_id b = x->first[loop]; b; b = x->next[b])
+		if (!is_quiet(x->fn->nodes[b].block))
 			return false;
 	return true;
 }
@@ -216,12 +219,23 @@ static bool find_edges(const struct finder *x, uint32_t loop, struct trip *t)
 	return nback == 1 && nenter == 1 && t->enter != 0;
 }
 
-static bool is_innermost(const struct loops *l, uint32_t loop)
+/* Notes blocks and ways out of an innermost loop. */
+static void collect(const struct finder *x, uint32_t loop, struct trip *t)
 {
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->loop[i].parent == loop)
-			return false;
-	return true;
+	const struct cfg *g = &x->fn->g;
+
+	for (block_id b = x->first[loop]; b; b = x->next[b]) {
+		VEC_RESERVE(t->blocks, t->nblocks, t->blocks_cap);
+		t->blocks[t->nblocks++] = b;
+		for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++) {
+			edge_id e = g->out[i];
+
+			if (loops_contains(&x->loops, loop, g->edges[e].dst))
+				continue;
+			VEC_RESERVE(t->exits, t->nexits, t->exits_cap);
+			t->exits[t->nexits++] = e;
+		}
+	}
 }
 
 static void consider(struct finder *x, uint32_t loop)
@@ -229,37 +243,57 @@ static void consider(struct finder *x, uint32_t loop)
 	struct function *fn = x->fn;
 	struct trip t = {.head = x->loops.loop[loop].head};
 
-	if (x->loops.loop[loop].irreducible || !is_innermost(&x->loops, loop) ||
+	if (x->loops.loop[loop].irreducible || x->has_inner[loop] ||
 	    !find_edges(x, loop, &t) || !match_latch(x, loop, &t) ||
 	    !is_quiet_loop(x, loop))
 		return;
-	for (edge_id e = 0; e < fn->g.nedges; e++)
-		if (loops_contains(&x->loops, loop, fn->g.edges[e].src) &&
-		    !loops_contains(&x->loops, loop, fn->g.edges[e].dst)) {
-			VEC_RESERVE(t.exits, t.nexits, t.exits_cap);
-			t.exits[t.nexits++] = e;
-		}
-	for (block_id b = 1; b < fn->g.nblocks; b++)
-		if (loops_contains(&x->loops, loop, b)) {
-			VEC_RESERVE(t.blocks, t.nblocks, t.blocks_cap);
-			t.blocks[t.nblocks++] = b;
-		}
+	collect(x, loop, &t);
 	fn->edges[t.back].where = AT_TRIP;
 	fn->edges[t.back].trip = fn->ntrips;
 	VEC_RESERVE(fn->trips, fn->ntrips, fn->trips_cap);
 	fn->trips[fn->ntrips++] = t;
 }
 
+static void finder_init(struct finder *x, struct function *fn)
+{
+	*x = (struct finder){.fn = fn};
+	dfs_init(&x->dfs, &fn->g);
+	loops_init(&x->loops, &fn->g, &x->dfs);
+	x->has_inner = xcalloc(x->loops.n, sizeof(*x->has_inner));
+	x->first = xcalloc(x->loops.n, sizeof(*x->first));
+	x->next = xcalloc(fn->g.nblocks, sizeof(*x->next));
+	for (uint32_t i = 0; i < x->loops.n; i++)
+		if (x->loops.loop[i].parent != CFG_NONE)
+			x->has_inner[x->loops.loop[i].parent] = true;
+	for (block_id b = fn->g.nblocks - 1; b > 0; b--) {
+		uint32_t loop = x->loops.of[b];
+
+		ptrmap_set(&x->node_of, fn->nodes[b].block, b);
+		if (loop == CFG_NONE)
+			continue;
+		x->next[b] = x->first[loop];
+		x->first[loop] = b;
+	}
+}
+
+static void finder_release(struct finder *x)
+{
+	loops_release(&x->loops);
+	dfs_release(&x->dfs);
+	free(x->has_inner);
+	free(x->first);
+	free(x->next);
+	ptrmap_release(&x->node_of);
+}
+
 void trips_find(struct function *fn)
 {
-	struct finder x = {.fn = fn};
+	struct finder x;
 
-	dfs_init(&x.dfs, &fn->g);
-	loops_init(&x.loops, &fn->g, &x.dfs);
+	finder_init(&x, fn);
 	for (uint32_t i = 0; i < x.loops.n; i++)
 		consider(&x, i);
-	loops_release(&x.loops);
-	dfs_release(&x.dfs);
+	finder_release(&x);
 }
 
 void trips_release(struct function *fn)
