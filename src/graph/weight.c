@@ -272,5 +272,5 @@ void weight_add_jumps(const struct cfg *g, const bool *needs_block,
 {
 	for (edge_id e = 0; e < g->nedges; e++)
 		if (needs_block[e])
-			weight[e] = weight_add(weight[e], weight[e]);
+			weight[e] = weight_times(weight[e], 1 + WEIGHT_JUMP);
 }

@@ -40,9 +40,13 @@ void weight_from_counts(const struct cfg *g, const uint64_t *count,
 /*
  * Adds to each weight what its mark would cost beyond the increment: an edge
  * marked in needs_block[] is critical, so a counter on it needs a new block
- * and a jump, which costs as much as the increment: the weight doubles.  The
- * result is the cost to minimise; it is no flow any more.
+ * and a jump, which costs WEIGHT_JUMP times the increment.  The result is the
+ * cost to minimise; it is no flow any more.
+ *
+ * Measured on Lua 5.4 (callgrind, instructions against the plain build): jumps
+ * at 1 increment 1.206, at 2 1.180, at 4 1.180, at 8 1.192.
  */
+#define WEIGHT_JUMP 2
 void weight_add_jumps(const struct cfg *g, const bool *needs_block,
                       uint64_t *weight);
 

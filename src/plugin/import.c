@@ -155,6 +155,8 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 	for (; i; i = LLVMGetNextInstruction(i)) {
 		if (LLVMIsALandingPadInst(i))
 			fn->nodes[b].flags |= CAIRN_BLOCK_LANDING_PAD;
+		if (shim_is_call(i) && i != tail && i != noreturn)
+			fn->nodes[b].has_call = true;
 		if (!needs_site(i, tail, noreturn, mode))
 			continue;
 		if (!mode->strict) {
@@ -331,6 +333,32 @@ static void keep_returns_bare(struct function *fn)
 	}
 }
 
+/* Marks the nodes that some path from the entry reaches through a call. */
+static void find_behind_calls(struct function *fn)
+{
+	const struct cfg *g = &fn->g;
+	block_id *stack = xcalloc(g->nblocks, sizeof(*stack));
+	uint32_t depth = 0;
+
+	for (block_id b = 1; b < g->nblocks; b++)
+		if (fn->nodes[b].has_call)
+			stack[depth++] = b;
+	while (depth) {
+		block_id b = stack[--depth];
+
+		for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++) {
+			block_id to = g->edges[g->out[i]].dst;
+
+			if (to == CFG_OUTSIDE || fn->nodes[to].is_behind_call)
+				continue;
+			fn->nodes[to].is_behind_call = true;
+			if (!fn->nodes[to].has_call)
+				stack[depth++] = to;
+		}
+	}
+	free(stack);
+}
+
 void function_import(struct function *fn, LLVMValueRef f,
                      const struct mode *mode, struct shim *s)
 {
@@ -362,6 +390,7 @@ void function_import(struct function *fn, LLVMValueRef f,
 	cfg_link(&fn->g);
 	choose_places(fn);
 	keep_returns_bare(fn);
+	find_behind_calls(fn);
 	if (!mode->strict && !mode->all && !mode->source && !mode->slow &&
 	    !shim_is_not_optimized(f))
 		trips_find(fn);

@@ -30,6 +30,8 @@ struct marker {
 	LLVMBuilderRef builder;
 	LLVMTypeRef i64, ptr;
 	LLVMValueRef base; /* counters + delta; NULL: leave placeholders */
+	bool keeps_base;   /* over calls, in a register */
+	bool is_far;       /* the place in hand is behind a call */
 };
 
 static LLVMValueRef hidden_global(struct marker *m, const char *name,
@@ -242,6 +244,25 @@ static void add_to(struct marker *m, LLVMValueRef at, LLVMValueRef by)
 	ours(LLVMBuildStore(m->builder, value, at));
 }
 
+/*
+ * counters + delta: what the prologue found, or found again.  A value that
+ * lives over a call costs a callee-saved register, which the function has to
+ * save and restore; few marks behind calls are cheaper without (choose_base).
+ */
+static LLVMValueRef base_here(struct marker *m)
+{
+	LLVMValueRef delta;
+
+	if (!m->is_far || m->keeps_base)
+		return m->base;
+	delta = shim_is_executable_only(m->module) ? load_delta_local(m)
+	                                           : load_delta_shared(m);
+	return LLVMBuildIntToPtr(
+	        m->builder,
+	        LLVMBuildAdd(m->builder, address_of_counters(m), delta, ""),
+	        m->ptr, "");
+}
+
 /* Adds `by` to counter k, at the builder's place. */
 static void count_by(struct marker *m, uint32_t k, LLVMValueRef by)
 {
@@ -250,7 +271,8 @@ static void count_by(struct marker *m, uint32_t k, LLVMValueRef by)
 
 	if (m->base)
 		add_to(m,
-		       LLVMBuildGEP2(m->builder, i8, m->base, &offset, 1, ""),
+		       LLVMBuildGEP2(m->builder, i8, base_here(m), &offset, 1,
+		                     ""),
 		       by);
 	else
 		count_later(m, k, by);
@@ -299,6 +321,59 @@ static void count_if_goes_to(struct marker *m, LLVMBasicBlockRef from,
 	count_by(m, k, LLVMBuildZExt(m->builder, goes, m->i64, ""));
 }
 
+static bool is_far_edge(const struct function *fn, edge_id e)
+{
+	const struct node *src = &fn->nodes[fn->g.edges[e].src];
+	const struct node *dst = &fn->nodes[fn->g.edges[e].dst];
+
+	switch (fn->edges[e].where) {
+	case AT_ENTRY:
+		return false;
+	case AT_TOP:
+		return dst->is_behind_call;
+	default:
+		return src->is_behind_call || src->has_call;
+	}
+}
+
+/*
+ * Instructions that finding the base again takes; and that keeping it takes:
+ * in a callee-saved register (save, restore, often a stack slot to align) or,
+ * where calls are rare, spilled around each.
+ */
+#define COST_AGAIN_EXECUTABLE 2
+#define COST_AGAIN_SHARED 5
+#define COST_KEEP 3
+#define COST_SPILL 2
+
+/* Keeps the base over calls if marks behind calls run often enough. */
+static void choose_base(struct marker *m)
+{
+	const struct function *fn = m->fn;
+	unsigned again = shim_is_executable_only(m->module)
+	                         ? COST_AGAIN_EXECUTABLE
+	                         : COST_AGAIN_SHARED;
+	double far = 0, entry = 0, calls = 0, keep;
+
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		double weight = (double)fn->edges[e].weight;
+		block_id dst = fn->g.edges[e].dst;
+
+		if (fn->g.edges[e].src == CFG_OUTSIDE)
+			entry += weight;
+		if (fn->edges[e].counter && is_far_edge(fn, e))
+			far += weight;
+		if (fn->nodes[dst].counter && fn->nodes[dst].is_behind_call)
+			far += weight;
+		if (fn->nodes[dst].has_call)
+			calls += weight;
+	}
+	keep = entry * COST_KEEP;
+	if (keep > calls * COST_SPILL)
+		keep = calls * COST_SPILL;
+	m->keeps_base = far * again > keep || shim_is_not_optimized(fn->f);
+}
+
 static void mark_edge(struct marker *m, edge_id e)
 {
 	struct function *fn = m->fn;
@@ -307,6 +382,7 @@ static void mark_edge(struct marker *m, edge_id e)
 	const struct node *dst = &fn->nodes[fn->g.edges[e].dst];
 	LLVMValueRef at = NULL;
 
+	m->is_far = is_far_edge(fn, e);
 	switch (info->where) {
 	case AT_ENTRY:
 	case AT_TOP:
@@ -373,6 +449,7 @@ static void mark_blocks(struct marker *m)
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (!fn->nodes[b].counter)
 			continue;
+		m->is_far = fn->nodes[b].is_behind_call;
 		LLVMPositionBuilderBefore(m->builder, top_of(&fn->nodes[b]));
 		count(m, fn->nodes[b].counter - 1);
 	}
@@ -421,8 +498,11 @@ static void mark_all(struct marker *m)
 static void mark_trips(struct marker *m)
 {
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
-		if (m->fn->edges[e].counter && m->fn->edges[e].where == AT_TRIP)
+		if (m->fn->edges[e].counter &&
+		    m->fn->edges[e].where == AT_TRIP) {
+			m->is_far = is_far_edge(m->fn, e);
 			trip_mark(m->fn, e, m);
+		}
 }
 
 void mark_function(struct function *fn, const struct mode *mode)
@@ -431,6 +511,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 
 	marker_init(&m, fn);
 	fn->counters = declare_counters(&m);
+	choose_base(&m);
 	write_prologue(&m);
 	if (mode->probes)
 		choose_probes(fn);
