@@ -5,13 +5,13 @@
 usage: decode.py [--exe FILE]... PROFILE
 
 Prints the counts of all covered functions as JSON: a list of objects with
-"name", "module", "consistent", "entries", "blocks" (counts from block 1 on),
-"segments" (a list per block), "edges" and, under "lines", the counts of source
-lines.  It shares no code with the C reader and is meant to be read beside the
-specification; `decode.py --compare REPORT.json PROFILE` compares with
-`cairn report --json` and says where they differ.  A count that is not known is
-null.  Only Python's standard library is used; maps inside the file need the
-program zstd.
+"name", "module", "exact", "consistent", "entries", "blocks" (counts from block
+1 on), "segments" (a list per block), "edges" and, under "lines", the counts of
+source lines.  It shares no code with the C reader and is meant to be read
+beside the specification; `decode.py --compare REPORT.json PROFILE` compares
+with `cairn report --json` and says where they differ.  A count that is not
+known is null.  Only Python's standard library is used; maps inside the file
+need the program zstd.
 """
 import json
 import struct
@@ -152,6 +152,12 @@ class Module:
         self.map = None
 
 
+def read_doubts(data):
+    """(counts are missing, frames are missing), as the header says."""
+    state, flags, unwalked = (u32(data, at) for at in (128, 132, 160))
+    return bool(flags & 8), state != 1 or bool(flags & (4 | 16) or unwalked)
+
+
 def read_profile(data, exes):
     chunks = read_chunks(data)
     modules = {c.module: Module(c) for c in chunks if c.type == 2}
@@ -226,9 +232,11 @@ class Function:
         for _ in range(c.uv()):
             c.str()
         self.block_counter, self.segments = [None], [[]]
+        self.held = [False]
         line = 0
         for _ in range(1, c.uv()):
-            c.uv(), c.uv()
+            self.held.append(bool(c.uv() & 4))
+            c.uv()
             counter = c.uv()
             self.block_counter.append(counter - 1 if counter else None)
             self.segments.append([])
@@ -239,10 +247,11 @@ class Function:
                     line += c.sv()
                     lines.append((instance, files[file], line))
                 self.segments[-1].append(lines)
-        self.edges = []
+        self.edges, self.kinds = [], []
         for _ in range(c.uv()):
-            src, dst, _kind, counter, _weight = (c.uv() for _ in range(5))
+            src, dst, kind, counter, _weight = (c.uv() for _ in range(5))
             self.edges.append((src, dst, counter - 1 if counter else None))
+            self.kinds.append(kind)
         self.sites = [(c.uv(), c.uv()) for _ in range(c.uv())]
         need(c.at == len(c.data), "bytes left in the map")
 
@@ -259,73 +268,142 @@ class Function:
         self.probes.sort(key=lambda p: p[0])
 
 
+class Map:
+    """Functions, and what their machine code is."""
+
+    def __init__(self):
+        self.functions = []
+        self.codes = []  # (address, size) of CFS1 records
+        self.far = []  # (return address, site, counters)
+        self.sites = {}  # return address -> [(function, block, segment)]
+
+    def add_function(self, record, seen):
+        f = Function(record)
+        if not (f.address or f.counters) or (f.ncounters and record in seen):
+            return
+        seen.add(record)
+        self.functions.append(f)
+
+    def add_sites(self, record):
+        code, n, size = u64(record, 8), u32(record, 16), u32(record, 20)
+        need(24 + 16 * n <= len(record), "map record size")
+        if not code:
+            return
+        self.codes.append((code, size))
+        for at in range(24, 24 + 16 * n, 16):
+            pc = code + u32(record, at)
+            self.far.append((pc, u32(record, at + 4), u64(record, at + 8)))
+
+    def index_sites(self):
+        for f in self.functions:
+            for offset, place in f.site_at:
+                at = self.sites.setdefault(f.address + offset, [])
+                at.append((f, *place))
+        owner = {f.counters: f for f in self.functions if f.ncounters}
+        for pc, site, counters in self.far:
+            need(counters in owner, "a site of no function")
+            f = owner[counters]
+            self.sites.setdefault(pc, []).append((f, *f.sites[site]))
+
+    def function_at(self, pc):
+        for f in self.functions:
+            if 0 <= pc - f.address < f.code_size:
+                return f
+        return None
+
+
 def read_map(data):
-    at, seen, functions = 0, set(), []
+    at, seen, found = 0, set(), Map()
     while at < len(data):
         if not data[at]:
             at += 1
             continue
-        need(data[at : at + 4] == b"CFN1", "no map record")
-        size = u32(data, at + 4)
-        need(48 <= size <= len(data) - at, "map record size")
+        magic, size = data[at : at + 4], u32(data, at + 4)
+        need(magic in (b"CFN1", b"CFS1"), "no map record")
+        need(24 <= size <= len(data) - at, "map record size")
         record = bytes(data[at : at + size])
         at += size
-        f = Function(record)
-        if not (f.address or f.counters):
-            continue
-        if f.ncounters and record in seen:
-            continue
-        seen.add(record)
-        functions.append(f)
-    return functions
+        if magic == b"CFS1":
+            found.add_sites(record)
+        else:
+            need(size >= 48, "map record size")
+            found.add_function(record, seen)
+    found.index_sites()
+    return found
 
 
 # --- section 6: what the counts mean ----------------------------------------
-def place_call(functions, pc):
-    for f in functions:
-        for offset, (block, segment) in f.site_at:
-            if f.address + offset == pc:
-                return f, block, segment
-    return None
+NOT_COVERED, STRICT, SOURCE = 1, 2, 8
 
 
-def place_async(functions, pc):
-    for f in functions:
-        offset = pc - f.address
-        if not 0 <= offset < f.code_size or f.flags & 1:
-            continue
-        if not f.probes:
-            return f, None, None
-        before = [p for p in f.probes if p[0] <= offset]
-        if not before:
-            return None
-        probe, block = before[-1]
-        segment = 0
-        for at, (b, s) in f.site_at:
-            if b == block and probe <= at <= offset:
-                segment = max(segment, s + 1)
-        return f, block, min(segment, len(f.segments[block]) - 1)
-    return None
+def block_at(f, offset):
+    """The block there, and the offset of its probe; None before the first."""
+    before = [p for p in f.probes if p[0] <= offset]
+    return (before[-1][1], before[-1][0]) if before else (None, 0)
 
 
-def place_frames(functions, frames):
-    for f in functions:
+def ends_activation(f, block):
+    """Does nothing follow a call of the block but a way out?"""
+    targets = [dst for src, dst, _ in f.edges if src == block]
+    if len(targets) != 1 or targets[0] == 0:
+        return len(targets) == 1
+    return not any(src == targets[0] and dst for src, dst, _ in f.edges)
+
+
+def place_between(f, pc):
+    """At most one place, by probes; a doubtful one marks the function."""
+    if f.flags & (NOT_COVERED | STRICT):
+        return []
+    if not f.probes:
+        f.consistent = False
+        return []
+    offset = pc - f.address
+    block, probe = block_at(f, offset)
+    if block is None:
+        return []
+    if f.held[block]:
+        f.consistent = False
+    segment = 0
+    for at, (b, s) in f.site_at:
+        if b == block and probe <= at <= offset:
+            segment = max(segment, s + 1)
+    return [(f, block, min(segment, len(f.segments[block]) - 1))]
+
+
+def place_call(of_map, pc):
+    if pc in of_map.sites:
+        return of_map.sites[pc]
+    f = of_map.function_at(pc - 1)
+    if not f:
+        return []
+    block, _ = block_at(f, pc - 1 - f.address) if f.probes else (None, 0)
+    if block is None or ends_activation(f, block):
+        return []
+    return place_between(f, pc - 1)
+
+
+def place_async(of_map, pc):
+    f = of_map.function_at(pc)
+    if f:
+        return place_between(f, pc)
+    if any(0 <= pc - code < size for code, size in of_map.codes):
+        for g in of_map.functions:
+            if g.flags & SOURCE and not g.flags & STRICT:
+                g.consistent = False
+    return []
+
+
+def place_frames(of_map, frames):
+    for f in of_map.functions:
         f.extra_in, f.extra_out, f.consistent = {}, {}, True
     for (kind, pc), count in frames.items():
         if not count:
             continue
-        found = (place_call if kind in (1, 3) else place_async)(functions, pc)
-        if found and found[1] is None:
-            found[0].consistent = False
-        elif found:
-            f, block, segment = found
+        place = place_call if kind in (1, 3) else place_async
+        for f, block, segment in place(of_map, pc):
             extra = f.extra_out if kind in (1, 2) else f.extra_in
             key = (block, segment)
             extra[key] = extra.get(key, 0) + count
-        elif kind == 3:
-            for f in functions:
-                if 0 <= pc - 1 - f.address < f.code_size:
-                    f.consistent = False
 
 
 def block_sum(extra, block):
@@ -333,7 +411,8 @@ def block_sum(extra, block):
 
 
 def solve(f, counter):
-    """Fills f.edge, f.entered: None where the equations leave it open."""
+    """Fills f.edge, f.entered: None where the equations leave it open.
+    Returns whether those without an unknown hold."""
     f.edge = [None if c is None else counter(c) for _, _, c in f.edges]
     f.entered = [None if c is None else counter(c) for c in f.block_counter]
     ins = [[] for _ in f.segments]
@@ -361,11 +440,20 @@ def solve(f, counter):
             elif f.entered[b] is not None and len(open_edges) == 1:
                 f.edge[open_edges[0]] = f.entered[b] + extra - known
                 changed = True
+    balanced = True
     for b, edges, extra in equations:
         values = [f.edge[e] for e in edges]
         if f.entered[b] is not None and None not in values:
-            if sum(values) != f.entered[b] + extra:
-                f.consistent = False
+            balanced &= sum(values) == f.entered[b] + extra
+    return balanced
+
+
+def allow_second_returns(f):
+    """Calls that came back more often than they were made."""
+    negative = [e for e, n in enumerate(f.edge) if n is not None and n < 0]
+    if all(f.kinds[e] == 13 for e in negative):
+        for e in negative:
+            f.edge[e] = 0
 
 
 def known(n):
@@ -375,7 +463,10 @@ def known(n):
 def count_function(f, module):
     first = (f.counters - module.base) // 8
 
-    solve(f, lambda c: signed(module.counts[first + c]))
+    balanced = solve(f, lambda c: signed(module.counts[first + c]))
+    if balanced:
+        allow_second_returns(f)
+    f.consistent &= balanced
     if any(n is not None and n < 0 for n in f.edge):
         f.consistent = False
     f.blocks, f.segment_counts = [], []
@@ -406,18 +497,23 @@ def add_lines(f, lines):
 
 def decode(data, exes):
     functions, lines = [], {}
+    counts_missing, frames_missing = read_doubts(data)
     for module in read_profile(data, exes):
         of_map = read_map(module.map)
         place_frames(of_map, module.frames)
-        for f in of_map:
-            if f.flags & 1 or len(f.segments) < 2:
+        for f in of_map.functions:
+            if f.flags & NOT_COVERED or len(f.segments) < 2:
                 continue
             count_function(f, module)
             add_lines(f, lines)
+            doubt = counts_missing or (
+                frames_missing and not f.flags & STRICT
+            )
             functions.append(
                 {
                     "name": f.name,
                     "module": module.path,
+                    "exact": f.consistent and not doubt,
                     "consistent": f.consistent,
                     "entries": known(f.edge[0]),
                     "blocks": f.blocks,
@@ -439,6 +535,7 @@ def simplify(report):
             {
                 "name": f["name"],
                 "module": report["modules"][f["module"]]["path"],
+                "exact": f["exact"],
                 "consistent": f["consistent"],
                 "entries": f["entries"],
                 "blocks": [b["count"] for b in f["blocks"]],

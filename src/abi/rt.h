@@ -38,6 +38,6 @@
 #define CAIRN_RT_GXX_PERSONALITY "__cairn_gxx_personality"
 
 /* Most modules a process can have loaded at one time. */
-#define CAIRN_RT_MAX_MODULES 4096
+#define CAIRN_RT_MAX_MODULES 1024
 
 #endif /* CAIRN_ABI_RT_H */

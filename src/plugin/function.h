@@ -32,6 +32,7 @@ struct node {
 	uint32_t nsegments;
 	uint32_t flags; /* CAIRN_BLOCK_* */
 	bool is_chord;
+	bool is_bare_return;   /* of tail calls: no mark may stand in it */
 	bool has_call;         /* one that a register has to survive */
 	bool is_behind_call;   /* on some path from the entry */
 	uint32_t counter;      /* 0, or 1 + counter of this block */

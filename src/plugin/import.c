@@ -331,6 +331,9 @@ static void keep_returns_bare(struct function *fn)
 		    is_return_of_tail_calls(fn->nodes[dst].block))
 			fn->edges[e].where = AT_END;
 	}
+	for (block_id b = 1; b < g->nblocks; b++)
+		fn->nodes[b].is_bare_return =
+		        is_return_of_tail_calls(fn->nodes[b].block);
 }
 
 /* Marks the nodes that some path from the entry reaches through a call. */

@@ -374,7 +374,7 @@ static void choose_base(struct marker *m)
 	m->keeps_base = far * again > keep || shim_is_not_optimized(fn->f);
 }
 
-static void mark_edge(struct marker *m, edge_id e)
+static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 {
 	struct function *fn = m->fn;
 	const struct edge_info *info = &fn->edges[e];
@@ -402,7 +402,7 @@ static void mark_edge(struct marker *m, edge_id e)
 		at = LLVMGetNextInstruction(src->last_call);
 		break;
 	case AT_COMPARE:
-		count_if_goes_to(m, src->block, dst->block, info->counter - 1);
+		count_if_goes_to(m, src->block, dst->block, counter);
 		return;
 	case AT_TRIP: /* mark_trips */
 		return;
@@ -411,7 +411,7 @@ static void mark_edge(struct marker *m, edge_id e)
 		return;
 	}
 	LLVMPositionBuilderBefore(m->builder, at);
-	count(m, info->counter - 1);
+	count(m, counter);
 }
 
 /*
@@ -442,6 +442,15 @@ static LLVMValueRef declare_counters(struct marker *m)
 	return g;
 }
 
+/* Slow: a block that no mark may stand in is counted where it is entered. */
+static void mark_ways_into(struct marker *m, block_id b)
+{
+	const struct cfg *g = &m->fn->g;
+
+	for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++)
+		mark_edge(m, g->in[i], m->fn->nodes[b].counter - 1);
+}
+
 static void mark_blocks(struct marker *m)
 {
 	struct function *fn = m->fn;
@@ -449,6 +458,10 @@ static void mark_blocks(struct marker *m)
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (!fn->nodes[b].counter)
 			continue;
+		if (fn->nodes[b].is_bare_return) {
+			mark_ways_into(m, b);
+			continue;
+		}
 		m->is_far = fn->nodes[b].is_behind_call;
 		LLVMPositionBuilderBefore(m->builder, top_of(&fn->nodes[b]));
 		count(m, fn->nodes[b].counter - 1);
@@ -491,7 +504,7 @@ static void mark_all(struct marker *m)
 	mark_blocks(m);
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
 		if (m->fn->edges[e].counter)
-			mark_edge(m, e);
+			mark_edge(m, e, m->fn->edges[e].counter - 1);
 }
 
 /* After all others and the probes: they expect the CFG as it was. */

@@ -161,6 +161,8 @@ static void choose_chords(struct plugin *p, struct function *fn)
 		needs_block[e] = where == AT_SPLIT || where == AT_COMPARE ||
 		                 where == AT_PAD;
 	}
+	for (block_id b = 1; b < g->nblocks; b++)
+		must[blocks_edge(g, b)] = fn->nodes[b].is_bare_return;
 	weight_add_jumps(&split, needs_block, weight);
 	for (edge_id e = 0; e < g->nedges; e++)
 		if (fn->edges[e].where == AT_TRIP)
@@ -173,7 +175,9 @@ static void choose_chords(struct plugin *p, struct function *fn)
 		fn->edges[e].is_chord = chord[e] || (p->mode.all && !must[e]);
 	flag_held_blocks(fn);
 	for (block_id b = 1; b < g->nblocks; b++)
-		fn->nodes[b].is_chord = chord[blocks_edge(g, b)] || p->mode.all;
+		fn->nodes[b].is_chord =
+		        chord[blocks_edge(g, b)] ||
+		        (p->mode.all && !must[blocks_edge(g, b)]);
 	cfg_release(&split);
 	free(flow);
 	free(weight);

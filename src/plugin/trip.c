@@ -323,6 +323,32 @@ static LLVMValueRef constant(const struct writer *w, int64_t v)
 	return LLVMConstInt(w->type, (uint64_t)v, true);
 }
 
+/*
+ * May the variable step over the end of its type, and go round?  Only if the
+ * bound is less than a step away from it.
+ */
+static LLVMValueRef may_wrap(const struct writer *w)
+{
+	const struct trip *t = w->t;
+	unsigned width = LLVMGetIntTypeWidth(w->type);
+	uint64_t ones = UINT64_MAX >> (64 - width), least = 0, greatest = ones;
+	uint64_t reach = (uint64_t)(t->step > 0 ? t->step : -t->step) - 1;
+	bool is_signed =
+	        t->predicate == LLVMIntSLT || t->predicate == LLVMIntSGT;
+
+	if (is_signed) {
+		least = (ones >> 1) + 1;
+		greatest = ones >> 1;
+	}
+	if (t->step > 0)
+		return LLVMBuildICmp(
+		        w->b, is_signed ? LLVMIntSGT : LLVMIntUGT, t->bound,
+		        LLVMConstInt(w->type, greatest - reach, false), "");
+	return LLVMBuildICmp(w->b, is_signed ? LLVMIntSLT : LLVMIntULT,
+	                     t->bound,
+	                     LLVMConstInt(w->type, least + reach, false), "");
+}
+
 /* Will the loop run for more than TRIP_CHUNK turns, or might it? */
 static LLVMValueRef is_long(const struct writer *w)
 {
@@ -341,7 +367,10 @@ static LLVMValueRef is_long(const struct writer *w)
 		        w->b, test,
 		        LLVMBuildICmp(w->b, t->predicate, first, t->bound, ""),
 		        "");
-	return test;
+	if (t->step != 1 && t->step != -1)
+		test = LLVMBuildOr(w->b, test, may_wrap(w), "");
+	/* the loop might never have looked at the bound */
+	return LLVMBuildFreeze(w->b, test, "");
 }
 
 /* How often the back edge was taken in this run of the loop. */

@@ -45,9 +45,6 @@ __thread void *__cairn_thread
 
 extern char **__environ __attribute__((weak));
 
-/* The module that this copy of the core is part of. */
-extern const unsigned char __ehdr_start[] __attribute__((visibility("hidden")));
-
 /* --- the lock ------------------------------------------------------------- */
 
 static void lock(void)
@@ -291,12 +288,26 @@ static uint32_t new_module(const struct cairn_module *m, const struct object *o,
 	};
 
 	if (index >= RT_MODULES) {
-		out_say("more than 4095 modules: ",
+		out_say("too many modules: ",
 		        id->bytes + 4 + rt_get32(id->bytes), ENOMEM,
 		        "this one is not counted");
 		return 0;
 	}
 	return emit_module(index, &spec, id->bytes) ? index : 0;
+}
+
+/* A module that was here before has another address now. */
+static void forget_deltas(uint32_t index)
+{
+	for (struct thread *t = process.threads; t; t = t->next)
+		t->delta[index] = 0;
+}
+
+const unsigned char *rt_ehdr(struct cairn_module *m)
+{
+	if (!m->ehdr)
+		m->ehdr = object_around((uintptr_t)m);
+	return m->ehdr;
 }
 
 static void register_module(struct cairn_module *m)
@@ -306,10 +317,12 @@ static void register_module(struct cairn_module *m)
 	struct module *record;
 	uint32_t index;
 
-	object_read(&o, m->ehdr);
+	object_read(&o, rt_ehdr(m));
 	identify(&id, m, &o);
 	index = find_unloaded(m, &id);
-	if (!index)
+	if (index)
+		forget_deltas(index);
+	else
 		index = new_module(m, &o, &id);
 	if (!index) {
 		m->is_off = true;
@@ -332,7 +345,7 @@ static void register_module(struct cairn_module *m)
 static void ensure_module(struct cairn_module *m)
 {
 	rt_start(NULL);
-	if (m->version != RT_VERSION)
+	if (m->version != RT_VERSION || !rt_ehdr(m))
 		m->is_off = true;
 	if (!process.is_off && !m->is_off && !m->index)
 		register_module(m);
@@ -351,17 +364,15 @@ void __cairn_core_unload(struct cairn_module *m)
 {
 	uint64_t mask;
 
-	if (m->ehdr == __ehdr_start && process.is_started && !process.is_off)
+	if (m == &cairn_module && process.is_started && !process.is_off)
 		finish_core((uintptr_t)__builtin_return_address(0));
+	/* when the process exits its threads may still run in this module:
+	 * their deltas stay */
 	rt_enter(&mask);
 	if (m->index) {
-		for (struct thread *t = process.threads; t; t = t->next)
-			t->delta[m->index] = 0;
 		__atomic_store_n(&process.modules[m->index].live, NULL,
 		                 __ATOMIC_RELEASE);
 		__atomic_fetch_add(&process.generation, 1, __ATOMIC_RELEASE);
-		m->index = 0;
-		*m->offset = 0;
 	}
 	rt_leave(&mask);
 }
@@ -452,9 +463,27 @@ void rt_reset_deltas(struct thread *t)
 	for (uint32_t i = 1; i <= process.nmodules; i++) {
 		struct cairn_module *m = process.modules[i].live;
 
+		if (!m)
+			continue;
 		t->delta[i] = 0;
-		if (m && m->set_delta)
-			m->set_delta(CAIRN_RT_NO_DELTA);
+		m->set_delta(CAIRN_RT_NO_DELTA);
+	}
+}
+
+static int64_t delta_of(const struct chunk *c, const struct cairn_module *m)
+{
+	return (int64_t)((uintptr_t)out_payload(c) - (uintptr_t)m->counters);
+}
+
+void rt_restore_deltas(struct thread *t)
+{
+	for (uint32_t i = 1; i <= process.nmodules; i++) {
+		struct cairn_module *m = process.modules[i].live;
+
+		if (!m || !t->counts[i])
+			continue;
+		t->delta[i] = delta_of(t->counts[i], m);
+		m->set_delta(t->delta[i]);
 	}
 }
 
@@ -472,7 +501,7 @@ static int64_t scratch_delta(struct cairn_module *m)
 			m->scratch = (int64_t)((uintptr_t)p -
 			                       (uintptr_t)m->counters);
 	}
-	if (m->scratch && m->set_delta)
+	if (m->scratch)
 		m->set_delta(m->scratch);
 	return m->scratch;
 }
@@ -515,10 +544,9 @@ static int64_t slow_locked(struct cairn_module *m)
 		return scratch_delta(m);
 	if (process.is_sealed)
 		out_unseal();
-	delta = (int64_t)((uintptr_t)out_payload(c) - (uintptr_t)m->counters);
+	delta = delta_of(c, m);
 	t->delta[m->index] = delta;
-	if (m->set_delta)
-		m->set_delta(delta);
+	m->set_delta(delta);
 	return delta;
 }
 
@@ -660,6 +688,7 @@ static void start_child(struct thread *self, uintptr_t to)
 	process.finishing = 0;
 	process.is_sealed = false;
 	process.chunks = process.last_chunk = NULL;
+	process.generation++; /* slots of the frames tables are remembered */
 	if (self) {
 		self->tid = sys_gettid();
 		self->park = RT_PARK_NONE;

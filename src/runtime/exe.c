@@ -27,12 +27,10 @@
 #define EXIT_DEPTH 16 /* frames between an exit handler and exit */
 #define HIDDEN __attribute__((visibility("hidden")))
 
-extern HIDDEN const unsigned char __ehdr_start[];
-
 int __cxa_atexit(void (*hook)(void *), void *arg, void *dso);
 int __cxa_at_quick_exit(void (*hook)(void *), void *dso);
 
-/* module.c looks whether this is there. */
+/* module.c has another one, weak, that is 0. */
 HIDDEN extern const char __cairn_executable;
 HIDDEN const char __cairn_executable = 1;
 
@@ -104,7 +102,7 @@ static void at_start(int argc, char **argv, char **env)
 
 	(void)argc;
 	(void)argv;
-	object_read(&o, __ehdr_start);
+	object_read(&o, rt_ehdr(&cairn_module));
 	sys_read_aux(&aux);
 	if (__cairn_static)
 		__cairn_static();

@@ -334,6 +334,8 @@ void finish_take_back(const struct unwind *u, uintptr_t walked_to)
 	rt_enter(&mask);
 	if (process.is_sealed)
 		out_unseal();
+	if (t)
+		rt_restore_deltas(t);
 	rt_leave(&mask);
 	if (t && u) {
 		walk_back(t, u, walked_to);

@@ -11,13 +11,15 @@
  * Invariant: a key, once written, stays in its slot.  A slot is claimed by one
  * compare-and-exchange and counted by one add, so that a signal handler on the
  * same thread may come in between any two instructions.
- * Cost: a few instructions per frame; the lock only when a table is added.
+ * Cost: 20 instructions for a place that was seen before; the lock only when a
+ * table is added.
  */
 #include "runtime/frames.h"
 
 #include "runtime/out.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
+#include "runtime/unwind.h"
 
 #define FIRST_SLOTS 248u /* with the header less than one page */
 #define MAX_SLOTS (1u << 20)
@@ -116,22 +118,79 @@ uint64_t *frames_slot(struct thread *t, unsigned kind, uint32_t module,
 	}
 }
 
+/* The key of a rule that is only about a slot: no pc is as great. */
+static uint64_t slot_key(unsigned kind, uintptr_t pc)
+{
+	return (uint64_t)kind << CAIRN_FRAME_KIND_SHIFT | pc << 1;
+}
+
+static bool is_async(unsigned kind)
+{
+	return kind == CAIRN_FRAME_OUT_ASYNC || kind == CAIRN_FRAME_IN_ASYNC;
+}
+
+__attribute__((noinline)) static uint64_t *
+remember_slot(struct thread *t, unsigned kind, uintptr_t pc)
+{
+	struct unwind_rule rule;
+	uint32_t module;
+
+	rt_zero(&rule, sizeof(rule));
+	rule.key = slot_key(kind, pc);
+	rule.generation = process.generation;
+	module = rt_module_of(is_async(kind) ? pc : pc - 1);
+	if (!module)
+		return NULL;
+	rule.slot = frames_slot(t, kind, module, pc);
+	if (rule.slot)
+		unwind_keep(t, &rule);
+	return rule.slot;
+}
+
+uint64_t *frames_slot_of(struct thread *t, unsigned kind, uintptr_t pc)
+{
+	uint32_t kept = unwind_nkept(t);
+	const struct unwind_rule *rule =
+	        unwind_known(t, slot_key(kind, pc), process.generation);
+	uint64_t *slot = rule ? rule->slot : NULL;
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return slot && unwind_nkept(t) == kept ? slot
+	                                       : remember_slot(t, kind, pc);
+}
+
+static void add(uint64_t *count, int64_t n)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(*count) : "er"(n) : "cc");
+}
+
 void frames_add(struct thread *t, unsigned kind, uint32_t module, uintptr_t pc,
                 int64_t n)
 {
 	uint64_t *count = frames_slot(t, kind, module, pc);
 
 	if (count)
-		__asm__ volatile("addq %1, %0" : "+m"(*count) : "r"(n) : "cc");
+		add(count, n);
 }
 
-void __cairn_core_dying(uintptr_t pc, bool is_async)
+void __cairn_core_dying(uintptr_t pc, bool between, const void *exception,
+                        bool lands)
 {
 	struct thread *t = rt_self();
-	uint32_t module = rt_module_of(is_async ? pc : pc - 1);
+	uint64_t *count;
 
-	if (t && module)
-		frames_add(t,
-		           is_async ? CAIRN_FRAME_OUT_ASYNC : CAIRN_FRAME_OUT,
-		           module, pc, 1);
+	if (!t)
+		return;
+	if (lands) {
+		t->resumes = exception;
+		return;
+	}
+	if (exception && t->resumes == exception) {
+		t->resumes = NULL;
+		return;
+	}
+	count = frames_slot_of(
+	        t, between ? CAIRN_FRAME_OUT_ASYNC : CAIRN_FRAME_OUT, pc);
+	if (count)
+		add(count, 1);
 }

@@ -18,6 +18,11 @@ bool frames_ensure(struct thread *t);
 uint64_t *frames_slot(struct thread *t, unsigned kind, uint32_t module,
                       uintptr_t pc);
 
+/* The same, for the module that pc lies in (or the instruction before it, if
+ * the kind is not async); NULL also if that is no module of ours.  Remembers
+ * what it found. */
+uint64_t *frames_slot_of(struct thread *t, unsigned kind, uintptr_t pc);
+
 /* Adds n (which may be -1) to that word. */
 void frames_add(struct thread *t, unsigned kind, uint32_t module, uintptr_t pc,
                 int64_t n);

@@ -14,16 +14,27 @@
 
 extern HIDDEN uint64_t __start_cairn_cnts[] __attribute__((weak));
 extern HIDDEN uint64_t __stop_cairn_cnts[] __attribute__((weak));
-extern HIDDEN const unsigned char __ehdr_start[];
+/* lld defines it only for those who ask before LTO has run. */
+extern HIDDEN const unsigned char __ehdr_start[] __attribute__((weak));
 
-/* In delta.c, which only code of an executable asks for. */
-extern HIDDEN void cairn_delta_set(int64_t delta) __attribute__((weak));
+/*
+ * In delta.c, which only code of an executable asks for, and in exe.c there is
+ * another definition, which is not weak.  A weak reference would not do: in a
+ * shared object gold gives one that is hidden the address of the ELF header.
+ */
+HIDDEN void cairn_delta_set(int64_t delta);
+extern HIDDEN const char __cairn_executable;
+
+__attribute__((weak)) void cairn_delta_set(int64_t delta)
+{
+	(void)delta;
+}
+
+__attribute__((weak)) const char __cairn_executable = 0;
 
 HIDDEN int64_t __cairn_module_offset;
 
-extern HIDDEN const char __cairn_executable __attribute__((weak));
-
-static struct cairn_module module = {
+HIDDEN struct cairn_module cairn_module = {
         .version = RT_VERSION,
         .counters = __start_cairn_cnts,
         .counters_end = __stop_cairn_cnts,
@@ -37,17 +48,17 @@ HIDDEN int64_t cairn_module_slow(void);
 
 int64_t cairn_module_slow(void)
 {
-	return __cairn_core_slow(&module);
+	return __cairn_core_slow(&cairn_module);
 }
 
 __attribute__((constructor(101))) static void module_load(void)
 {
-	__cairn_core_load(&module);
+	__cairn_core_load(&cairn_module);
 }
 
 __attribute__((destructor(101))) static void module_unload(void)
 {
 	/* an executable stays until the end */
-	if (!&__cairn_executable)
-		__cairn_core_unload(&module);
+	if (!__cairn_executable)
+		__cairn_core_unload(&cairn_module);
 }

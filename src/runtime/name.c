@@ -114,6 +114,14 @@ static void put_number(struct text *t, unsigned long v)
 		put_char(t, digits[--n]);
 }
 
+void name_number(char *to, unsigned v)
+{
+	struct text t = {to, 0, 11};
+
+	put_number(&t, v);
+	to[t.at] = 0;
+}
+
 static void put_pattern(struct text *t)
 {
 	for (const char *p = PATTERN; *p; p++) {

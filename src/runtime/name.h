@@ -17,6 +17,9 @@ void name_init(const char *pattern);
  */
 int name_make(char *path, size_t size, unsigned n);
 
+/* Writes a number in decimal and a 0: up to 11 bytes. */
+void name_number(char *to, unsigned v);
+
 /* Path of the executable, working directory at start.  Never NULL. */
 const char *name_program(void);
 const char *name_directory(void);

@@ -2,9 +2,10 @@
 /*
  * Loaded ELF objects, read from their own headers in memory.
  *
- * The linker defines __ehdr_start in every object, so a module finds its
- * segments, its build id and its unwind table without the dynamic linker: in
- * static programs too, and before constructors have run.
+ * Linkers define __ehdr_start in every object, so a module finds its segments,
+ * its build id and its unwind table without the dynamic linker: in static
+ * programs too, and before constructors have run.  (lld may leave the symbol
+ * out after LTO; then the C library is asked.)
  *
  * Cost: one pass over the program headers; object_path reads /proc/self/maps
  * up to the object's line.
@@ -13,6 +14,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 
 #include "runtime/rt.h"
 #include "runtime/sys.h"
@@ -77,6 +79,42 @@ void object_read(struct object *o, const unsigned char *ehdr)
 		}
 	for (unsigned i = 0; i < eh->e_phnum; i++)
 		read_segment(o, &ph[i]);
+}
+
+struct around {
+	uintptr_t address;
+	const unsigned char *ehdr;
+};
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct around *a = data;
+	uintptr_t start = 0;
+	bool here = false;
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const Elf64_Phdr *ph = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type != PT_LOAD)
+			continue;
+		if (ph->p_offset == 0)
+			start = at;
+		if (a->address - at < ph->p_memsz)
+			here = true;
+	}
+	if (here)
+		a->ehdr = (const unsigned char *)start;
+	return here;
+}
+
+const unsigned char *object_around(uintptr_t address)
+{
+	struct around a = {address, NULL};
+
+	dl_iterate_phdr(visit, &a);
+	return a.ehdr;
 }
 
 static uintptr_t hex(const char **p)

@@ -19,6 +19,10 @@ struct object {
 /* Requires: ehdr is the ELF header of a loaded object. */
 void object_read(struct object *o, const unsigned char *ehdr);
 
+/* The ELF header of the loaded object that `address` lies in, NULL if there is
+ * none.  Takes a lock of the dynamic linker. */
+const unsigned char *object_around(uintptr_t address);
+
 /* The path of the file that is mapped at `address`, "" if none.  Reads
  * /proc/self/maps; returns its length.  Requires: lock held. */
 size_t object_path(uintptr_t address, char *path, size_t size);

@@ -11,6 +11,9 @@
  * reservation fails or does not hold, a chunk is private memory and is written
  * when the process ends; the header says so.
  *
+ * The file gets its name when its header is complete: it is made without one
+ * (O_TMPFILE) or, where that cannot be, under another.
+ *
  * No descriptor stays open: programs close and count theirs.  To grow, the
  * file is opened again by its absolute path and must be the same inode.
  *
@@ -24,6 +27,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -40,12 +44,14 @@
 #define MAX_NAMES 65536u
 
 #define PATH (process.buffers->path)
+#define DRAFT (process.buffers->draft)
 
 static struct {
-	bool is_file;    /* the header page is mapped */
-	bool was_made;   /* PATH names our file */
-	bool has_orphan; /* some chunk is not mapped */
-	int fd;          /* 1 + descriptor, only while the lock is held */
+	bool is_file;        /* the header page is mapped */
+	bool was_made;       /* PATH names our file */
+	bool has_orphan;     /* some chunk is not mapped */
+	bool has_draft_name; /* DRAFT is to be removed */
+	int fd;              /* 1 + descriptor, only while the lock is held */
 	uint64_t dev, ino;
 	uint64_t length;   /* of the chunks handed out, header included */
 	uint64_t reserved; /* bytes of the file that are safe to touch */
@@ -155,34 +161,118 @@ static int reopen(void)
 	return keep_fd(fd);
 }
 
-static int create(void)
+static int open_new(const char *path, int flags)
 {
-	for (unsigned n = 0; n < MAX_NAMES; n++) {
-		struct stat st;
-		int fd;
+	int fd;
 
-		if (name_make(PATH, sizeof(PATH), n) < 0)
-			return -ENAMETOOLONG;
-		fd = (int)sys3(SYS_open, (long)PATH,
-		               O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd == -EEXIST || fd == -EINTR)
-			continue;
-		if (fd < 0)
-			return fd;
-		sys3(SYS_fstat, fd, (long)&st, 0);
-		out.dev = st.st_dev;
-		out.ino = st.st_ino;
-		out.was_made = true;
-		return keep_fd(fd);
-	}
-	return -EEXIST;
+	do
+		fd = (int)sys3(SYS_open, (long)path, O_RDWR | O_CLOEXEC | flags,
+		               0666);
+	while (fd == -EINTR);
+	return fd;
 }
 
-static void unmake(void)
+/* In the directory of PATH, a file without a name; negative if the file system
+ * has no such thing, or there is no way to name it later. */
+static int draft_nameless(void)
+{
+	static const char proc[] = "/proc/self/fd/";
+	size_t n = rt_strlen(PATH), at = sizeof(proc) - 1;
+	int fd;
+
+	if (sys3(SYS_access, (long)proc, 0, 0) < 0)
+		return -ENOENT;
+	while (n && PATH[n - 1] != '/')
+		n--;
+	rt_copy(DRAFT, PATH, n);
+	DRAFT[n] = '.';
+	DRAFT[n + 1] = 0;
+	fd = open_new(DRAFT, O_TMPFILE);
+	if (fd < 0)
+		return fd;
+	rt_copy(DRAFT, proc, at);
+	name_number(DRAFT + at, (unsigned)fd);
+	return fd;
+}
+
+/* The same, with a name that nobody else has. */
+static int draft_named(void)
+{
+	static const char suffix[] = ".new";
+	int fd = -EEXIST;
+
+	for (unsigned n = 0; n < MAX_NAMES && fd == -EEXIST; n++) {
+		if (name_make(DRAFT, sizeof(DRAFT) - sizeof(suffix), n) < 0)
+			return -ENAMETOOLONG;
+		rt_copy(DRAFT + rt_strlen(DRAFT), suffix, sizeof(suffix));
+		fd = open_new(DRAFT, O_CREAT | O_EXCL);
+	}
+	return fd;
+}
+
+/* A new file that nobody can see yet, or take for a profile: it gets its name
+ * when it is one.  A descriptor, or a negative errno. */
+static int draft(void)
+{
+	struct stat st;
+	size_t n;
+	int fd;
+
+	if (name_make(PATH, sizeof(PATH), 0) < 0)
+		return -ENAMETOOLONG;
+	n = rt_strlen(PATH);
+	if (PATH[n - 1] == '/')
+		return -EISDIR;
+	fd = draft_nameless();
+	out.has_draft_name = fd < 0;
+	if (fd < 0)
+		fd = draft_named();
+	if (fd < 0)
+		return fd;
+	sys3(SYS_fstat, fd, (long)&st, 0);
+	out.dev = st.st_dev;
+	out.ino = st.st_ino;
+	return keep_fd(fd);
+}
+
+static void drop_draft(void)
 {
 	out_idle();
-	sys1(SYS_unlink, (long)PATH);
-	out.was_made = false;
+	if (out.has_draft_name)
+		sys1(SYS_unlink, (long)DRAFT);
+	out.has_draft_name = false;
+}
+
+/* Gives the draft this name; -EEXIST if somebody has it. */
+static int name_draft(void)
+{
+	int r = (int)sys6(SYS_linkat, AT_FDCWD, (long)DRAFT, AT_FDCWD,
+	                  (long)PATH, AT_SYMLINK_FOLLOW, 0);
+
+	if (r == 0 && out.has_draft_name)
+		sys1(SYS_unlink, (long)DRAFT);
+	/* a file system without links */
+	if (r < 0 && r != -EEXIST && out.has_draft_name)
+		r = (int)sys6(SYS_renameat2, AT_FDCWD, (long)DRAFT, AT_FDCWD,
+		              (long)PATH, RENAME_NOREPLACE, 0);
+	return r;
+}
+
+/* The first name that is free; 0 or a negative errno. */
+static int publish_file(void)
+{
+	int r = -EEXIST;
+
+	for (unsigned n = 0; n < MAX_NAMES && r == -EEXIST; n++) {
+		if (name_make(PATH, sizeof(PATH), n) < 0)
+			return -ENAMETOOLONG;
+		r = name_draft();
+	}
+	if (r == 0) {
+		out.was_made = true;
+		out.has_draft_name = false;
+	}
+	return r;
 }
 
 /* --- reservations --------------------------------------------------------- */
@@ -339,30 +429,44 @@ static int map_header(int fd)
 	return out.window ? 0 : -ENOMEM;
 }
 
+static int no_file(int error)
+{
+	out_say("cannot create ", PATH, -error,
+	        "this run is not counted; set CAIRN_OUT to a file that can be "
+	        "written");
+	return -1;
+}
+
+/* The header in private memory, to be written at the end. */
+static int stay_in_memory(uint32_t flags, int error)
+{
+	drop_draft();
+	out_say("cannot reserve space for ", PATH, -error,
+	        "counts stay in memory until the program ends");
+	process.header = sys_map_zeros(RT_PAGE);
+	if (!process.header)
+		return -1;
+	fill_header(flags | CAIRN_FILE_NOT_KILL_SAFE);
+	return 0;
+}
+
 int out_open(uint32_t flags)
 {
-	int fd = create(), r;
+	int fd = draft(), r;
 
 	out.length = CAIRN_FILE_HEADER_SIZE;
-	if (fd < 0) {
-		out_say("cannot create ", PATH, -fd,
-		        "this run is not counted; set CAIRN_OUT to a file "
-		        "that can be written");
-		return -1;
-	}
+	if (fd < 0)
+		return no_file(fd);
 	r = map_header(fd);
-	out.is_file = r == 0;
-	if (r < 0) {
-		unmake();
-		out_say("cannot reserve space for ", PATH, -r,
-		        "counts stay in memory until the program ends");
-		process.header = sys_map_zeros(RT_PAGE);
-		flags |= CAIRN_FILE_NOT_KILL_SAFE;
-		if (!process.header)
-			return -1;
-	}
+	if (r < 0)
+		return stay_in_memory(flags, r);
 	fill_header(flags);
-	return 0;
+	r = publish_file();
+	out.is_file = r == 0;
+	if (r == 0)
+		return 0;
+	drop_draft();
+	return no_file(r);
 }
 
 void out_forget(void)
@@ -568,18 +672,32 @@ static int write_header(int fd)
  * negative errno if there is no file; sets *lost if some had no place. */
 static int write_orphans(bool *lost)
 {
-	int fd = out.was_made ? reopen() : create();
+	int fd = out.was_made ? reopen() : draft();
 
 	if (fd < 0)
 		return fd;
 	if (!out.is_file && write_header(fd) < 0) {
-		unmake();
+		if (!out.was_made)
+			drop_draft();
 		return -ENOSPC;
 	}
 	for (struct chunk *c = process.chunks; c; c = c->next)
 		if (!c->is_mapped && write_chunk(fd, c) < 0)
 			*lost = true;
 	return fd;
+}
+
+/* The last of a file that is written at the end. */
+static void complete_file(int fd)
+{
+	int r = write_header(fd);
+
+	if (r == 0 && !out.was_made)
+		r = publish_file();
+	if (r < 0 && !out.was_made) {
+		drop_draft();
+		out_say("cannot write ", PATH, -r, "the counts are lost");
+	}
 }
 
 static void close_state(uint32_t how, uint32_t signal)
@@ -621,7 +739,7 @@ void out_seal(uint32_t how, uint32_t signal)
 	}
 	close_state(how, signal);
 	if (!out.is_file && fd >= 0)
-		write_header(fd);
+		complete_file(fd);
 	process.is_sealed = true;
 	out_idle();
 }

@@ -29,7 +29,7 @@ _Unwind_Reason_Code __cairn_personality(int version, _Unwind_Action actions,
 	(void)exception;
 	if (actions & _UA_CLEANUP_PHASE) {
 		pc = _Unwind_GetIPInfo(context, &is_async);
-		__cairn_core_dying(pc, is_async);
+		__cairn_core_dying(pc, is_async, NULL, false);
 	}
 	return _URC_CONTINUE_UNWIND;
 }

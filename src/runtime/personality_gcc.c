@@ -29,9 +29,13 @@ _Unwind_Reason_Code __cairn_gcc_personality(int version, _Unwind_Action actions,
 	int is_async = 0;
 	uintptr_t pc;
 
-	if (actions & _UA_CLEANUP_PHASE && result == _URC_CONTINUE_UNWIND) {
+	if (!(actions & _UA_CLEANUP_PHASE))
+		return result;
+	if (result == _URC_CONTINUE_UNWIND) {
 		pc = _Unwind_GetIPInfo(context, &is_async);
-		__cairn_core_dying(pc, is_async);
+		__cairn_core_dying(pc, is_async, exception, false);
+	} else if (!(actions & _UA_HANDLER_FRAME)) {
+		__cairn_core_dying(0, false, exception, true);
 	}
 	return result;
 }

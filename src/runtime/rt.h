@@ -42,12 +42,15 @@ struct cairn_module {
 	uint32_t version; /* RT_VERSION */
 	uint32_t index;   /* 0: not registered */
 	uint64_t *counters, *counters_end;
-	const unsigned char *ehdr;
+	const unsigned char *ehdr;    /* NULL: the core has to look for it */
 	int64_t *offset;              /* its CAIRN_RT_MODULE_OFFSET */
-	void (*set_delta)(int64_t d); /* NULL: no CAIRN_RT_DELTA here */
+	void (*set_delta)(int64_t d); /* its CAIRN_RT_DELTA, if it has one */
 	int64_t scratch;              /* delta when not counting, 0: none yet */
 	bool is_off;
 };
+
+/* The module that this copy of the runtime is part of. */
+extern struct cairn_module cairn_module __attribute__((visibility("hidden")));
 
 /* The core's view of a module; outlives it. */
 struct module {
@@ -58,9 +61,13 @@ struct module {
 	struct chunk *chunk;
 };
 
-/* One rule of the unwinder's cache; see unwind.c. */
+/*
+ * What a thread knows about one pc: how to step out of the frame (unwind.c),
+ * and where that frame's death is counted.
+ */
 struct unwind_rule {
 	uint64_t key;
+	uint64_t *slot; /* of the frames table; NULL: not known yet */
 	uint32_t generation;
 	int32_t cfa_offset;
 	int16_t saved[6];
@@ -69,6 +76,7 @@ struct unwind_rule {
 };
 
 #define RT_RULES 1024
+#define RT_RULE_WAYS 4
 #define RT_ALTSTACK ((size_t)65536)
 #define RT_VFORKS 8
 
@@ -88,16 +96,17 @@ enum rt_park {
 struct thread {
 	int64_t delta[RT_MODULES];
 	struct chunk *counts[RT_MODULES];
-	struct unwind_rule rules[RT_RULES];
+	struct unwind_rule rules[RT_RULES + RT_RULE_WAYS - 1];
 	struct thread *next;
 	struct chunk *frames;
 	uint32_t serial;
 	int tid;
 	uint32_t park;
 	bool is_walked;      /* its frames are recorded as dead */
+	const void *resumes; /* exception whose next frame was counted */
 	uintptr_t walked_to; /* CFA of the youngest recorded frame, 0: none */
 	uintptr_t stack_lo, stack_hi; /* known to be readable */
-	uint32_t rules_busy;
+	uint32_t rules_busy, nrules_kept;
 };
 
 /*
@@ -106,6 +115,7 @@ struct thread {
  */
 struct buffers {
 	char path[8192];              /* out.c: of the output file */
+	char draft[8192];             /* out.c: of a file without its name */
 	char line[9216];              /* out.c: what we say */
 	char maps[8192];              /* object.c */
 	char pattern[4096];           /* name.c */
@@ -148,14 +158,24 @@ RT_SHARED int64_t __cairn_core_slow(struct cairn_module *m);
 /* A module was loaded, is about to go. */
 RT_SHARED void __cairn_core_load(struct cairn_module *m);
 RT_SHARED void __cairn_core_unload(struct cairn_module *m);
-/* A frame of the calling thread dies at pc. */
-RT_SHARED void __cairn_core_dying(uintptr_t pc, bool is_async);
+/*
+ * An unwinder took away a frame of the calling thread that was at pc, in a call
+ * or between calls, for this exception; or, if `lands`, it entered a cleanup
+ * of the frame.  At the end of the cleanup the frame resumes the exception,
+ * which has the unwinder look at the frame once more: that is no second death,
+ * since the way out of the cleanup is an edge like a return.
+ */
+RT_SHARED void __cairn_core_dying(uintptr_t pc, bool between,
+                                  const void *exception, bool lands);
 
 /* --- core.c --------------------------------------------------------------- */
 
 /* Blocks all signals, then takes the lock. */
 void rt_enter(uint64_t *mask);
 void rt_leave(const uint64_t *mask);
+
+/* The ELF header of a module. */
+const unsigned char *rt_ehdr(struct cairn_module *m);
 
 /* Starts the process record; `env` may be NULL.  Requires: lock held. */
 void rt_start(char **env);
@@ -165,8 +185,14 @@ struct thread *rt_self(void);
 /* The same, made if need be; NULL if we are off.  Requires: lock held. */
 struct thread *rt_self_locked(void);
 
-/* Makes all code of the calling thread take the slow call again. */
+/*
+ * Makes the calling thread take the slow call again.  Only functions that
+ * others than instrumented ones call look: code that runs already goes on
+ * without, and what it calls too.
+ */
 void rt_reset_deltas(struct thread *t);
+/* Takes that back, before such code goes on.  Requires: lock held. */
+void rt_restore_deltas(struct thread *t);
 
 /* Stops counting for good.  Requires: lock held. */
 void rt_turn_off(void);

@@ -165,10 +165,14 @@ static bool find_object(uintptr_t pc, struct found *f)
 		f->eh_frame_hdr = process.modules[f->module].eh_frame_hdr;
 		return f->eh_frame_hdr != NULL;
 	}
-	if (process.vdso && pc - (uintptr_t)process.vdso < 4 * RT_PAGE) {
+	if (process.vdso) {
+		/* its size is its own affair: other objects may be next to it
+		 */
 		object_read(&vdso, process.vdso);
-		f->eh_frame_hdr = vdso.eh_frame_hdr;
-		return f->eh_frame_hdr != NULL;
+		if (pc >= vdso.text && pc < vdso.text_end) {
+			f->eh_frame_hdr = vdso.eh_frame_hdr;
+			return f->eh_frame_hdr != NULL;
+		}
 	}
 	f->eh_frame_hdr = ask_libc(pc);
 	return f->eh_frame_hdr != NULL;
@@ -233,20 +237,18 @@ static uint64_t rule_key(const struct unwind *u)
 	return u->pc << 1 | u->is_async;
 }
 
-static struct unwind_rule *rule_place(struct thread *t, uint64_t key)
+/* A copy, which is whole: no handler put another rule there meanwhile. */
+static bool find_rule(struct thread *t, uint64_t key, struct unwind_rule *rule)
 {
-	return &t->rules[(key * 0x9e3779b97f4a7c15u) >> 54];
-}
+	uint32_t n = unwind_nkept(t);
+	const struct unwind_rule *there =
+	        unwind_known(t, key, process.generation);
 
-_Static_assert(RT_RULES == 1 << (64 - 54), "rule_place");
-
-static const struct unwind_rule *find_rule(struct thread *t, uint64_t key)
-{
-	struct unwind_rule *rule = rule_place(t, key);
-
-	return rule->key == key && rule->generation == process.generation
-	               ? rule
-	               : NULL;
+	if (!there)
+		return false;
+	rt_copy_words(rule, there, sizeof(*rule));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return unwind_nkept(t) == n;
 }
 
 static enum unwind_result step_by_rule(struct unwind *u, struct reader *r,
@@ -279,6 +281,7 @@ static bool make_rule(const struct cfi_row *row, struct unwind_rule *rule)
 	    row->kind[UNWIND_RSP] != CFI_SAME)
 		return false;
 	rt_zero(rule, sizeof(*rule));
+	_Static_assert(sizeof(*rule) % 8 == 0, "words");
 	rule->cfa_reg = row->cfa_reg;
 	rule->cfa_offset = (int32_t)row->cfa.number;
 	for (unsigned i = 0; i < 6; i++) {
@@ -295,26 +298,28 @@ static bool make_rule(const struct cfi_row *row, struct unwind_rule *rule)
 	return true;
 }
 
-/* A handler that interrupts us here just does not keep its own. */
-static void keep_rule(struct thread *t, uint64_t key,
-                      const struct unwind_rule *rule)
+/* The place of the same key, or one that is out of date, or any. */
+static struct unwind_rule *choose_place(struct thread *t, uint64_t key)
 {
-	struct unwind_rule *place = rule_place(t, key);
+	struct unwind_rule *home = unwind_home(t, key), *old = NULL;
 
+	for (unsigned i = 0; i < RT_RULE_WAYS; i++) {
+		if (home[i].key == key)
+			return &home[i];
+		if (!old && home[i].generation != process.generation)
+			old = &home[i];
+	}
+	return old ? old : &home[t->nrules_kept % RT_RULE_WAYS];
+}
+
+void unwind_keep(struct thread *t, const struct unwind_rule *rule)
+{
 	if (t->rules_busy)
 		return;
 	t->rules_busy = 1;
+	t->nrules_kept++;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	place->key = 0;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	place->generation = process.generation;
-	place->cfa_offset = rule->cfa_offset;
-	for (unsigned i = 0; i < 6; i++)
-		place->saved[i] = rule->saved[i];
-	place->module = rule->module;
-	place->cfa_reg = rule->cfa_reg;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	place->key = key;
+	rt_copy_words(choose_place(t, rule->key), rule, sizeof(*rule));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->rules_busy = 0;
 }
@@ -402,13 +407,14 @@ static enum unwind_result step_unknown(struct unwind *u, struct thread *t,
                                        struct reader *r)
 {
 	uintptr_t pc = u->is_async ? u->pc : u->pc - 1;
-	uint64_t key = rule_key(u);
 	struct unwind_rule rule;
 	struct cfi_row row;
 	struct cfi_fde fde;
 	struct found f;
+	uint32_t generation;
 
 	u->module = 0;
+	generation = process.generation;
 	if (!find_object(pc, &f)) {
 		/* the trampoline may be the first thing of an object */
 		if (u->is_async || !find_object(u->pc, &f))
@@ -428,19 +434,23 @@ static enum unwind_result step_unknown(struct unwind *u, struct thread *t,
 	}
 	rule.module = (uint16_t)f.module;
 	/* other objects may be unloaded without our knowing */
-	if (t && f.module)
-		keep_rule(t, key, &rule);
+	if (t && f.module) {
+		rule.key = rule_key(u);
+		rule.generation = generation;
+		unwind_keep(t, &rule);
+	}
 	return step_by_rule(u, r, &rule);
 }
 
 enum unwind_result unwind_step(struct unwind *u, struct thread *t)
 {
-	const struct unwind_rule *rule;
+	struct unwind_rule rule;
 	enum unwind_result result;
 	struct reader r;
 
 	reader_init(&r, t, u);
-	rule = t ? find_rule(t, rule_key(u)) : NULL;
-	result = rule ? step_by_rule(u, &r, rule) : step_unknown(u, t, &r);
+	result = t && find_rule(t, rule_key(u), &rule)
+	                 ? step_by_rule(u, &r, &rule)
+	                 : step_unknown(u, t, &r);
 	return result == UNWIND_OK && u->pc == 0 ? UNWIND_END : result;
 }

@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/rt.h"
 #include "runtime/sys.h"
-
-struct thread;
 
 /* One frame: its registers, by DWARF number.  Layout: capture.S. */
 struct unwind {
@@ -26,6 +25,7 @@ enum unwind_result {
 };
 
 #define UNWIND_RBX 3
+#define UNWIND_RBP 6
 #define UNWIND_RSP 7
 
 static inline void unwind_copy(struct unwind *to, const struct unwind *from)
@@ -46,6 +46,46 @@ void unwind_from_signal(struct unwind *u, const void *context);
  * Threads: t is the calling thread, NULL allowed (slower).
  */
 enum unwind_result unwind_step(struct unwind *u, struct thread *t);
+
+/*
+ * What a thread remembers under a key: in one of RT_RULE_WAYS places from here
+ * on.  Key of a frame: its pc shifted left by one, plus 1 if it is async.
+ */
+static inline struct unwind_rule *unwind_home(struct thread *t, uint64_t key)
+{
+	_Static_assert(RT_RULES == 1 << (64 - 54), "so many high bits");
+	return &t->rules[(key * 0x9e3779b97f4a7c15u) >> 54];
+}
+
+/*
+ * The rule of this key, NULL if it is not there.  A handler may put another one
+ * in its place: read t->nrules_kept before this and after the last use.
+ */
+static inline const struct unwind_rule *
+unwind_known(struct thread *t, uint64_t key, uint32_t generation)
+{
+	const struct unwind_rule *rule = unwind_home(t, key);
+
+	for (unsigned i = 0; i < RT_RULE_WAYS; i++, rule++)
+		if (rule->key == key)
+			return rule->generation == generation ? rule : NULL;
+	return NULL;
+}
+
+/*
+ * Keeps a rule, its key and generation included.  A handler that interrupts
+ * this does not keep its own; one that never returns leaves the rules as they
+ * are for good.
+ */
+void unwind_keep(struct thread *t, const struct unwind_rule *rule);
+
+static inline uint32_t unwind_nkept(const struct thread *t)
+{
+	uint32_t n = __atomic_load_n(&t->nrules_kept, __ATOMIC_RELAXED);
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return n;
+}
 
 /* First address of the function that contains pc, 0 if unknown. */
 uintptr_t unwind_function(uintptr_t pc);

@@ -7,8 +7,6 @@
 
 #include "runtime/unwind.h"
 
-struct thread;
-
 /*
  * Steps out of the runtime: from here to the frame that called us and goes on
  * at return address `to`.  False if the way there is lost.
@@ -46,6 +44,18 @@ struct jump {
 	void *env;
 	int value;
 };
+
+/* The caller of a function, when the call returns. */
+struct near {
+	uintptr_t pc, rsp, rbp;
+};
+
+/*
+ * The same as jump_plan, from that caller on, if all frames on the way are well
+ * known: walk_near.c.  False if they are not; then nothing is planned.
+ */
+bool jump_plan_near(struct jump *j, struct thread *t, struct near at,
+                    uintptr_t sp, uintptr_t pc);
 
 /* Everything from *u to the frame that goes on at (sp, pc).
  * Requires: j->sign is set. */

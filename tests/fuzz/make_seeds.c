@@ -52,22 +52,29 @@ static void save_containers(void)
 
 int main(int argc, char **argv)
 {
-	struct bytes map = {0}, elf = {0}, stripped = {0}, counts = {0};
+	struct bytes map = {0}, source = {0}, elf = {0}, stripped = {0};
+	struct bytes counts = {0};
 
 	if (argc != 2)
 		return 2;
 	root = argv[1];
 	synth_sample_map(&map);
+	synth_source_map(&source);
 	synth_elf(&elf, &map, 0xaa);
 	synth_elf(&stripped, NULL, 0xaa);
 	bytes_put(&counts, "0123456789abcdef", 16);
 	bytes_put(&counts, map.data, map.n);
 	save("counts/v1-sample.counts", &counts);
 	save("map/v1-sample.map", &map);
+	save("map/v1-source.map", &source);
+	counts.n = 16;
+	bytes_put(&counts, source.data, source.n);
+	save("counts/v1-source.counts", &counts);
 	save("elf/sample.elf", &elf);
 	save("elf/stripped.elf", &stripped);
 	save_containers();
 	bytes_release(&map);
+	bytes_release(&source);
 	bytes_release(&elf);
 	bytes_release(&stripped);
 	bytes_release(&counts);

@@ -60,6 +60,19 @@ def check(path):
     call([CAIRN, "check", path])
 
 
+def findings(path):
+    """{rule: [where, ...]} of `cairn check`, whatever its verdict."""
+    done = subprocess.run([CAIRN, "check", "--json", path], check=False,
+                          capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise Broken("cairn check: status %d: %s" % (
+            done.returncode, essence(done.stderr)))
+    rules = {}
+    for finding in json.loads(done.stdout)[0]["findings"]:
+        rules.setdefault(finding["rule"], []).append(finding["where"])
+    return rules
+
+
 def is_exact(path):
     """Does the report vouch for every count?"""
     return json.loads(call([CAIRN, "report", "--json", path]))["exact"]

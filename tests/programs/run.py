@@ -6,7 +6,8 @@ Every test builds a program three times with the same flags: plain, with
 `--cairn=MODE` and with `--cairn=MODE,all`, a counter on every edge.  The
 instrumented ones must print and return what the plain one does, `cairn check`
 must call their profiles sound, and the few counters must give the same count
-for every block and edge as the many.
+for every block and edge as the many.  LLVM verifies what the plugin made of the
+module.  A few tests kill a program while it runs and look at what is left.
 
     run.py [--keep DIR] [--list] [--full] [TEST...]
     CAIRN_BIN    directory of cairn and cairn-cc (default: build/bin)
@@ -22,12 +23,14 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from profiles import (Broken, CAIRN_CC, CAIRN_CXX, call, check, differences,
-                      read)
+                      findings, is_exact, lines, read)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TIMEOUT = 30
@@ -51,6 +54,7 @@ PROGRAMS = {
     "spin": Program(("spin.c",), varying=("forever",)),
     "assembly": Program(("assembly.c",)),
     "musttail": Program(("musttail.c",)),
+    "trips": Program(("trips.c",)),
     "linkage": Program(("linkage_a.c", "linkage_b.c"), ("-pthread",)),
     "library": Program(("library_main.c",), library=("library.c",)),
     "shapes": Program(("shapes_main.cpp", "shapes.cpp"), ("-pthread",)),
@@ -70,6 +74,9 @@ class Test:
     label: str = ""
     full: bool = False       # only with --full
 
+    def attempt(self, directory, generated):
+        attempt(self, directory, generated)
+
     def name(self):
         words = [self.program, *self.flags]
         words += [self.label or self.way] if self.way != "objects" else []
@@ -78,6 +85,10 @@ class Test:
 
 
 SOURCE = ("--cairn-stage=source",)
+# The plugin's option, as the driver passes others: where no plugin is loaded
+# (the assembler, the linker) nobody sees it.
+VERIFY = ("--start-no-unused-arguments", "-Xclang", "-mllvm", "-Xclang",
+          "-cairn-verify", "--end-no-unused-arguments")
 LLD = "-fuse-ld=lld"
 
 
@@ -97,6 +108,14 @@ def tests():
         rows.append(Test(p, ("-O0", "-g"), stage=SOURCE, full=True))
     for opt in ("-O0", "-O1", "-O2", "-O3"):
         rows.append(Test("musttail", (opt, "-g")))
+    for flags in (("-O0",), ("-O1", "-g"), ("-O2",), ("-O3", "-g"), ("-Os",),
+                  ("-Og",), ("-O2", "-fno-unroll-loops", "-fno-vectorize"),
+                  ("-O2", "-fwrapv", "-DWRAPV"), ("-O2", "-fPIC"),
+                  ("-O2", "-flto", LLD), ("-O1", "-fsanitize=address")):
+        rows.append(Test("trips", flags))
+    rows.append(Test("trips", ("-O2", "-g"), mode="edges,strict"))
+    rows.append(Test("trips", ("-O2", "-g"), stage=SOURCE))
+    rows += deaths()
     rows += c_ways()
     rows += cxx_rows()
     rows += [Test("huge", ("-O0",)), Test("huge", ("-O1", "-g")),
@@ -225,7 +244,8 @@ class Build:
         self.test, self.mode, self.dir = test, mode, directory
         self.program = PROGRAMS[test.program]
         self.generated = generated
-        self.ours = ["--cairn=" + mode, *test.stage] if mode else []
+        self.ours = (["--cairn=" + mode, *test.stage, *VERIFY] if mode
+                     else [])
         self.exe = os.path.join(directory, "program")
         os.makedirs(directory)
 
@@ -331,12 +351,131 @@ def own_functions(functions):
             if f.entries != 0 and not (key[2] or "").startswith("/usr/")}
 
 
+# --- deaths ----------------------------------------------------------------
+
+CHUNK = 65536                # turns that a loop may hold in a register
+HELD_RULE = "C4"             # of docs/INVARIANTS.md: it did
+
+
+@dataclasses.dataclass
+class Death:
+    """held.c, ended by a signal in a loop that counts itself."""
+    way: str                 # the program's argument
+    signal: int
+    mode: str = "edges"
+    full: bool = False
+
+    def name(self):
+        return "held/%s/%s" % (self.way, self.mode)
+
+    def attempt(self, directory, _generated):
+        os.makedirs(directory)
+        exe = os.path.join(directory, "held")
+        profile = os.path.join(directory, "out.cairn")
+        turns = os.path.join(directory, "turns")
+        source = os.path.join(HERE, "held.c")
+        call([CAIRN_CC, "--cairn=" + self.mode, *VERIFY, "-O2", "-g",
+              "-D_GNU_SOURCE", source, "-o", exe])
+        self.run([exe, turns, self.way], dict(os.environ, CAIRN_OUT=profile))
+        self.judge(profile, count_turns(turns), lines(profile)[
+            "held.c", line_with(source, "/* a turn */")])
+
+    def run(self, argv, env):
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, env=env,
+                              cwd=os.path.dirname(argv[0])) as process:
+            if process.stdout.readline() != b"ready\n":
+                raise Broken("the program does not get ready")
+            if self.signal == signal.SIGKILL:
+                time.sleep(0.2)
+                process.kill()
+            try:
+                status = process.wait(TIMEOUT)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise Broken("the program does not end") from None
+        if status != -self.signal:
+            raise Broken("status %d, not %d" % (status, -self.signal))
+
+    def judge(self, profile, truth, count):
+        """One turn may be under way that left no byte yet."""
+        if self.signal == signal.SIGKILL:
+            if not -1 <= truth - count <= CHUNK + 1:
+                raise Broken("%d turns, counted %d" % (truth, count))
+            said = {"F1"}
+        elif self.mode == "edges":
+            if not -1 <= truth - count <= CHUNK:
+                raise Broken("%d turns, counted %d" % (truth, count))
+            said = {HELD_RULE}
+        else:
+            if count != truth + 1:
+                raise Broken("%d turns, counted %d" % (truth + 1, count))
+            said = set()
+        self.judge_report(profile, said)
+
+    def judge_report(self, profile, said):
+        rules = findings(profile)
+        if self.signal == signal.SIGKILL:
+            # a frame that nobody saw may make a derived count negative
+            rules = {rule: rules[rule] for rule in said & set(rules)}
+        if set(rules) != said:
+            raise Broken("cairn check finds %s, not %s" % (
+                sorted(rules), sorted(said)))
+        if HELD_RULE in rules and rules[HELD_RULE] != ["fill"]:
+            raise Broken("%s is about %s" % (HELD_RULE, rules[HELD_RULE]))
+        if is_exact(profile) != (not said):
+            raise Broken("the report says exact = %s" % (not said))
+        if self.signal != signal.SIGKILL:
+            inexact = [f.name for f in read(profile).values() if not f.exact]
+            if inexact != (["fill"] if said else []):
+                raise Broken("not exact: %s" % inexact)
+
+
+def deaths():
+    segv, kill = signal.SIGSEGV, signal.SIGKILL
+    return [Death("short", segv), Death("long", segv),
+            Death("short", segv, "edges,strict"),
+            Death("runs", kill), Death("run", kill)]
+
+
+def count_turns(path):
+    """Bytes of the file before the first that is zero."""
+    turns = 0
+    with open(path, "rb") as f:
+        while block := f.read(1 << 16):
+            end = block.find(0)
+            if end >= 0:
+                return turns + end
+            turns += len(block)
+    return turns
+
+
+def line_with(path, text):
+    with open(path, encoding="utf-8") as f:
+        return next(n for n, line in enumerate(f, 1) if text in line)
+
+
+# --- tests -----------------------------------------------------------------
+
 def same_behaviour(plain, ours, mode):
     for what, a, b in zip(("status", "stdout", "stderr"), plain, ours):
         if a != b:
             raise Broken("%s: %s is %r, not %r" % (
                 mode, what, b if what == "status" else b[-300:],
                 a if what == "status" else a[-300:]))
+
+
+def is_unlocated(test):
+    """A signal stops code that was marked before inlining: nobody can say
+    in which function that was."""
+    return test.stage == SOURCE and PROGRAMS[test.program].varying
+
+
+def check_unlocated(path, redundant):
+    rules = set(findings(path)) - ({"C1"} if redundant else set())
+    if rules != {"C4"}:
+        raise Broken("cairn check finds %s, not C4 alone" % sorted(rules))
+    if any(f.exact for f in read(path).values() if f.covered):
+        raise Broken("a function passes for exact")
 
 
 def attempt(test, directory, generated):
@@ -351,9 +490,14 @@ def attempt(test, directory, generated):
         same_behaviour(plain, build.execute(), mode)
         # A frame that a signal stops between two redundant counters leaves
         # them one apart: no flow equation holds then, and none is needed.
-        if not (reference.program.varying and mode.endswith(",all")):
+        redundant = mode.endswith(",all")
+        if is_unlocated(test):
+            check_unlocated(build.profile(), redundant)
+        elif not (reference.program.varying and redundant):
             check(build.profile())
         profiles.append(read(build.profile()))
+    if is_unlocated(test):
+        return
     if test.stage == SOURCE:
         profiles = [own_functions(p) for p in profiles]
     said = differences(*profiles, PROGRAMS[test.program].varying)
@@ -369,7 +513,7 @@ def run_one(test, scratch, generated):
     """None, or why the test failed."""
     directory = os.path.join(scratch, re.sub(r"[^\w=-]", "_", test.name()))
     try:
-        attempt(test, directory, generated)
+        test.attempt(directory, generated)
     except Broken as broken:
         return str(broken)
     finally:

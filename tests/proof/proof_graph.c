@@ -9,6 +9,12 @@
  * is recovered.  All counts must equal the truth; on small graphs the cost of
  * the placement must equal the least found by trying all sets of edges.
  *
+ * Then the same as the compiler plugin does it: counters on edges and in
+ * blocks, on the graph in which blocks are edges too, with some edges that
+ * need a jump and some that cannot carry a counter.  On small graphs the cost
+ * must be the least of all choices of edges and blocks; on all of them it must
+ * not be above that of edges alone.
+ *
  * No code runs on the edge outside -> entry: a counter there reads 0.
  *
  * The same checks then judge five wrong versions of the work, each a wrong view
@@ -28,6 +34,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/blocks.h"
 #include "graph/cfg.h"
 #include "graph/dfs.h"
 #include "graph/dominators.h"
@@ -39,6 +46,7 @@
 
 enum {
 	SMALL_EDGES = 12,  /* try all sets of edges up to here */
+	SMALL_SPLIT = 14,  /* and of edges and blocks */
 	SHARE_PERCENT = 30 /* irreducible, and with several exits */
 };
 
@@ -47,7 +55,8 @@ enum {
 struct subject {
 	struct cfg g;
 	uint64_t *weight;
-	bool weight_is_flow; /* conserved at every block */
+	bool weight_is_flow;     /* conserved at every block */
+	bool *needs_jump, *must; /* edges, for counters on edges and blocks */
 	/* the truth */
 	uint64_t *edge, *block, *extra_in, *extra_out;
 };
@@ -157,6 +166,23 @@ static void subject_weigh(struct subject *s, struct rng *r)
 	}
 }
 
+/* What the plugin may find: critical edges, and edges that cannot carry a
+ * counter, at most one out of each block and never the entry. */
+static void subject_hinder(struct subject *s, struct rng *r)
+{
+	uint32_t jumps = rng_below(r, 3) * 30, musts = rng_below(r, 3) * 20;
+
+	for (edge_id e = 0; e < s->g.nedges; e++)
+		s->needs_jump[e] = rng_percent(r, jumps);
+	for (block_id b = 1; b < s->g.nblocks; b++) {
+		uint32_t nout = s->g.out_at[b + 1] - s->g.out_at[b];
+
+		if (nout && rng_percent(r, musts))
+			s->must[s->g.out[s->g.out_at[b] + rng_below(r, nout)]] =
+			        true;
+	}
+}
+
 static void subject_init(struct subject *s, uint64_t seed, uint64_t number)
 {
 	struct rng r = {seed};
@@ -171,14 +197,19 @@ static void subject_init(struct subject *s, uint64_t seed, uint64_t number)
 	s->block = xcalloc(s->g.nblocks, sizeof(*s->block));
 	s->extra_in = xcalloc(s->g.nblocks, sizeof(*s->extra_in));
 	s->extra_out = xcalloc(s->g.nblocks, sizeof(*s->extra_out));
+	s->needs_jump = xcalloc(s->g.nedges, sizeof(*s->needs_jump));
+	s->must = xcalloc(s->g.nedges, sizeof(*s->must));
 	subject_run(s, &r);
 	subject_weigh(s, &r);
+	subject_hinder(s, &r);
 }
 
 static void subject_release(struct subject *s)
 {
 	cfg_release(&s->g);
 	free(s->weight);
+	free(s->needs_jump);
+	free(s->must);
 	free(s->edge);
 	free(s->block);
 	free(s->extra_in);
@@ -346,7 +377,7 @@ static void outcome_release(struct outcome *o)
 /* Joins the ends of the edges in the set; false if they contain a cycle. */
 static bool is_forest(const struct cfg *g, uint32_t set)
 {
-	uint8_t up[SMALL_EDGES + 8];
+	uint8_t up[2 * SMALL_SPLIT];
 
 	for (block_id b = 0; b < g->nblocks; b++)
 		up[b] = (uint8_t)b;
@@ -466,6 +497,177 @@ static const char *judge_version(const struct subject *s, enum version version)
 	return wrong;
 }
 
+/* --- counters on edges and in blocks ----------------------------------- */
+
+/* Costs of large weights do not fit 64 bits. */
+__extension__ typedef unsigned __int128 cost_t;
+
+struct mixture {
+	struct cfg split;
+	uint64_t *weight;
+	bool *must, *chord;
+	uint32_t nimpossible;
+};
+
+/* As the plugin chooses what to count. */
+static void mixture_init(struct mixture *m, const struct subject *s)
+{
+	bool *needs_jump;
+
+	blocks_split(&s->g, &m->split);
+	m->weight = xcalloc(m->split.nedges, sizeof(*m->weight));
+	m->must = xcalloc(m->split.nedges, sizeof(*m->must));
+	m->chord = xcalloc(m->split.nedges, sizeof(*m->chord));
+	needs_jump = xcalloc(m->split.nedges, sizeof(*needs_jump));
+	memcpy(m->must, s->must, s->g.nedges * sizeof(*m->must));
+	memcpy(needs_jump, s->needs_jump, s->g.nedges * sizeof(*needs_jump));
+	blocks_weigh(&s->g, s->weight, m->weight);
+	weight_add_jumps(&m->split, needs_jump, m->weight);
+	m->nimpossible = place_edges(&m->split, m->weight, m->must, m->chord);
+	free(needs_jump);
+}
+
+static void mixture_release(struct mixture *m)
+{
+	cfg_release(&m->split);
+	free(m->weight);
+	free(m->must);
+	free(m->chord);
+}
+
+/* A block runs as often as edges lead to it; only a jump costs more. */
+static bool has_right_weights(const struct mixture *m, const struct subject *s)
+{
+	const struct cfg *g = &s->g;
+
+	for (edge_id e = 0; e < g->nedges; e++) {
+		uint64_t w = s->weight[e];
+
+		if (s->needs_jump[e])
+			w = w > WEIGHT_MAX / (1 + WEIGHT_JUMP)
+			            ? WEIGHT_MAX
+			            : (1 + WEIGHT_JUMP) * w;
+		if (m->weight[e] != w)
+			return false;
+	}
+	for (block_id b = 1; b < g->nblocks; b++) {
+		cost_t sum = 0;
+
+		for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++)
+			sum += s->weight[g->in[i]];
+		if (m->weight[blocks_edge(g, b)] !=
+		    (sum < UINT64_MAX ? sum : UINT64_MAX))
+			return false;
+	}
+	return true;
+}
+
+static cost_t cost_of_chords(const uint64_t *weight, const bool *chord,
+                             uint32_t n)
+{
+	cost_t cost = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		cost += chord[i] ? weight[i] : 0;
+	return cost;
+}
+
+/* The least cost, over all sets, of the split edges outside a forest that
+ * holds the entry and what cannot be counted. */
+static cost_t least_mixture(const struct mixture *m)
+{
+	uint32_t all = (1u << m->split.nedges) - 1, seed = 1;
+	cost_t best = ~(cost_t)0;
+
+	for (edge_id e = 0; e < m->split.nedges; e++)
+		seed |= (uint32_t)m->must[e] << e;
+	for (uint32_t set = seed; set <= all; set = (set + 1) | seed) {
+		cost_t cost = 0;
+
+		for (uint32_t out = all & ~set; out; out &= out - 1)
+			cost += m->weight[__builtin_ctz(out)];
+		if (cost < best && is_forest(&m->split, set))
+			best = cost;
+	}
+	return best;
+}
+
+/* Is the mixture worse than the best placement on edges alone?  Edges that
+ * cannot be counted may leave none, or none that keeps the entry free. */
+static bool is_worse_than_edges(const struct mixture *m,
+                                const struct subject *s, cost_t cost)
+{
+	bool *chord = xcalloc(s->g.nedges, sizeof(*chord));
+	bool worse = place_edges(&s->g, m->weight, s->must, chord) == 0 &&
+	             !chord[0] &&
+	             cost > cost_of_chords(m->weight, chord, s->g.nedges);
+
+	free(chord);
+	return worse;
+}
+
+static const char *judge_mixture_cost(const struct mixture *m,
+                                      const struct subject *s)
+{
+	cost_t cost = cost_of_chords(m->weight, m->chord, m->split.nedges);
+
+	if (!has_right_weights(m, s))
+		return "the weight of a block is not that of its edges";
+	if (m->nimpossible)
+		return "a counter stands where none can";
+	if (is_worse_than_edges(m, s, cost))
+		return "edges alone would be cheaper than edges and blocks";
+	if (m->split.nedges > SMALL_SPLIT)
+		return NULL;
+	return cost == least_mixture(m)
+	               ? NULL
+	               : "edges and blocks do not have the least cost";
+}
+
+/* Reads the counters, recovers the rest, compares with the truth. */
+static const char *judge_mixture_counts(const struct mixture *m,
+                                        const struct subject *s)
+{
+	struct outcome o = {
+	        .chord = xcalloc(s->g.nedges, sizeof(*o.chord)),
+	        .edge = xcalloc(s->g.nedges, sizeof(*o.edge)),
+	        .block = xcalloc(s->g.nblocks, sizeof(*o.block)),
+	};
+	bool *counted = xcalloc(s->g.nblocks, sizeof(*counted));
+	const char *wrong;
+	uint32_t bad;
+
+	for (edge_id e = 0; e < s->g.nedges; e++) {
+		o.chord[e] = m->chord[e];
+		if (o.chord[e] && s->g.edges[e].src != CFG_OUTSIDE)
+			o.edge[e] = s->edge[e];
+	}
+	for (block_id b = 1; b < s->g.nblocks; b++) {
+		counted[b] = m->chord[blocks_edge(&s->g, b)];
+		if (counted[b]) /* at the top: who began below was not seen */
+			o.block[b] = s->block[b] - s->extra_in[b];
+	}
+	o.result = blocks_recover(&s->g, o.chord, counted, s->extra_in,
+	                          s->extra_out, o.edge, o.block, &bad);
+	wrong = judge_counts(s, &o);
+	outcome_release(&o);
+	free(counted);
+	return wrong;
+}
+
+static const char *judge_mixture(const struct subject *s)
+{
+	struct mixture m;
+	const char *wrong;
+
+	mixture_init(&m, s);
+	wrong = judge_mixture_counts(&m, s);
+	if (!wrong)
+		wrong = judge_mixture_cost(&m, s);
+	mixture_release(&m);
+	return wrong;
+}
+
 /* --- how varied the graphs are ---------------------------------------- */
 
 enum feature {
@@ -479,6 +681,8 @@ enum feature {
 	EXTRA_OUT,
 	EXTRA_IN,
 	SMALL,
+	SMALL_MIXTURE,
+	MUST,
 	NFEATURES
 };
 
@@ -486,7 +690,7 @@ static const char *const feature_name[NFEATURES] = {
         "irreducible",    "several exits",   "infinite loop",
         "unreachable",    "parallel edges",  "self loop",
         "zero weight",    "died in a block", "began in a block",
-        "all sets tried",
+        "all sets tried", "blocks too",      "not countable",
 };
 
 /* By the definition; the loop forest must agree, or *differs is set. */
@@ -557,6 +761,7 @@ static void note_edges(const struct subject *s, const struct dfs *d, bool *has)
 		nexits += dfs_edge_kind(d, &s->g, e) == DFS_OUT;
 		has[SELF_LOOP] |= s->g.edges[e].src == s->g.edges[e].dst;
 		has[ZERO_WEIGHT] |= s->weight[e] == 0;
+		has[MUST] |= s->must[e];
 	}
 	has[SEVERAL_EXITS] = nexits > 1;
 }
@@ -573,6 +778,7 @@ static bool note_features(const struct subject *s, uint64_t *nwith)
 	has[UNREACHABLE] = d.nreached < s->g.nblocks;
 	has[PARALLEL] = has_parallel(&s->g);
 	has[SMALL] = is_small(s);
+	has[SMALL_MIXTURE] = s->g.nedges + s->g.nblocks - 1 <= SMALL_SPLIT;
 	note_edges(s, &d, has);
 	for (block_id b = 0; b < s->g.nblocks; b++) {
 		has[EXTRA_OUT] |= s->extra_out[b] != 0;
@@ -619,6 +825,8 @@ static void proof_graph(struct proof *p, uint64_t number)
 
 	subject_init(&s, p->seed, number);
 	wrong = judge_version(&s, RIGHT);
+	if (!wrong)
+		wrong = judge_mixture(&s);
 	if (!note_features(&s, p->nwith) && !wrong)
 		wrong = "loops and dominators disagree";
 	if (wrong) {

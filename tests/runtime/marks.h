@@ -11,18 +11,25 @@
 __attribute__((visibility("hidden"), preserve_most)) int64_t
 __cairn_link_with_cairn_cc(void);
 
+/*
+ * ENTER is for a function that anybody may call, ENTER_LOCAL for one that only
+ * such functions call: their delta is there, so it does not look.
+ */
 #ifdef SHARED_MARKS
 extern __thread char *__cairn_thread __attribute__((tls_model("initial-exec")));
 extern int64_t __cairn_module_offset __attribute__((visibility("hidden")));
-#define ENTER()                                                                \
-	int64_t delta_ = *(int64_t *)(__cairn_thread + __cairn_module_offset); \
-	if (__builtin_expect(!delta_, 0))                                      \
+#define ENTER_LOCAL() \
+	int64_t delta_ = *(int64_t *)(__cairn_thread + __cairn_module_offset)
+#define ENTER()                           \
+	ENTER_LOCAL();                    \
+	if (__builtin_expect(!delta_, 0)) \
 	delta_ = __cairn_link_with_cairn_cc()
 #else
 extern __thread int64_t __cairn_delta
         __attribute__((visibility("hidden"), tls_model("local-exec")));
+#define ENTER_LOCAL() int64_t delta_ = __cairn_delta
 #define ENTER()                                       \
-	int64_t delta_ = __cairn_delta;               \
+	ENTER_LOCAL();                                \
 	if (__builtin_expect(delta_ == INT64_MIN, 0)) \
 	delta_ = __cairn_link_with_cairn_cc()
 #endif

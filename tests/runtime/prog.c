@@ -118,6 +118,22 @@ static void do_exec(void)
 		execl("/bin/true", "true", (char *)NULL);
 }
 
+/* code that runs goes on without asking for its delta again */
+NOINLINE static void local(void)
+{
+	ENTER_LOCAL();
+	COUNT(late);
+}
+
+NOINLINE void exec_local(void)
+{
+	ENTER();
+	local();
+	execl("/nonexistent/program", "x", (char *)NULL);
+	local();
+	COUNT(worker);
+}
+
 static void do_exec_fails(void)
 {
 	if (execl("/nonexistent/program", "x", (char *)NULL) != -1 ||
@@ -327,6 +343,14 @@ static void library_exit(void)
 	f(do_exit);
 }
 
+static int ends_late;
+
+static void end_late(void)
+{
+	ends_late = 1;
+	exit(1);
+}
+
 static void at_exit_late(void)
 {
 	ENTER();
@@ -337,6 +361,8 @@ __attribute__((destructor)) static void destroyed(void)
 {
 	ENTER();
 	COUNT(late);
+	if (ends_late)
+		_exit(6);
 }
 
 static void chdir_then_count(void)
@@ -483,6 +509,31 @@ static void exec_threads(void)
 	pthread_join(t, NULL);
 }
 
+/* setuid in one thread makes glibc send all others the signal that we use */
+static void *thread_sets_id(void *arg)
+{
+	__atomic_fetch_add((int *)arg, 1, __ATOMIC_SEQ_CST);
+	for (;;)
+		if (setuid(getuid()))
+			abort();
+	return NULL;
+}
+
+static void setuid_threads(void)
+{
+	pthread_t t;
+	int n = 0;
+
+	start(&t, thread_spins, &n);
+	start(&t, thread_sets_id, &n);
+	start(&t, thread_sets_id, &n);
+	while (__atomic_load_n(&n, __ATOMIC_SEQ_CST) < 3)
+		usleep(1000);
+	for (int i = 0; i < 20; i++)
+		do_exec_fails();
+	exit(3);
+}
+
 static void raw_fork(void)
 {
 	int status;
@@ -529,6 +580,8 @@ static const struct {
         {"exec", NULL, do_exec},
         {"vfork", NULL, do_vfork},
         {"fork", NULL, do_fork},
+        {"exec_local", exec_local, NULL},
+        {"end_late", end_late, NULL},
         {"vfork_exec", vforker, NULL},
         {"longjmp", jumps, NULL},
         {"siglongjmp", signals, NULL},
@@ -545,6 +598,7 @@ static const struct {
         {"thread_exit", thread_exit, NULL},
         {"exec_threads", exec_threads, NULL},
         {"_Fork", raw_fork, NULL},
+        {"setuid_threads", setuid_threads, NULL},
 };
 
 int main(int argc, char **argv)

@@ -26,9 +26,18 @@ build() {
 	$cc prog_pic.o -o pic $dynamic "$library" &&
 	$cc -no-pie prog.o -o nopie $dynamic "$library" &&
 	$cc -fuse-ld=lld prog.o -o lld $dynamic "$library" &&
+	$cc -fuse-ld=gold prog.o -o gold $dynamic "$library" &&
+	$cc $flags -flto -fPIE -c "$here/prog.c" -o prog_lto.o &&
+	$cc -flto -fuse-ld=lld prog_lto.o -o lto $dynamic "$library" &&
+	$cc $flags "$here/killer.c" -o killer &&
 	$cc -static prog.o -o static $static "$library" 2>/dev/null &&
 	$cc -static-pie prog.o -o staticpie $static "$library" 2>/dev/null &&
-	$cc -shared lib.o -o lib0.so -Wl,--build-id "$library" || exit 2
+	$cc -shared lib.o -o lib0.so -Wl,--build-id "$library" &&
+	mkdir gold.d lto.d &&
+	$cc -fuse-ld=gold -shared lib.o -o gold.d/lib0.so -Wl,--build-id "$library" &&
+	$cc $flags -flto -fPIC -c "$here/lib_lto.c" -o lib_lto.o &&
+	$cc -flto -fuse-ld=lld -shared lib_lto.o -o lto.d/lib0.so -Wl,--build-id "$library" ||
+		exit 2
 	for i in $(seq 1 299); do
 		$cc -shared lib.o -o lib$i.so \
 			-Wl,--build-id=0x$(printf %040x "$i") "$library" || exit 2
@@ -37,7 +46,7 @@ build() {
 
 # One line: what the files of the last run say, without zeros, without frames
 # of the C library and the runtime (static programs have those, too).
-ours='main|outer|inner|do_[a-z_]*|jumps|signals|speed|storm|on_[a-z]*|vforker|vfork_exec|forker|overflow|live_threads|thread_[a-z]*|raw_fork|lib_exit|dispositions'
+ours='main|outer|inner|do_[a-z_]*|jumps|signals|speed|storm|on_[a-z]*|vforker|vfork_exec|forker|overflow|live_threads|thread_[a-z]*|raw_fork|lib_exit|dispositions|end_late|destroyed'
 facts() {
 	for f in *.cairn; do
 		[ -f "$f" ] || continue
@@ -74,7 +83,7 @@ half='after 1;inner 2;'
 stack='OUT inner 1;OUT main 1;OUT outer 1;'
 
 build
-for p in pie pic nopie lld static staticpie; do
+for p in pie pic nopie lld gold lto static staticpie; do
 	try $p return 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;"
 	try $p exit 3 "$ended${half}late 2;main 1;outer 2;OUT do_exit 1;$stack"
 	try $p _exit 4 "$ended${half}main 1;outer 2;OUT do__exit 1;$stack"
@@ -97,6 +106,8 @@ ${forked}after 3;inner 3;outer 3;IN main 1;IN raw_fork 1;OUT main 1;OUT raw_fork
 	try $p fork 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;parent 1;
 ${forked}after 2;child 1;inner 1;late 2;outer 1;IN forker 1;IN inner 1;IN main 1;IN outer 1;"
 	try $p dispositions 0 "${ended}handler 1;late 2;main 1;IN dispositions 1;OUT dispositions 1;OUT on_behalf 1;OUT on_signal 1;"
+	try $p exec_local 0 "${ended}late 4;main 1;worker 1;"
+	try $p end_late 6 "${ended}late 2;main 1;OUT destroyed 1;OUT end_late 1;OUT main 1;"
 	try $p chdir 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;"
 done
 
@@ -126,6 +137,18 @@ else
 fi
 rm -f ./*.cairn
 
+# the signal that stops threads is also glibc's
+(CAIRN_OUT=o.cairn timeout 60 ./pie setuid_threads)
+status=$?
+case "$status $(facts)" in
+"3 ${ended}"*"main 1;worker 1;"*)
+	passed=$((passed + 1)) ;;
+*)
+	failed=$((failed + 1))
+	echo "FAILED setuid_threads: status $status, $(facts)" ;;
+esac
+rm -f ./*.cairn
+
 # ten thousand threads need few shards
 (CAIRN_OUT=o.cairn timeout 100 ./pie many_threads) 2>/dev/null
 set -- $(python3 "$here/dump.py" o.cairn | awk '$1 == "threads" { a = $2 }
@@ -142,6 +165,10 @@ rm -f ./*.cairn
 try pie "libraries 300" 0 "${ended}late 2;lib 1200;main 1;"
 try lld "libraries 300" 0 "${ended}late 2;lib 1200;main 1;"
 try pie library_exit 3 "${ended}late 2;lib 1;main 1;OUT do_exit 1;OUT lib_exit 1;OUT main 1;"
+(cd gold.d && CAIRN_OUT=../o.cairn ../pie libraries 1); status=$?
+check "gold library" 0 "${ended}late 2;lib 4;main 1;"
+(cd lto.d && CAIRN_OUT=../o.cairn ../pie libraries 1); status=$?
+check "lto library" 0 "${ended}late 2;main 1;"
 (CAIRN_OUT=o.cairn ./foreign exit) ; status=$?
 check "foreign exit" 7 "${ended}lib 3;OUT lib_exit 1;"
 (CAIRN_OUT=o.cairn ./foreign close) ; status=$?
@@ -151,6 +178,21 @@ closed how 4 signal 0 flags 0 unwalked 0;lib 2;"
 # ignored signals stay ignored
 (trap '' TERM; CAIRN_OUT=o.cairn ./pie term); status=$?
 check "ignored signal" 0 "${ended}after 3;inner 3;late 2;main 1;outer 3;"
+
+# killed anywhere: what is there can be read
+n=0
+while n=$((n + 1)); CAIRN_OUT=o.cairn ./killer $n ./pie exit; do
+	bad=$(facts | grep BAD)
+	[ -z "$bad" ] || break
+	rm -f ./*.cairn
+done
+if [ $n -gt 100 ] && [ -z "$bad" ]; then
+	passed=$((passed + 1))
+else
+	failed=$((failed + 1))
+	echo "FAILED killed at system call $n: $bad"
+fi
+rm -f ./*.cairn
 
 # names
 named() { # template, expected name
@@ -204,6 +246,17 @@ if [ "$(id -u)" = 0 ] && mkdir tiny && mount -t tmpfs -o size=24k none tiny 2>/d
 	mount -t tmpfs -o size=1m,ro none tiny
 	quiet "read-only file system" 'cd tiny && ../pie exit'
 	umount tiny
+	rmdir tiny
+	# no /proc: the file is made under another name first
+	mkdir root && cp static root/ &&
+		CAIRN_OUT=/o.cairn chroot root /static exit
+	if [ $? = 3 ] && [ "$(ls root)" = "o.cairn
+static" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED without /proc: $(ls root)"
+	fi
 fi
 
 echo "runtime: $passed passed, $failed failed"

@@ -106,29 +106,30 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 	}
 }
 
-/* Appends a record. */
+/* Appends a record.  One that was marked before inlining has no addresses. */
 SYNTH_UNUSED static void synth_record(struct bytes *out,
                                       const struct synth_function *f)
 {
 	unsigned char head[CAIRN_MAP_HEAD_SIZE] = {0};
+	uint32_t nsites = f->flags & CAIRN_FN_SOURCE ? 0 : f->nsites;
 	struct bytes blob = {0};
 
 	synth_blob(&blob, f);
 	put_le32(head + CAIRN_REC_MAGIC, CAIRN_MAP_MAGIC);
 	put_le32(head + CAIRN_REC_SIZE,
-	         (uint32_t)(sizeof(head) + blob.n + 8 * (size_t)f->nsites +
+	         (uint32_t)(sizeof(head) + blob.n + 8 * (size_t)nsites +
 	                    8 * (size_t)f->nprobes));
 	put_le64(head + CAIRN_REC_FUNC, f->address);
 	put_le64(head + CAIRN_REC_COUNTERS, f->counters);
 	put_le32(head + CAIRN_REC_NCOUNTERS, f->ncounters);
 	put_le32(head + CAIRN_REC_BLOB_CRC, crc32c(0, blob.data, blob.n));
 	put_le32(head + CAIRN_REC_NBLOB, (uint32_t)blob.n);
-	put_le32(head + CAIRN_REC_NSITES, f->nsites);
+	put_le32(head + CAIRN_REC_NSITES, nsites);
 	put_le32(head + CAIRN_REC_NPROBES, f->nprobes);
 	put_le32(head + CAIRN_REC_CODE_SIZE, f->code_size);
 	bytes_put(out, head, sizeof(head));
 	bytes_put(out, blob.data, blob.n);
-	for (uint32_t i = 0; i < f->nsites; i++) {
+	for (uint32_t i = 0; i < nsites; i++) {
 		bytes_put_u32(out, f->sites[i].offset);
 		bytes_put_u32(out, i);
 	}
@@ -137,6 +138,24 @@ SYNTH_UNUSED static void synth_record(struct bytes *out,
 		bytes_put_u32(out, f->probes[i][1]);
 	}
 	bytes_release(&blob);
+}
+
+/* Appends the record of a piece of machine code that was marked before
+ * inlining: n entries of offset, site, counters. */
+SYNTH_UNUSED static void synth_far_sites(struct bytes *out, uint64_t address,
+                                         uint32_t code_size,
+                                         const uint64_t (*sites)[3], uint32_t n)
+{
+	bytes_put_u32(out, CAIRN_SITES_MAGIC);
+	bytes_put_u32(out, CAIRN_SITES_HEAD_SIZE + n * CAIRN_SITES_ENTRY_SIZE);
+	bytes_put_u64(out, address);
+	bytes_put_u32(out, n);
+	bytes_put_u32(out, code_size);
+	for (uint32_t i = 0; i < n; i++) {
+		bytes_put_u32(out, (uint32_t)sites[i][0]);
+		bytes_put_u32(out, (uint32_t)sites[i][1]);
+		bytes_put_u64(out, sites[i][2]);
+	}
 }
 
 /* An ELF file with a build id of 8 times `id` and, if map, a map section. */
@@ -369,7 +388,43 @@ SYNTH_UNUSED static void synth_sample_map(struct bytes *map)
 	synth_record(map, &naked);
 }
 
-/* A self-contained profile of it: `back` and `ret` are its two counters. */
+/*
+ * A map of code that was marked before inlining: `callee` was inlined into
+ * `caller`, so that the call at 0x10 belongs to both; the code of `callee`
+ * itself was dropped.
+ */
+SYNTH_UNUSED static void synth_source_map(struct bytes *map)
+{
+	static const struct synth_block blocks[] = {{1, 2, 10, 0}};
+	static const struct synth_edge edges[] = {{0, 1, CAIRN_EDGE_ENTRY, 0},
+	                                          {1, 0, CAIRN_EDGE_RETURN, 0}};
+	static const struct synth_site sites[] = {{0, 1, 0}};
+	static const uint64_t entries[][3] = {{0x10, 0, SAMPLE_BASE},
+	                                      {0x10, 0, SAMPLE_BASE + 8}};
+	struct synth_function f = {
+	        .name = "caller",
+	        .file = "/src/sample.c",
+	        .flags = CAIRN_FN_SOURCE,
+	        .counters = SAMPLE_BASE,
+	        .ncounters = 1,
+	        .blocks = blocks,
+	        .nblocks = 2,
+	        .edges = edges,
+	        .nedges = 2,
+	        .sites = sites,
+	        .nsites = 1,
+	};
+
+	synth_record(map, &f);
+	f.name = "callee";
+	f.counters += 8;
+	synth_record(map, &f);
+	synth_far_sites(map, 0x1000, 0x40, entries, 2);
+	synth_far_sites(map, 0, 0, entries, 2);
+}
+
+/* A self-contained profile of the first: `back` and `ret` are its two counters.
+ */
 SYNTH_UNUSED static void synth_sample(struct bytes *out, uint64_t back,
                                       uint64_t ret, uint64_t died)
 {

@@ -58,6 +58,74 @@ static void test_sample(void **state)
 	bytes_release(&b);
 }
 
+/* One return address, two functions; what the linker dropped is left out. */
+static void test_far_sites(void **state)
+{
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct map *m;
+
+	(void)state;
+	synth_source_map(&b);
+	assert_int_equal(parse(&b, &m, &err), 0);
+	assert_int_equal(m->nfunctions, 2);
+	assert_int_equal(m->nsites, 0);
+	assert_int_equal(m->ncodes, 1);
+	assert_int_equal(m->codes[0].address, 0x1000);
+	assert_int_equal(m->codes[0].size, 0x40);
+	assert_int_equal(m->nfar_sites, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(m->far_sites[i].pc, 0x1010);
+		assert_int_equal(m->far_sites[i].function, i);
+		assert_int_equal(m->far_sites[i].block, 1);
+		assert_int_equal(m->far_sites[i].segment, 0);
+	}
+	map_free(m);
+	bytes_release(&b);
+}
+
+/* Refused: entries that name no function, or no site of theirs; more entries
+ * than the record has bytes for; a record cut anywhere. */
+static void test_far_sites_damaged(void **state)
+{
+	static const struct {
+		size_t at;
+		uint32_t value;
+	} damage[] = {
+	        {CAIRN_SITES_HEAD_SIZE + 4, 1}, /* site */
+	        {CAIRN_SITES_HEAD_SIZE + 8, SAMPLE_BASE + 16},
+	        {CAIRN_SITES_N, 3},
+	        {CAIRN_SITES_N, UINT32_MAX},
+	        {CAIRN_SITES_SIZE, CAIRN_SITES_HEAD_SIZE - 1},
+	};
+	struct bytes b = {0}, functions = {0};
+	struct cairn_err err;
+	struct map *m;
+	size_t at = 0;
+
+	(void)state;
+	synth_source_map(&b);
+	for (int i = 0; i < 2; i++)
+		at += get_le32(b.data + at + CAIRN_REC_SIZE);
+	for (size_t i = 0; i < sizeof(damage) / sizeof(*damage); i++) {
+		unsigned char *p = (unsigned char *)b.data + at + damage[i].at;
+		uint32_t saved = get_le32(p);
+
+		put_le32(p, damage[i].value);
+		assert_int_equal(parse(&b, &m, &err), CAIRN_E_CORRUPT);
+		put_le32(p, saved);
+	}
+	functions = (struct bytes){b.data, at, at};
+	assert_int_equal(parse(&functions, &m, &err), 0);
+	map_free(m);
+	for (functions.n = at + 1;
+	     functions.n <
+	     at + CAIRN_SITES_HEAD_SIZE + 2 * CAIRN_SITES_ENTRY_SIZE;
+	     functions.n++)
+		assert_int_equal(parse(&functions, &m, &err), CAIRN_E_CORRUPT);
+	bytes_release(&b);
+}
+
 static void test_empty(void **state)
 {
 	struct bytes b = {0};
@@ -282,6 +350,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_sample),
+	        cmocka_unit_test(test_far_sites),
+	        cmocka_unit_test(test_far_sites_damaged),
 	        cmocka_unit_test(test_empty),
 	        cmocka_unit_test(test_cut_anywhere),
 	        cmocka_unit_test(test_flip_anywhere),

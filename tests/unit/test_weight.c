@@ -324,8 +324,7 @@ static void test_jumps(void **state)
 	weight_heuristic(&g, w);
 	w[FIG1_R_C] = WEIGHT_MAX - 1;
 	weight_add_jumps(&g, needs_block, w);
-	assert_int_equal(w[FIG1_P_EXIT],
-	                 WEIGHT_ONE / 2 * (1 + WEIGHT_JUMP));
+	assert_int_equal(w[FIG1_P_EXIT], WEIGHT_ONE / 2 * (1 + WEIGHT_JUMP));
 	assert_int_equal(w[FIG1_R_EXIT], WEIGHT_ONE / 2);
 	assert_int_equal(w[FIG1_R_C], WEIGHT_MAX);
 	cfg_release(&g);
