@@ -36,6 +36,7 @@
  * wants. */
 #define CAIRN_RT_PERSONALITY "__cairn_personality"
 #define CAIRN_RT_GXX_PERSONALITY "__cairn_gxx_personality"
+#define CAIRN_RT_GCC_PERSONALITY "__cairn_gcc_personality"
 
 /* Most modules a process can have loaded at one time. */
 #define CAIRN_RT_MAX_MODULES 1024

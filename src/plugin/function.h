@@ -74,6 +74,7 @@ struct trip {
 	LLVMIntPredicate predicate; /* goes on while variable pred bound */
 	bool compares_phi;          /* not phi + step */
 	bool goes_on_if_true;
+	bool is_open; /* no bound: looks after itself every turn */
 };
 
 /* Instructions per entry of such a loop, for placement. */

@@ -19,7 +19,6 @@
 #include "plugin/shim.h"
 
 #include <assert.h>
-#include <llvm-c/Comdat.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -415,28 +414,20 @@ static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 }
 
 /*
- * The array of counters.  Its definition is written with the map (entry.cpp),
- * in the function's group: here it is only declared.
+ * The array of counters.  Its definition is written with the map
+ * (sections.cpp), in the function's group: here it is only declared.  Nobody
+ * outside the group refers to it, so its name need not leave the file.
  */
 static LLVMValueRef declare_counters(struct marker *m)
 {
-	static unsigned serial;
-	struct function *fn = m->fn;
-	LLVMTypeRef type = LLVMArrayType2(m->i64, fn->ncounters);
+	unsigned serial =
+	        LLVMGetNamedMetadataNumOperands(m->module, PLUGIN_FUNCTIONS);
+	LLVMTypeRef type = LLVMArrayType2(m->i64, m->fn->ncounters);
 	LLVMValueRef g;
 	char name[64];
 
-	if (LLVMGetComdat(fn->f)) {
-		size_t n;
-		char *shared = xasprintf("__cairn_cnt.%s",
-		                         LLVMGetValueName2(fn->f, &n));
-
-		g = LLVMAddGlobal(m->module, type, shared);
-		free(shared);
-	} else {
-		snprintf(name, sizeof(name), "\1.Lcairn_cnt%u", serial++);
-		g = LLVMAddGlobal(m->module, type, name);
-	}
+	snprintf(name, sizeof(name), "\1.Lcairn_cnt%u", serial);
+	g = LLVMAddGlobal(m->module, type, name);
 	LLVMSetVisibility(g, LLVMHiddenVisibility);
 	LLVMSetAlignment(g, 8);
 	return g;

@@ -107,8 +107,11 @@ static void weigh(struct plugin *p, struct function *fn, uint64_t *weight)
 static uint64_t weight_of_trip(const struct function *fn, edge_id back,
                                const uint64_t *flow)
 {
-	uint64_t enter = flow[fn->trips[fn->edges[back].trip].enter];
+	const struct trip *t = &fn->trips[fn->edges[back].trip];
+	uint64_t enter = flow[t->enter];
 
+	if (t->is_open) /* less than an increment: nothing waits for it */
+		return flow[back] / 2;
 	return enter < WEIGHT_MAX / TRIP_COST ? TRIP_COST * enter : WEIGHT_MAX;
 }
 
@@ -258,7 +261,8 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 		return;
 	}
 	shim_prepare(p->shim, f);
-	mode.strict |= !mode.slow && has_cleanup_handler(f);
+	mode.strict |= !mode.slow && (has_cleanup_handler(f) ||
+	                              shim_has_foreign_personality(f));
 	function_import(&fn, f, &mode, p->shim);
 	choose_chords(p, &fn);
 	number_counters(p, &fn);

@@ -140,10 +140,6 @@ class CairnPrinter : public GCMetadataPrinter
 		        section(AP, CAIRN_COUNTERS_SECTION, ELF::SHT_NOBITS,
 		                ELF::SHF_ALLOC | ELF::SHF_WRITE, nullptr, F));
 		Out.emitValueToAlignment(Align(8));
-		if (F && F->hasComdat()) {
-			Out.emitSymbolAttribute(Symbol, MCSA_Weak);
-			Out.emitSymbolAttribute(Symbol, MCSA_Hidden);
-		}
 		Out.emitSymbolAttribute(Symbol, MCSA_ELF_TypeObject);
 		Out.emitLabel(Symbol);
 		Out.emitZeros(8 * Count);

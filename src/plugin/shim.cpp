@@ -4,8 +4,10 @@
 #include "plugin/shim.hpp"
 
 #include "abi/map.h"
+#include "abi/rt.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
@@ -14,6 +16,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/IR/PseudoProbe.h"
 #include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -121,6 +124,29 @@ bool shim_is_quiet(LLVMValueRef instruction)
 		return isa<IntrinsicInst>(Call) && Call->doesNotThrow() &&
 		       Call->hasFnAttr(Attribute::WillReturn);
 	return !I->isAtomic() && !I->isVolatile();
+}
+
+int64_t shim_step_of(LLVMValueRef phi, LLVMBasicBlockRef latch)
+{
+	PHINode *Phi = unwrap<PHINode>(phi);
+	Value *Next = Phi->getIncomingValueForBlock(unwrap(latch));
+	Type *T = Phi->getType();
+
+	if (auto *Gep = dyn_cast<GEPOperator>(Next)) {
+		const DataLayout &Layout = Phi->getModule()->getDataLayout();
+		APInt Offset(Layout.getIndexTypeSizeInBits(T), 0);
+
+		if (Gep->getPointerOperand() == Phi &&
+		    Gep->accumulateConstantOffset(Layout, Offset))
+			return Offset.getSExtValue();
+		return 0;
+	}
+	auto *Add = dyn_cast<BinaryOperator>(Next);
+	if (!(T->isIntegerTy(32) || T->isIntegerTy(64)) || !Add ||
+	    Add->getOpcode() != Instruction::Add || Add->getOperand(0) != Phi)
+		return 0;
+	auto *Step = dyn_cast<ConstantInt>(Add->getOperand(1));
+	return Step ? Step->getSExtValue() : 0;
 }
 
 LLVMValueRef shim_edge_place(LLVMBasicBlockRef from, unsigned k)
@@ -283,10 +309,22 @@ bool shim_may_add_probes(LLVMModuleRef module)
 	return !unwrap(module)->getNamedMetadata(PseudoProbeDescMetadataName);
 }
 
-static bool isCallOfGxx(const Function &F)
+// Our routine for a function: one that notes dying frames and does what the
+// language wants; null if the language is not known to us.
+static const char *personalityFor(const Function &F)
 {
-	return F.getPersonalityFn()->stripPointerCasts()->getName() ==
-	       "__gxx_personality_v0";
+	if (!F.hasPersonalityFn())
+		return CAIRN_RT_PERSONALITY;
+	return StringSwitch<const char *>(
+	               F.getPersonalityFn()->stripPointerCasts()->getName())
+	        .Case("__gxx_personality_v0", CAIRN_RT_GXX_PERSONALITY)
+	        .Case("__gcc_personality_v0", CAIRN_RT_GCC_PERSONALITY)
+	        .Default(nullptr);
+}
+
+bool shim_has_foreign_personality(LLVMValueRef f)
+{
+	return !personalityFor(*unwrap<Function>(f));
 }
 
 void shim_prepare_function(LLVMValueRef f, bool needs_personality)
@@ -308,10 +346,8 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 		return;
 	if (!F.hasFnAttribute(Attribute::UWTable))
 		F.setUWTableKind(UWTableKind::Async);
-	if (!F.hasPersonalityFn())
-		personality("__cairn_personality");
-	else if (isCallOfGxx(F))
-		personality("__cairn_gxx_personality");
+	if (const char *Name = personalityFor(F))
+		personality(Name);
 }
 
 void shim_no_sanitize(LLVMValueRef instruction)

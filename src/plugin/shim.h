@@ -43,6 +43,9 @@ bool shim_is_call(LLVMValueRef instruction);
 /* True if nothing that an instruction does can end the activation, other than
  * a fault: no call, no volatile or atomic access, no inline assembly. */
 bool shim_is_quiet(LLVMValueRef instruction);
+/* By what constant a phi, an i32, i64 or pointer, changes from turn to turn of
+ * the loop with this latch; 0 if it does not. */
+int64_t shim_step_of(LLVMValueRef phi, LLVMBasicBlockRef latch);
 /* A place that runs exactly when the k-th way out of a block is taken; splits
  * the edge if need be. */
 LLVMValueRef shim_edge_place(LLVMBasicBlockRef from, unsigned k);
@@ -73,6 +76,8 @@ void shim_add_probe(LLVMValueRef before, uint32_t id);
 bool shim_may_add_probes(LLVMModuleRef module);
 /* Marks a function for the writer of map sections and for the unwinder. */
 void shim_prepare_function(LLVMValueRef f, bool needs_personality);
+/* True if an unwinder takes frames of f away without telling us. */
+bool shim_has_foreign_personality(LLVMValueRef f);
 /* Reason to leave a function out, or NULL. */
 const char *shim_why_not(LLVMValueRef f);
 bool shim_is_not_optimized(LLVMValueRef f);

@@ -21,6 +21,19 @@
  * Invariant: the short loop takes its back edge at most TRIP_CHUNK times, and
  * i - start is the number of times times the step.  For `!=` that needs a step
  * of 1, where no value is skipped; for orderings the first test has to hold.
+ * An *open* loop, `while (*p++ != x)`, has no bound to look at beforehand.  If
+ * it is tight, its variable counts all the same, and every turn compares it
+ * with a limit in the frame, TRIP_CHUNK turns ahead:
+ *
+ *     before:      limit = p + CHUNK
+ *     every turn:  if (p == limit) { counter += CHUNK; limit += CHUNK; }
+ *     ways out:    counter += p - limit + CHUNK
+ *
+ * Two instructions that are fused instead of one, but nothing waits for memory:
+ * an increment of memory takes five cycles from turn to turn, and bzip2's
+ * search in the move-to-front list two without (bzip2 -9: 1.14 times the plain
+ * time because of that loop alone).
+ *
  * Breaks when: the loop is left in the middle (a fault, a handler that jumps).
  * Its blocks are marked CAIRN_BLOCK_HELD; a reader that finds a frame dead in
  * one says that its counts are not exact.  `strict` builds have no such loops.
@@ -38,6 +51,7 @@
 
 #define TRIP_CHUNK 65536
 #define TRIP_STEP_MAX 4096
+#define TRIP_TIGHT 12 /* instructions of a turn */
 
 /* --- recognition -----------------------------------------------------------
  */
@@ -238,13 +252,48 @@ static void collect(const struct finder *x, uint32_t loop, struct trip *t)
 	}
 }
 
+/* Is a turn so short that it would wait for its own counter? */
+static bool is_tight(const struct finder *x, uint32_t loop)
+{
+	unsigned n = 0;
+
+	for (block_id b = x->first[loop]; b; b = x->next[b])
+		for (LLVMValueRef i =
+		             LLVMGetFirstInstruction(x->fn->nodes[b].block);
+		     i; i = LLVMGetNextInstruction(i))
+			n += !LLVMIsAPHINode(i) &&
+			     !LLVMIsAGetElementPtrInst(i) &&
+			     !LLVMIsADbgInfoIntrinsic(i);
+	return n <= TRIP_TIGHT;
+}
+
+/* Any variable of a tight loop that steps by a constant will do. */
+static bool match_open(const struct finder *x, uint32_t loop, struct trip *t)
+{
+	LLVMBasicBlockRef latch = x->fn->nodes[t->latch].block;
+	LLVMValueRef phi = LLVMGetFirstInstruction(x->fn->nodes[t->head].block);
+
+	if (!is_tight(x, loop))
+		return false;
+	for (; LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
+		t->phi = phi;
+		t->step = shim_step_of(phi, latch);
+		t->is_open = true;
+		if (t->step && t->step <= TRIP_STEP_MAX &&
+		    t->step >= -TRIP_STEP_MAX)
+			return true;
+	}
+	return false;
+}
+
 static void consider(struct finder *x, uint32_t loop)
 {
 	struct function *fn = x->fn;
 	struct trip t = {.head = x->loops.loop[loop].head};
 
 	if (x->loops.loop[loop].irreducible || x->has_inner[loop] ||
-	    !find_edges(x, loop, &t) || !match_latch(x, loop, &t) ||
+	    !find_edges(x, loop, &t) ||
+	    (!match_latch(x, loop, &t) && !match_open(x, loop, &t)) ||
 	    !is_quiet_loop(x, loop))
 		return;
 	collect(x, loop, &t);
@@ -439,31 +488,140 @@ static void write_exits(struct writer *w, uint32_t counter)
 	}
 }
 
+/* --- open loops --------------------------------------------------------------
+ */
+
+/* v + n steps of a chunk, v being the variable or like it. */
+static LLVMValueRef chunk_from(const struct writer *w, LLVMValueRef v)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetTypeContext(w->type));
+	int64_t distance = TRIP_CHUNK * w->t->step;
+	LLVMValueRef offset = LLVMConstInt(i64, (uint64_t)distance, true);
+
+	if (LLVMGetTypeKind(w->type) != LLVMPointerTypeKind)
+		return LLVMBuildAdd(w->b, v, constant(w, distance), "");
+	return LLVMBuildGEP2(w->b,
+	                     LLVMInt8TypeInContext(LLVMGetTypeContext(w->type)),
+	                     v, &offset, 1, "");
+}
+
+/* Turns since the limit was set: (phi - limit) / step + CHUNK. */
+static LLVMValueRef taken_open(const struct writer *w, LLVMValueRef slot)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetTypeContext(w->type));
+	LLVMValueRef phi = opaque(w, w->t->phi);
+	LLVMValueRef limit = LLVMBuildLoad2(w->b, w->type, slot, "");
+	LLVMValueRef n;
+
+	shim_no_sanitize(limit);
+	if (LLVMGetTypeKind(w->type) == LLVMPointerTypeKind) {
+		phi = LLVMBuildPtrToInt(w->b, phi, i64, "");
+		limit = LLVMBuildPtrToInt(w->b, limit, i64, "");
+		n = LLVMBuildSub(w->b, phi, limit, "");
+	} else {
+		n = LLVMBuildSub(w->b, phi, limit, "");
+		n = LLVMBuildSExtOrBitCast(w->b, n, i64, "");
+	}
+	if (w->t->step != 1)
+		n = LLVMBuildExactSDiv(
+		        w->b, n, LLVMConstInt(i64, (uint64_t)w->t->step, true),
+		        "");
+	return LLVMBuildAdd(w->b, n, LLVMConstInt(i64, TRIP_CHUNK, false), "");
+}
+
+/*
+ * At the end of a turn, before the latch decides: a full chunk is written down.
+ * If the turn is the last one, a turn too many was; the way out, which compares
+ * with the new limit, takes it back.
+ */
+static void write_turn(struct writer *w, LLVMValueRef slot, uint32_t counter)
+{
+	LLVMContextRef context = LLVMGetTypeContext(w->type);
+	LLVMValueRef next = incoming_from(w->t->phi, w->latch);
+	LLVMBasicBlockRef rest =
+	        shim_split_before(LLVMGetBasicBlockTerminator(w->latch));
+	LLVMBasicBlockRef full =
+	        LLVMInsertBasicBlockInContext(context, rest, "cairn.full");
+	LLVMValueRef limit, test;
+
+	w->fn->nodes[w->t->latch].block = rest;
+	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(w->latch));
+	LLVMPositionBuilderAtEnd(w->b, w->latch);
+	limit = LLVMBuildLoad2(w->b, w->type, slot, "cairn.limit");
+	shim_no_sanitize(limit);
+	test = LLVMBuildICmp(w->b, LLVMIntEQ, next, limit, "");
+	shim_set_unlikely(LLVMBuildCondBr(w->b, test, full, rest));
+
+	LLVMPositionBuilderAtEnd(w->b, full);
+	marker_add(w->m, w->b, counter,
+	           LLVMConstInt(LLVMInt64TypeInContext(context), TRIP_CHUNK,
+	                        false));
+	shim_no_sanitize(
+	        LLVMBuildStore(w->b, chunk_from(w, opaque(w, next)), slot));
+	LLVMBuildBr(w->b, rest);
+}
+
+static void mark_open(struct writer *w, LLVMBasicBlockRef before,
+                      uint32_t counter)
+{
+	LLVMValueRef slot;
+
+	LLVMPositionBuilderBefore(
+	        w->b,
+	        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(w->fn->f)));
+	slot = LLVMBuildAlloca(w->b, w->type, "cairn.limit");
+	LLVMPositionBuilderBefore(w->b, LLVMGetBasicBlockTerminator(before));
+	shim_no_sanitize(LLVMBuildStore(w->b, chunk_from(w, w->start), slot));
+	for (uint32_t i = 0; i < w->t->nexits; i++) {
+		edge_id e = w->t->exits[i];
+		block_id src = w->fn->g.edges[e].src;
+
+		LLVMPositionBuilderBefore(
+		        w->b, shim_edge_place(w->fn->nodes[src].block,
+		                              w->fn->edges[e].successor));
+		marker_add(w->m, w->b, counter, taken_open(w, slot));
+	}
+	write_turn(w, slot, counter);
+}
+
+/* --- both
+ * --------------------------------------------------------------------- */
+
+static void mark_bounded(struct writer *w, LLVMBasicBlockRef before,
+                         uint32_t counter)
+{
+	LLVMContextRef context = LLVMGetTypeContext(w->type);
+	LLVMBasicBlockRef copied_head, copied_latch;
+
+	LLVMPositionBuilderBefore(w->b, LLVMGetBasicBlockTerminator(before));
+	shim_copy_loop(w->head, w->latch, is_long(w), &copied_head,
+	               &copied_latch);
+	LLVMPositionBuilderBefore(w->b, LLVMGetBasicBlockTerminator(before));
+	w->start = opaque(w, w->start);
+	write_exits(w, counter);
+	LLVMPositionBuilderBefore(
+	        w->b, LLVMGetBasicBlockTerminator(
+	                      shim_split_edge(copied_latch, copied_head)));
+	marker_add(w->m, w->b, counter,
+	           LLVMConstInt(LLVMInt64TypeInContext(context), 1, false));
+}
+
 void trip_mark(struct function *fn, edge_id back, struct marker *m)
 {
 	const struct trip *t = &fn->trips[fn->edges[back].trip];
 	struct writer w = {.fn = fn, .t = t, .m = m};
 	uint32_t counter = fn->edges[back].counter - 1;
-	LLVMBasicBlockRef before, copied_head, copied_latch;
-	LLVMContextRef context;
+	LLVMBasicBlockRef before;
 
 	w.head = fn->nodes[t->head].block;
 	w.latch = fn->nodes[t->latch].block;
 	w.type = LLVMTypeOf(t->phi);
-	context = LLVMGetTypeContext(w.type);
-	w.b = LLVMCreateBuilderInContext(context);
+	w.b = LLVMCreateBuilderInContext(LLVMGetTypeContext(w.type));
 	before = block_before(&w);
 	w.start = incoming_from(t->phi, before);
-	LLVMPositionBuilderBefore(w.b, LLVMGetBasicBlockTerminator(before));
-	shim_copy_loop(w.head, w.latch, is_long(&w), &copied_head,
-	               &copied_latch);
-	LLVMPositionBuilderBefore(w.b, LLVMGetBasicBlockTerminator(before));
-	w.start = opaque(&w, w.start);
-	write_exits(&w, counter);
-	LLVMPositionBuilderBefore(
-	        w.b, LLVMGetBasicBlockTerminator(
-	                     shim_split_edge(copied_latch, copied_head)));
-	marker_add(m, w.b, counter,
-	           LLVMConstInt(LLVMInt64TypeInContext(context), 1, false));
+	if (t->is_open)
+		mark_open(&w, before, counter);
+	else
+		mark_bounded(&w, before, counter);
 	LLVMDisposeBuilder(w.b);
 }

@@ -55,6 +55,7 @@ PROGRAMS = {
     "assembly": Program(("assembly.c",)),
     "musttail": Program(("musttail.c",)),
     "trips": Program(("trips.c",)),
+    "opens": Program(("opens.c",)),
     "linkage": Program(("linkage_a.c", "linkage_b.c"), ("-pthread",)),
     "library": Program(("library_main.c",), library=("library.c",)),
     "shapes": Program(("shapes_main.cpp", "shapes.cpp"), ("-pthread",)),
@@ -113,6 +114,8 @@ def tests():
                   ("-O2", "-fwrapv", "-DWRAPV"), ("-O2", "-fPIC"),
                   ("-O2", "-flto", LLD), ("-O1", "-fsanitize=address")):
         rows.append(Test("trips", flags))
+        if "-DWRAPV" not in flags:
+            rows.append(Test("opens", flags))
     rows.append(Test("trips", ("-O2", "-g"), mode="edges,strict"))
     rows.append(Test("trips", ("-O2", "-g"), stage=SOURCE))
     rows += deaths()
