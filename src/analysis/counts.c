@@ -72,12 +72,14 @@ const char *counts_reason(enum counts_doubt doubt)
 		       "program ended: derived counts may miss one per such "
 		       "frame";
 	case COUNTS_UNLOCATED:
-		return "a signal ended the program in code that does not say "
-		       "which block it is in: derived counts may miss one";
+		return "a signal, or the end of the program in another thread, "
+		       "stopped a frame in code that does not say which block "
+		       "it is in: derived counts may miss one";
 	case COUNTS_HELD:
-		return "a signal ended the program in a loop that held its "
-		       "count in a register: up to 65536 turns of that loop "
-		       "are missing; build with edges,strict to have them";
+		return "a signal, or the end of the program in another thread, "
+		       "stopped a frame in a loop that held its count in a "
+		       "register: up to 65536 turns of that loop are missing; "
+		       "build with edges,strict to have them";
 	case COUNTS_NEGATIVE:
 		return "a derived count came out below zero";
 	case COUNTS_UNBALANCED:

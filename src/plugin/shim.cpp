@@ -55,6 +55,10 @@ LLVMBasicBlockRef shim_split_edge(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 	        BasicBlock::Create(F->getContext(), "cairn.edge", F, To);
 	BranchInst *Br = BranchInst::Create(To, New);
 
+	// Its jumps go to addresses, not to what stands in its list.
+	if (isa<IndirectBrInst>(From->getTerminator()))
+		report_fatal_error("cairn: cannot split a computed goto");
+
 	Br->setDebugLoc(From->getTerminator()->getDebugLoc());
 	From->getTerminator()->replaceSuccessorWith(To, New);
 	for (PHINode &Phi : To->phis()) {
@@ -126,13 +130,18 @@ bool shim_is_quiet(LLVMValueRef instruction)
 	return !I->isAtomic() && !I->isVolatile();
 }
 
+bool shim_has_address_taken(LLVMBasicBlockRef block)
+{
+	return unwrap(block)->hasAddressTaken();
+}
+
 int64_t shim_step_of(LLVMValueRef phi, LLVMBasicBlockRef latch)
 {
 	PHINode *Phi = unwrap<PHINode>(phi);
 	Value *Next = Phi->getIncomingValueForBlock(unwrap(latch));
 	Type *T = Phi->getType();
 
-	if (auto *Gep = dyn_cast<GEPOperator>(Next)) {
+	if (auto *Gep = dyn_cast<GEPOperator>(Next); Gep && T->isPointerTy()) {
 		const DataLayout &Layout = Phi->getModule()->getDataLayout();
 		APInt Offset(Layout.getIndexTypeSizeInBits(T), 0);
 

@@ -43,6 +43,7 @@ bool shim_is_call(LLVMValueRef instruction);
 /* True if nothing that an instruction does can end the activation, other than
  * a fault: no call, no volatile or atomic access, no inline assembly. */
 bool shim_is_quiet(LLVMValueRef instruction);
+bool shim_has_address_taken(LLVMBasicBlockRef block);
 /* By what constant a phi, an i32, i64 or pointer, changes from turn to turn of
  * the loop with this latch; 0 if it does not. */
 int64_t shim_step_of(LLVMValueRef phi, LLVMBasicBlockRef latch);

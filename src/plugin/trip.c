@@ -95,6 +95,29 @@ static bool is_quiet_loop(const struct finder *x, uint32_t loop)
 	return true;
 }
 
+/*
+ * A computed goto goes to an address, whatever blocks are put on its edges and
+ * whatever copies are made of its targets: no loop with one will do, nor one
+ * that is entered or left by one.
+ */
+static bool has_computed_goto(const struct finder *x, uint32_t loop,
+                              const struct trip *t)
+{
+	const struct cfg *g = &x->fn->g;
+
+	if (x->fn->edges[t->enter].kind == CAIRN_EDGE_INDIRECT)
+		return true;
+	for (block_id b = x->first[loop]; b; b = x->next[b]) {
+		if (x->fn->nodes[b].flags & CAIRN_BLOCK_INDIRECT ||
+		    shim_has_address_taken(x->fn->nodes[b].block))
+			return true;
+		for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++)
+			if (x->fn->edges[g->out[i]].kind == CAIRN_EDGE_INDIRECT)
+				return true;
+	}
+	return false;
+}
+
 /* v = phi + constant step?  Then *phi and *step. */
 static bool is_step_of(LLVMValueRef v, LLVMBasicBlockRef head,
                        LLVMBasicBlockRef latch, struct trip *t)
@@ -294,7 +317,7 @@ static void consider(struct finder *x, uint32_t loop)
 	if (x->loops.loop[loop].irreducible || x->has_inner[loop] ||
 	    !find_edges(x, loop, &t) ||
 	    (!match_latch(x, loop, &t) && !match_open(x, loop, &t)) ||
-	    !is_quiet_loop(x, loop))
+	    !is_quiet_loop(x, loop) || has_computed_goto(x, loop, &t))
 		return;
 	collect(x, loop, &t);
 	fn->edges[t.back].where = AT_TRIP;

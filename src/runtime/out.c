@@ -86,6 +86,8 @@ static const char *error_text(int error)
 		return "too many open files";
 	case ENOMEM:
 		return "out of memory";
+	case ENODEV:
+		return "not a regular file";
 	case EEXIST:
 		return "too many files of this name";
 	case ENAMETOOLONG:
@@ -223,6 +225,11 @@ static int draft(void)
 	n = rt_strlen(PATH);
 	if (PATH[n - 1] == '/')
 		return -EISDIR;
+	/* "the next free name" makes no sense beside a device or a folder */
+	if (sys6(SYS_newfstatat, AT_FDCWD, (long)PATH, (long)&st, 0, 0, 0) ==
+	            0 &&
+	    !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENODEV;
 	fd = draft_nameless();
 	out.has_draft_name = fd < 0;
 	if (fd < 0)

@@ -56,6 +56,7 @@ PROGRAMS = {
     "musttail": Program(("musttail.c",)),
     "trips": Program(("trips.c",)),
     "opens": Program(("opens.c",)),
+    "gotos": Program(("gotos.c",)),
     "linkage": Program(("linkage_a.c", "linkage_b.c"), ("-pthread",)),
     "library": Program(("library_main.c",), library=("library.c",)),
     "shapes": Program(("shapes_main.cpp", "shapes.cpp"), ("-pthread",)),
@@ -109,6 +110,8 @@ def tests():
         rows.append(Test(p, ("-O0", "-g"), stage=SOURCE, full=True))
     for opt in ("-O0", "-O1", "-O2", "-O3"):
         rows.append(Test("musttail", (opt, "-g")))
+    for opt in ("-O0", "-O1", "-O2", "-O3", "-Os"):
+        rows.append(Test("gotos", (opt, "-g")))
     for flags in (("-O0",), ("-O1", "-g"), ("-O2",), ("-O3", "-g"), ("-Os",),
                   ("-Og",), ("-O2", "-fno-unroll-loops", "-fno-vectorize"),
                   ("-O2", "-fwrapv", "-DWRAPV"), ("-O2", "-fPIC"),
