@@ -5,9 +5,7 @@
  * do first is entered at its landing pad; the mark there counts it, and the
  * resume at its end is a way out like a return.
  */
-#include <unwind.h>
-
-#include "runtime/rt.h"
+#include "runtime/personality.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -26,16 +24,7 @@ _Unwind_Reason_Code __cairn_gxx_personality(int version, _Unwind_Action actions,
 {
 	_Unwind_Reason_Code result = __gxx_personality_v0(
 	        version, actions, exception_class, exception, context);
-	int is_async = 0;
-	uintptr_t pc;
 
-	if (!(actions & _UA_CLEANUP_PHASE))
-		return result;
-	if (result == _URC_CONTINUE_UNWIND) {
-		pc = _Unwind_GetIPInfo(context, &is_async);
-		__cairn_core_dying(pc, is_async, exception, false);
-	} else if (!(actions & _UA_HANDLER_FRAME)) {
-		__cairn_core_dying(0, false, exception, true);
-	}
+	personality_note(actions, result, exception, context);
 	return result;
 }
