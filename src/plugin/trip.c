@@ -497,20 +497,6 @@ static LLVMValueRef opaque(const struct writer *w, LLVMValueRef v)
 	return LLVMBuildCall2(w->b, type, code, &v, 1, "cairn.start");
 }
 
-/* The short loop adds up on every way out. */
-static void write_exits(struct writer *w, uint32_t counter)
-{
-	for (uint32_t i = 0; i < w->t->nexits; i++) {
-		edge_id e = w->t->exits[i];
-		block_id src = w->fn->g.edges[e].src;
-
-		LLVMPositionBuilderBefore(
-		        w->b, shim_edge_place(w->fn->nodes[src].block,
-		                              w->fn->edges[e].successor));
-		marker_add(w->m, w->b, counter, taken(w));
-	}
-}
-
 /* --- open loops --------------------------------------------------------------
  */
 
@@ -550,6 +536,21 @@ static LLVMValueRef taken_open(const struct writer *w, LLVMValueRef slot)
 		        w->b, n, LLVMConstInt(i64, (uint64_t)w->t->step, true),
 		        "");
 	return LLVMBuildAdd(w->b, n, LLVMConstInt(i64, TRIP_CHUNK, false), "");
+}
+
+/* Every way out of the loop adds up; an open loop has a slot for its limit. */
+static void write_exits(struct writer *w, LLVMValueRef slot, uint32_t counter)
+{
+	for (uint32_t i = 0; i < w->t->nexits; i++) {
+		edge_id e = w->t->exits[i];
+		block_id src = w->fn->g.edges[e].src;
+
+		LLVMPositionBuilderBefore(
+		        w->b, shim_edge_place(w->fn->nodes[src].block,
+		                              w->fn->edges[e].successor));
+		marker_add(w->m, w->b, counter,
+		           slot ? taken_open(w, slot) : taken(w));
+	}
 }
 
 /*
@@ -595,15 +596,7 @@ static void mark_open(struct writer *w, LLVMBasicBlockRef before,
 	slot = LLVMBuildAlloca(w->b, w->type, "cairn.limit");
 	LLVMPositionBuilderBefore(w->b, LLVMGetBasicBlockTerminator(before));
 	shim_no_sanitize(LLVMBuildStore(w->b, chunk_from(w, w->start), slot));
-	for (uint32_t i = 0; i < w->t->nexits; i++) {
-		edge_id e = w->t->exits[i];
-		block_id src = w->fn->g.edges[e].src;
-
-		LLVMPositionBuilderBefore(
-		        w->b, shim_edge_place(w->fn->nodes[src].block,
-		                              w->fn->edges[e].successor));
-		marker_add(w->m, w->b, counter, taken_open(w, slot));
-	}
+	write_exits(w, slot, counter);
 	write_turn(w, slot, counter);
 }
 
@@ -621,7 +614,7 @@ static void mark_bounded(struct writer *w, LLVMBasicBlockRef before,
 	               &copied_latch);
 	LLVMPositionBuilderBefore(w->b, LLVMGetBasicBlockTerminator(before));
 	w->start = opaque(w, w->start);
-	write_exits(w, counter);
+	write_exits(w, NULL, counter);
 	LLVMPositionBuilderBefore(
 	        w->b, LLVMGetBasicBlockTerminator(
 	                      shim_split_edge(copied_latch, copied_head)));
