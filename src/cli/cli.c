@@ -11,9 +11,12 @@
 #include "format/writer.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 int cli_fail(const struct cairn_err *err)
 {
@@ -32,6 +35,44 @@ int cli_usage(const char *command, const char *format, ...)
 	fprintf(stderr, "; see cairn %s%s--help\n", command,
 	        *command ? " " : "");
 	return CLI_ERROR;
+}
+
+/* How many long options may be meant by "--NAME" or "--NAME=value"? */
+static size_t count_meant(const char *word, const struct option *options)
+{
+	size_t n = strcspn(word += 2, "="), found = 0;
+
+	for (; options->name; options++)
+		found += !strncmp(options->name, word, n);
+	return found;
+}
+
+int cli_bad_option(int c, char **argv, const struct option *options)
+{
+	const char *word = argv[optind - 1];
+
+	if (c == ':')
+		return cli_usage(argv[0], "%s needs a value", word);
+	for (const struct option *o = options; optopt && o->name; o++)
+		if (o->val == optopt)
+			return cli_usage(argv[0], "--%s takes no value",
+			                 o->name);
+	if (optopt)
+		return cli_usage(argv[0], "there is no option -%c", optopt);
+	return cli_usage(argv[0],
+	                 count_meant(word, options) > 1
+	                         ? "%s may mean more than one option"
+	                         : "there is no option %s",
+	                 word);
+}
+
+int cli_help(const char *text)
+{
+	struct cli_output o;
+
+	cli_output_begin(&o, NULL);
+	fputs(text, o.stream);
+	return cli_output_end(&o, CLI_FINE);
 }
 
 bool cli_input_option(struct cli_inputs *in, int option, const char *arg)
@@ -61,21 +102,104 @@ void cli_inputs_release(struct cli_inputs *in)
 	*in = (struct cli_inputs){0};
 }
 
+struct identity {
+	dev_t device;
+	ino_t inode;
+	int index; /* among the paths */
+};
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->inode != y->inode)
+		return x->inode < y->inode ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The first path that is the same file as one before it; -1 if none is. */
+static int find_repeated(char **paths, int npaths)
+{
+	struct identity *ids = xmalloc((size_t)npaths * sizeof(*ids));
+	size_t n = 0;
+	int repeated = -1;
+	struct stat st;
+
+	for (int i = 0; i < npaths; i++)
+		if (!stat(paths[i], &st))
+			ids[n++] = (struct identity){st.st_dev, st.st_ino, i};
+	if (n)
+		qsort(ids, n, sizeof(*ids), by_identity);
+	for (size_t i = 1; i < n; i++)
+		if (ids[i].device == ids[i - 1].device &&
+		    ids[i].inode == ids[i - 1].inode &&
+		    (repeated < 0 || ids[i].index < repeated))
+			repeated = ids[i].index;
+	free(ids);
+	return repeated;
+}
+
+/* What the user named has to be there, and to count once. */
+static int check_names(const struct cli_inputs *in, char **paths, int npaths,
+                       struct cairn_err *err)
+{
+	int repeated;
+
+	for (int i = 0; i < npaths; i++)
+		if (!*paths[i])
+			return cairn_fail(err, CAIRN_E_USAGE,
+			                  "the name of a profile is empty; "
+			                  "name a .cairn file");
+	for (size_t i = 0; i < in->options.nexes; i++)
+		if (access(in->exes[i], R_OK))
+			return cairn_fail(err, CAIRN_E_ABSENT,
+			                  "--exe %s: cannot open: %s; name a "
+			                  "file or directory",
+			                  in->exes[i], strerror(errno));
+	repeated = find_repeated(paths, npaths);
+	if (repeated < 0)
+		return 0;
+	return cairn_fail(err, CAIRN_E_USAGE,
+	                  "%s: is given twice, so its runs would count twice; "
+	                  "name it once",
+	                  paths[repeated]);
+}
+
+bool cli_is_among(const char *path, char **paths, int npaths)
+{
+	struct stat a, b;
+
+	if (stat(path, &a))
+		return false;
+	for (int i = 0; i < npaths; i++)
+		if (!stat(paths[i], &b) && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino)
+			return true;
+	return false;
+}
+
 struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths)
 {
 	struct profile *p;
 	struct cairn_err err;
 
-	if (profile_open(&p, (const char *const *)paths, (size_t)npaths,
+	if (check_names(in, paths, npaths, &err) ||
+	    profile_open(&p, (const char *const *)paths, (size_t)npaths,
 	                 &in->options, &err)) {
 		cli_fail(&err);
 		return NULL;
 	}
+	return p;
+}
+
+void cli_say_missing(const struct profile *p)
+{
 	for (uint32_t i = 0; i < p->nmodules; i++)
 		if (p->modules[i].missing)
 			fprintf(stderr, "cairn: left out: %s\n",
 			        p->modules[i].missing);
-	return p;
 }
 
 void cli_output_begin(struct cli_output *o, const char *path)
@@ -93,12 +217,14 @@ int cli_output_end(struct cli_output *o, int status)
 	struct cairn_err err = {0};
 
 	if (!o->path) {
-		if (!fflush(stdout) && !ferror(stdout))
+		int e = fflush(stdout) ? errno : 0;
+
+		if (!e && !ferror(stdout))
 			return status;
 		cairn_fail(&err, CAIRN_E_SYSTEM,
-		           "stdout: cannot write: %s; make room, or name a "
-		           "file with -o",
-		           strerror(errno));
+		           "stdout: cannot write%s%s; send the output "
+		           "elsewhere",
+		           e ? ": " : "", e ? strerror(e) : "");
 		return cli_fail(&err);
 	}
 	fclose(o->stream);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 struct cairn_err;
+struct option;
 
 /* Exit statuses of every subcommand. */
 enum cli_exit { CLI_FINE = 0, CLI_NEGATIVE = 1, CLI_ERROR = 2 };
@@ -49,12 +50,21 @@ bool cli_input_option(struct cli_inputs *in, int option, const char *arg);
 void cli_inputs_release(struct cli_inputs *in);
 /* Opens the files named on the command line, or says why not. */
 struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths);
+/* Says which modules --skip-missing has left out. */
+void cli_say_missing(const struct profile *p);
+/* True if `path` is one of the files, by whatever name. */
+bool cli_is_among(const char *path, char **paths, int npaths);
 
 /* Prints "cairn: sentence" to stderr and returns CLI_ERROR. */
 int cli_fail(const struct cairn_err *err);
 /* Usage errors: prints the sentence and where help is. */
 int cli_usage(const char *command, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+/* The same for what getopt_long returned as '?' or ':'; its string of short
+ * options has to begin with a colon. */
+int cli_bad_option(int c, char **argv, const struct option *options);
+/* Prints a help text. */
+int cli_help(const char *text);
 
 /*
  * Where results go: stdout, or a file that appears only when it is complete.

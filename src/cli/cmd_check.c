@@ -21,7 +21,8 @@ static const char help[] =
         "function.\nRules have the numbers of docs/INVARIANTS.md.  Exit "
         "status: 0 sound, 1 counts\nmay be wrong, 2 not readable.\n\n"
         "  --json           findings as JSON\n"
-        "  --quiet          no output, only the exit status\n" CLI_INPUT_HELP;
+        "  --quiet          nothing on stdout, only the exit "
+        "status\n" CLI_INPUT_HELP;
 
 enum { OPT_JSON = CLI_OPT_OWN, OPT_QUIET };
 
@@ -134,23 +135,20 @@ int cmd_check(int argc, char **argv)
 	int c, status;
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c == 'h') {
-			struct cli_output o;
-
-			cli_output_begin(&o, NULL);
-			fputs(help, o.stream);
-			return cli_output_end(&o, CLI_FINE);
-		}
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (c == 'h')
+			return cli_help(help);
 		if (c == OPT_JSON)
 			as_json = true;
 		else if (c == OPT_QUIET)
 			quiet = true;
 		else if (!cli_input_option(&in, c, optarg))
-			return cli_usage(argv[0], "bad option %s",
-			                 argv[optind - 1]);
+			return cli_bad_option(c, argv, options);
 	}
-	if (optind == argc)
+	if (as_json && quiet)
+		status = cli_usage(argv[0], "--json and --quiet exclude each "
+		                            "other");
+	else if (optind == argc)
 		status = cli_usage(argv[0], "no profile given");
 	else
 		status = check_all(&in, argv + optind, argc - optind, as_json,

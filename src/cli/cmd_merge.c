@@ -16,13 +16,15 @@ static const char merge_help[] =
         "usage: cairn merge -o OUT [OPTION...] FILE...\n\n"
         "Sums profiles of one build into OUT, which needs no executable to "
         "be read.\n\n"
-        "  -o OUT           the file to write\n" CLI_INPUT_HELP;
+        "  -o OUT           the file to write; it may be one of those "
+        "read\n" CLI_INPUT_HELP;
 
 static const char pack_help[] =
         "usage: cairn pack -o OUT [OPTION...] FILE\n\n"
         "Writes FILE again with the maps of its executables inside, so that "
         "OUT can be\nread anywhere and after a rebuild.\n\n"
-        "  -o OUT           the file to write\n" CLI_INPUT_HELP;
+        "  -o OUT           the file to write; it may be one of those "
+        "read\n" CLI_INPUT_HELP;
 
 static int merge(struct cli_inputs *in, const char *out, char **paths,
                  int npaths)
@@ -33,6 +35,7 @@ static int merge(struct cli_inputs *in, const char *out, char **paths,
 
 	if (!p)
 		return CLI_ERROR;
+	cli_say_missing(p);
 	if (profile_write(p, out, &err))
 		status = cli_fail(&err);
 	profile_free(p);
@@ -42,32 +45,32 @@ static int merge(struct cli_inputs *in, const char *out, char **paths,
 /* merge and pack take the same options; pack wants exactly one file. */
 static int run(int argc, char **argv, const char *text, int max_files)
 {
-	static const struct option options[] = {CLI_INPUT_OPTIONS, {0}};
+	static const struct option options[] = {
+	        CLI_INPUT_OPTIONS,
+	        {"output", required_argument, NULL, 'o'},
+	        {0},
+	};
 	struct cli_inputs in = {0};
 	const char *out = NULL;
 	int c, status;
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		if (c == 'h') {
-			struct cli_output o;
-
-			cli_output_begin(&o, NULL);
-			fputs(text, o.stream);
-			return cli_output_end(&o, CLI_FINE);
-		}
+	while ((c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+		if (c == 'h')
+			return cli_help(text);
 		if (c == 'o')
 			out = optarg;
 		else if (!cli_input_option(&in, c, optarg))
-			return cli_usage(argv[0], "bad option %s",
-			                 argv[optind - 1]);
+			return cli_bad_option(c, argv, options);
 	}
-	if (!out)
+	if (!out || !*out)
 		status = cli_usage(argv[0], "no output; name one with -o");
 	else if (optind == argc)
 		status = cli_usage(argv[0], "no profile given");
 	else if (argc - optind > max_files)
-		status = cli_usage(argv[0], "more than one profile given");
+		status =
+		        cli_usage(argv[0], "more than one profile given; merge "
+		                           "sums several");
 	else
 		status = merge(&in, out, argv + optind, argc - optind);
 	cli_inputs_release(&in);

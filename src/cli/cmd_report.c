@@ -28,7 +28,9 @@ static const char help[] =
         "  --top N          rows of the table (20; 0: all)\n"
         "  --sort KEY       executions (default), entries, instructions, "
         "name, line\n"
-        "  --lines          whole source files with counts\n"
+        "  --lines          whole source files with counts; system headers "
+        "only\n                   if --file names them\n"
+        "  --all-files      with --lines, system headers too\n"
         "  --no-source      no source lines\n"
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
@@ -44,6 +46,7 @@ enum {
 	OPT_TOP,
 	OPT_SORT,
 	OPT_LINES,
+	OPT_ALL_FILES,
 	OPT_NO_SOURCE,
 	OPT_NO_DEMANGLE,
 	OPT_STABLE,
@@ -59,6 +62,7 @@ static const struct option options[] = {
         {"top", required_argument, NULL, OPT_TOP},
         {"sort", required_argument, NULL, OPT_SORT},
         {"lines", no_argument, NULL, OPT_LINES},
+        {"all-files", no_argument, NULL, OPT_ALL_FILES},
         {"no-source", no_argument, NULL, OPT_NO_SOURCE},
         {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
         {"stable", no_argument, NULL, OPT_STABLE},
@@ -68,8 +72,17 @@ static const struct option options[] = {
 struct request {
 	struct cli_inputs inputs;
 	struct report_options options;
-	void (*write)(const struct report *r, FILE *out);
+	bool json, lcov;
 	const char *output;
+};
+
+/* The values of --sort. */
+static const char *const keys[] = {
+        [REPORT_BY_EXECUTIONS] = "executions",
+        [REPORT_BY_ENTRIES] = "entries",
+        [REPORT_BY_INSTRUCTIONS] = "instructions",
+        [REPORT_BY_NAME] = "name",
+        [REPORT_BY_LINE] = "line",
 };
 
 static bool parse_top(const char *arg, unsigned *top)
@@ -87,14 +100,6 @@ static bool parse_top(const char *arg, unsigned *top)
 
 static bool parse_sort(const char *arg, enum report_sort *sort)
 {
-	static const char *const keys[] = {
-	        [REPORT_BY_EXECUTIONS] = "executions",
-	        [REPORT_BY_ENTRIES] = "entries",
-	        [REPORT_BY_INSTRUCTIONS] = "instructions",
-	        [REPORT_BY_NAME] = "name",
-	        [REPORT_BY_LINE] = "line",
-	};
-
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!strcmp(arg, keys[i])) {
 			*sort = (enum report_sort)i;
@@ -103,33 +108,23 @@ static bool parse_sort(const char *arg, enum report_sort *sort)
 	return false;
 }
 
-/* Handles one option; false if it or its argument is no good. */
-static bool take_option(struct request *q, int c, const char *arg)
+/* Handles an option without an argument; false if it is another one. */
+static bool take_switch(struct request *q, int c)
 {
 	struct report_options *o = &q->options;
 
 	switch (c) {
 	case OPT_JSON:
-		q->write = report_json;
+		q->json = true;
 		return true;
 	case OPT_LCOV:
-		q->write = report_lcov;
+		q->lcov = true;
 		return true;
-	case 'o':
-		q->output = arg;
-		return true;
-	case OPT_FUNCTION:
-		o->function = arg;
-		return true;
-	case OPT_FILE:
-		o->file = arg;
-		return true;
-	case OPT_TOP:
-		return parse_top(arg, &o->top);
-	case OPT_SORT:
-		return parse_sort(arg, &o->sort);
 	case OPT_LINES:
 		o->all_lines = true;
+		return true;
+	case OPT_ALL_FILES:
+		o->all_files = true;
 		return true;
 	case OPT_NO_SOURCE:
 		o->no_source = true;
@@ -141,8 +136,83 @@ static bool take_option(struct request *q, int c, const char *arg)
 		o->stable = true;
 		return true;
 	default:
-		return cli_input_option(&q->inputs, c, arg);
+		return false;
 	}
+}
+
+/* Handles one option.  Returns an exit status, having said what is wrong. */
+static int take_option(struct request *q, int c, char **argv)
+{
+	struct report_options *o = &q->options;
+
+	switch (c) {
+	case 'o':
+		q->output = optarg;
+		return CLI_FINE;
+	case OPT_FUNCTION:
+		o->function = optarg;
+		return CLI_FINE;
+	case OPT_FILE:
+		o->file = optarg;
+		return CLI_FINE;
+	case OPT_TOP:
+		if (parse_top(optarg, &o->top))
+			return CLI_FINE;
+		return cli_usage(argv[0],
+		                 "--top takes a number of rows up to %u, 0 for "
+		                 "all, not '%s'",
+		                 UINT_MAX, optarg);
+	case OPT_SORT:
+		if (parse_sort(optarg, &o->sort))
+			return CLI_FINE;
+		return cli_usage(
+		        argv[0], "--sort takes %s, %s, %s, %s or %s, not '%s'",
+		        keys[0], keys[1], keys[2], keys[3], keys[4], optarg);
+	default:
+		if (take_switch(q, c) ||
+		    cli_input_option(&q->inputs, c, optarg))
+			return CLI_FINE;
+		return cli_bad_option(c, argv, options);
+	}
+}
+
+/* Refuses options that ask for two things at once. */
+static int check_options(const struct request *q, char **argv, int argc)
+{
+	if (q->json && q->lcov)
+		return cli_usage(argv[0],
+		                 "--json and --lcov exclude each other");
+	if (q->options.all_lines && q->options.no_source)
+		return cli_usage(argv[0],
+		                 "--lines and --no-source exclude each other");
+	if (optind == argc)
+		return cli_usage(argv[0], "no profile given");
+	if (q->output && !*q->output)
+		return cli_usage(argv[0], "no output; name one with -o");
+	if (q->output && cli_is_among(q->output, argv + optind, argc - optind))
+		return cli_usage(argv[0], "-o %s would overwrite the profile",
+		                 q->output);
+	return CLI_FINE;
+}
+
+/* Without any map there is no function to report on: say why. */
+static int check_maps(const struct profile *p, const char *path)
+{
+	struct cairn_err err;
+
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		if (p->modules[i].map)
+			return CLI_FINE;
+	if (p->nmodules)
+		cairn_fail(&err, CAIRN_E_ABSENT, "%s: nothing to report: %s",
+		           p->files[p->modules[0].from].name,
+		           p->modules[0].missing);
+	else
+		cairn_fail(&err, CAIRN_E_ABSENT,
+		           "%s: nothing to report: no program or library "
+		           "counted in it; run the program again",
+		           path);
+	return cli_fail(&err);
 }
 
 /* A tracefile without a line is of no use to anybody: say why. */
@@ -151,7 +221,7 @@ static int check_lines(const struct request *q, const struct lines *l,
 {
 	struct cairn_err err;
 
-	if (q->write != report_lcov || l->n)
+	if (!q->lcov || l->n)
 		return CLI_FINE;
 	cairn_fail(&err, CAIRN_E_ABSENT,
 	           "%s: the program has no line numbers; build it with -g",
@@ -159,10 +229,45 @@ static int check_lines(const struct request *q, const struct lines *l,
 	return cli_fail(&err);
 }
 
+/* Do the patterns match anything? */
+static int check_matches(const struct report *r, const char *path)
+{
+	const struct report_options *o = &r->options;
+	bool has_lines = false;
+
+	if (r->nrows || (!o->function && !o->file))
+		return CLI_FINE;
+	for (uint32_t i = 0; i < r->lines->files.n && !o->function; i++)
+		has_lines |= report_wants_file(r, r->lines->files.items[i]);
+	if (has_lines)
+		return CLI_FINE;
+	if (o->function)
+		fprintf(stderr, "cairn: %s: no function matches %s%s%s\n", path,
+		        o->function, o->file ? " in a file that matches " : "",
+		        o->file ? o->file : "");
+	else
+		fprintf(stderr, "cairn: %s: no source file matches %s\n", path,
+		        o->file);
+	return CLI_NEGATIVE;
+}
+
+static int write_report(const struct request *q, const struct report *r)
+{
+	struct cli_output o;
+
+	cli_output_begin(&o, q->output);
+	if (q->json)
+		report_json(r, o.stream);
+	else if (q->lcov)
+		report_lcov(r, o.stream);
+	else
+		report_text(r, o.stream);
+	return cli_output_end(&o, CLI_FINE);
+}
+
 static int report(struct request *q, char **paths, int npaths)
 {
 	struct profile *p = cli_open(&q->inputs, paths, npaths);
-	struct cli_output o;
 	struct report r;
 	struct counts *c;
 	struct lines *l;
@@ -170,20 +275,20 @@ static int report(struct request *q, char **paths, int npaths)
 
 	if (!p)
 		return CLI_ERROR;
+	status = check_maps(p, paths[0]);
+	if (status) {
+		profile_free(p);
+		return status;
+	}
+	cli_say_missing(p);
 	c = counts_new(p);
 	l = lines_new(c);
-	status = check_lines(q, l, paths[0]);
 	report_init(&r, c, l, &q->options);
-	if (status == CLI_FINE && q->options.function && !r.nrows) {
-		fprintf(stderr, "cairn: %s: no function matches %s\n", paths[0],
-		        q->options.function);
-		status = CLI_NEGATIVE;
-	}
-	if (status == CLI_FINE) {
-		cli_output_begin(&o, q->output);
-		q->write(&r, o.stream);
-		status = cli_output_end(&o, status);
-	}
+	status = check_lines(q, l, paths[0]);
+	if (!status)
+		status = check_matches(&r, paths[0]);
+	if (!status)
+		status = write_report(q, &r);
 	report_release(&r);
 	lines_free(l);
 	counts_free(c);
@@ -193,28 +298,19 @@ static int report(struct request *q, char **paths, int npaths)
 
 int cmd_report(int argc, char **argv)
 {
-	struct request q = {
-	        .options = {.top = DEFAULT_TOP},
-	        .write = report_text,
-	};
-	int c, status;
+	struct request q = {.options = {.top = DEFAULT_TOP}};
+	int c, status = CLI_FINE;
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		if (c == 'h') {
-			struct cli_output o;
-
-			cli_output_begin(&o, NULL);
-			fputs(help, o.stream);
-			return cli_output_end(&o, CLI_FINE);
-		}
-		if (!take_option(&q, c, optarg))
-			return cli_usage(argv[0], "bad option %s",
-			                 argv[optind - 1]);
+	while (!status &&
+	       (c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+		if (c == 'h')
+			return cli_help(help);
+		status = take_option(&q, c, argv);
 	}
-	if (optind == argc)
-		status = cli_usage(argv[0], "no profile given");
-	else
+	if (!status)
+		status = check_options(&q, argv, argc);
+	if (!status)
 		status = report(&q, argv + optind, argc - optind);
 	cli_inputs_release(&q.inputs);
 	return status;

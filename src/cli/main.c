@@ -44,19 +44,30 @@ static int print_version(void)
 	return cli_output_end(&o, CLI_FINE);
 }
 
+static int run(const char *name, int argc, char **argv)
+{
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc, argv);
+	return cli_usage("",
+	                 *name == '-' ? "there is no option %s"
+	                              : "there is no command %s",
+	                 name);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
+	char option[] = "--help";
 
 	if (!name)
 		return cli_usage("", "no command given");
+	if (!strcmp(name, "help") && argc > 2)
+		return run(argv[2], 2, (char *[]){argv[2], option, NULL});
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
 	    !strcmp(name, "help"))
 		return print_help();
 	if (!strcmp(name, "--version"))
 		return print_version();
-	for (size_t i = 0; i < NCOMMANDS; i++)
-		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	return cli_usage("", "no such command: %s", name);
+	return run(name, argc - 1, argv + 1);
 }

@@ -27,6 +27,48 @@ bool report_wants_file(const struct report *r, const char *path)
 	       !fnmatch(pattern, base ? base + 1 : path, 0);
 }
 
+/* Resolves . and .. by the text alone: the file may be on another machine. */
+static char *plain_path(const char *path)
+{
+	char *plain = xmalloc(strlen(path) + 2), *end = plain;
+
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 2 && !strncmp(path, "..", 2)) {
+			while (end > plain && *--end != '/')
+				;
+		} else if (n && !(n == 1 && *path == '.')) {
+			*end++ = '/';
+			memcpy(end, path, n);
+			end += n;
+		}
+		path += n + (path[n] == '/');
+	}
+	*end = '\0';
+	return plain;
+}
+
+bool report_is_system_file(const char *path)
+{
+	static const char *const places[] = {
+	        "/usr/include/*",
+	        "/usr/local/include/*",
+	        "/usr/lib*/*",
+	        "*/lib*/clang/*/include/*",
+	};
+	bool found = false;
+	char *plain;
+
+	if (*path != '/')
+		return false;
+	plain = plain_path(path);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		found |= !fnmatch(places[i], plain, 0);
+	free(plain);
+	return found;
+}
+
 static bool wants(const struct report *r, const struct report_row *row)
 {
 	const char *pattern = r->options.function;

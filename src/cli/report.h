@@ -30,6 +30,7 @@ struct report_options {
 	enum report_sort sort;
 	bool stable;      /* nothing that differs between two equal runs */
 	bool all_lines;   /* whole files beside their counts */
+	bool all_files;   /* ... system headers too */
 	bool no_source;   /* table only */
 	bool no_demangle; /* linkage names */
 };
@@ -63,6 +64,8 @@ void report_release(struct report *r);
 const char *report_path(const struct report *r, const char *path);
 /* True if the options select this source file. */
 bool report_wants_file(const struct report *r, const char *path);
+/* True if it came with the system or the compiler. */
+bool report_is_system_file(const char *path);
 /* The sentence that qualifies all counts, NULL if they are exact. */
 const char *report_note(const struct report *r);
 

@@ -74,7 +74,8 @@ static void put_files(const struct report *r, struct json *j)
 		json_begin(j, '{');
 		put_path(r, j, "name", f->name);
 		put_u64(j, "runs", f->nruns);
-		put_u64(j, "threads", f->nthreads);
+		put_count(j, "threads_at_once", f->threads_at_once,
+		          f->threads_at_once != 0);
 		put_bool(j, "closed", f->state == CAIRN_STATE_CLOSED);
 		put_string(j, "ended",
 		           f->how <= CAIRN_HOW_MERGED ? endings[f->how]

@@ -60,8 +60,11 @@ static void print_files(const struct report *r, FILE *out)
 		        f->nruns == 1 ? "" : "s", how_text(f));
 		if (f->how == CAIRN_HOW_SIGNAL)
 			fprintf(out, " (%" PRIu32 ")", f->signal);
-		fprintf(out, ", %" PRIu32 " thread%s", f->nthreads,
-		        f->nthreads == 1 ? "" : "s");
+		if (f->threads_at_once)
+			fprintf(out, ", %s%" PRIu32 " thread%s at a time",
+			        f->threads_at_once == 1 ? "" : "up to ",
+			        f->threads_at_once,
+			        f->threads_at_once == 1 ? "" : "s");
 		if (!r->options.stable && f->pid)
 			fprintf(out, ", pid %" PRIu32, f->pid);
 		putc('\n', out);
@@ -138,8 +141,9 @@ static void print_row(const struct report *r, const struct report_row *row,
 	        percent(row->r->executions, r->counts->totals.executions),
 	        row->name);
 	if (*file)
-		fprintf(out, "  %s:%" PRIu32, report_path(r, file),
-		        row->f->line);
+		fprintf(out, "  %s", report_path(r, file));
+	if (*file && row->f->line)
+		fprintf(out, ":%" PRIu32, row->f->line);
 	if (r->profile->nmodules > 1)
 		fprintf(out, "  [%s]",
 		        report_path(r, r->profile->modules[row->module].path));
@@ -162,6 +166,8 @@ static void print_table(const struct report *r, FILE *out)
 			more++;
 		}
 	}
+	if (!shown && !more)
+		fprintf(out, "%14s%18s %6s  none\n", "", "", "");
 	if (more)
 		fprintf(out, "%14s  %zu more; --top N shows them\n", "", more);
 }
@@ -309,10 +315,14 @@ static void print_function_sources(const struct report *r, FILE *out)
 	source_release(&s);
 }
 
+/* Whole files.  Unless the user asked for them, not those of the system, which
+ * are long and not his: a vector brings twenty thousand lines. */
 static void print_files_sources(const struct report *r, FILE *out)
 {
 	const struct lines *l = r->lines;
+	bool all = r->options.all_files || r->options.file;
 	struct source s = {0};
+	size_t left_out = 0;
 
 	for (size_t i = 0, next; i < l->n; i = next) {
 		uint32_t file = l->items[i].file;
@@ -324,10 +334,20 @@ static void print_files_sources(const struct report *r, FILE *out)
 			last = l->items[next].line;
 		if (!report_wants_file(r, path))
 			continue;
+		if (!all && report_is_system_file(path)) {
+			left_out++;
+			continue;
+		}
 		source_read(&s, path);
 		fprintf(out, "\n%s\n", report_path(r, path));
 		print_range(r, &s, 1, s.text ? (uint32_t)s.n : last, out);
 	}
+	if (left_out)
+		fprintf(out,
+		        "\n%zu system header%s left out; --all-files shows "
+		        "%s\n",
+		        left_out, left_out == 1 ? "" : "s",
+		        left_out == 1 ? "it" : "them");
 	source_release(&s);
 }
 

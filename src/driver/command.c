@@ -32,6 +32,7 @@
 #include "driver/option.h"
 #include "driver/scan.h"
 #include "driver/words.h"
+#include "format/profile.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -101,8 +102,9 @@ static void add_llvm(struct argv *out, const char *word)
 
 static const char *mode_word(const struct option *o)
 {
-	return xasprintf("-cairn-mode=edges%s%s%s%s%s", o->slow ? ",slow" : "",
-	                 o->strict ? ",strict" : "", o->all ? ",all" : "",
+	return xasprintf("-cairn-mode=edges%s%s%s%s%s%s",
+	                 o->slow ? ",slow" : "", o->strict ? ",strict" : "",
+	                 o->all ? ",all" : "", o->nogs ? ",nogs" : "",
 	                 o->weights ? ",weights=" : "",
 	                 o->weights ? o->weights : "");
 }
@@ -202,9 +204,23 @@ static int need_file(const char *path, struct cairn_err *err)
 	                  path);
 }
 
+/* The plugin will need this file for every function: better one sentence now,
+ * with our exit status, than an error of clang's in each compilation. */
+static int need_profile(const char *path, struct cairn_err *err)
+{
+	struct cairn_err why;
+	struct profile *p;
+	int rc = profile_open(&p, &path, 1, NULL, &why);
+
+	if (rc < 0)
+		return cairn_fail(err, rc, "--cairn-feedback: %s", why.text);
+	profile_free(p);
+	return 0;
+}
+
 /* Is there something in the way of marks? */
-static int refuse(const struct command_tools *t, const struct scan *s,
-                  struct cairn_err *err)
+static int refuse(const struct command_tools *t, const struct option *o,
+                  const struct scan *s, struct cairn_err *err)
 {
 	bool links = s->goal == SCAN_LINK && !s->relocatable;
 
@@ -232,6 +248,8 @@ static int refuse(const struct command_tools *t, const struct scan *s,
 		                  "start-up files cannot be counted; use "
 		                  "--cairn=none");
 	CAIRN_TRY(need_file(t->plugin, err));
+	if (o->feedback && s->compiles)
+		CAIRN_TRY(need_profile(o->feedback, err));
 	return links ? need_file(t->runtime, err) : 0;
 }
 
@@ -269,7 +287,7 @@ int command_build(const struct command_tools *t, const struct words *w,
 	bool marks = !o->none && s->goal >= SCAN_OBJECT;
 
 	if (marks)
-		CAIRN_TRY(refuse(t, s, err));
+		CAIRN_TRY(refuse(t, o, s, err));
 	argv_add(out, t->compiler);
 	if (t->cxx)
 		argv_add(out, "--driver-mode=g++");

@@ -55,6 +55,8 @@ static int take_detail(struct option *o, const char *s, size_t n,
 		o->strict = true;
 	else if (is(s, n, "all"))
 		o->all = true;
+	else if (is(s, n, "nogs"))
+		o->nogs = true;
 	else if (is(s, n, "weights=heuristic"))
 		o->weights = "heuristic";
 	else if (is(s, n, "weights=freq"))
@@ -62,8 +64,8 @@ static int take_detail(struct option *o, const char *s, size_t n,
 	else
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=edges has no option '%.*s'; it has "
-		                  "slow, strict, all, weights=heuristic and "
-		                  "weights=freq",
+		                  "slow, strict, all, nogs, weights=heuristic "
+		                  "and weights=freq",
 		                  (int)n, s);
 	return 0;
 }
@@ -74,7 +76,7 @@ static int take_value(struct option *o, const char *value,
 {
 	size_t n = strcspn(value, ",");
 
-	o->slow = o->strict = o->all = false;
+	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {

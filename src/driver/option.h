@@ -12,6 +12,7 @@ struct option {
 	bool slow;            /* a counter in every block */
 	bool strict;          /* exact even after SIGKILL */
 	bool all;             /* a counter on every edge */
+	bool nogs;            /* keep off the %gs segment */
 	bool source_stage;    /* marks before the optimizer, not after it */
 	bool verbose;         /* show the command */
 	const char *weights;  /* "heuristic", "freq", or NULL for the default */

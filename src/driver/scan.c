@@ -362,15 +362,27 @@ static void set_language(struct state *st, const char *language)
 	        !st->header_language && strcmp(language, "none") != 0;
 }
 
+static bool ends_in(const char *name, const char *const *suffix, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ends(name, suffix[i]))
+			return true;
+	return false;
+}
+
 static void input(struct state *st, const char *name)
 {
-	static const char *const suffix[] = {".h", ".hh", ".hpp", ".hxx", ".H"};
-	bool header = st->header_language;
+	static const char *const headers[] = {".h", ".hh", ".hpp", ".hxx",
+	                                      ".H"};
+	static const char *const linked[] = {".o", ".lo", ".a", ".so"};
+	bool by_name = !st->header_language && !st->other_language;
 
-	for (size_t i = 0; i < COUNT(suffix) && !st->other_language; i++)
-		header = header || ends(name, suffix[i]);
 	st->ninputs++;
-	st->nheaders += header;
+	st->nheaders += st->header_language ||
+	                (by_name && ends_in(name, headers, COUNT(headers)));
+	if (!by_name ||
+	    (!ends_in(name, linked, COUNT(linked)) && !strstr(name, ".so.")))
+		st->s->compiles = true;
 }
 
 /* An option that takes the next word. */

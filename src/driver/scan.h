@@ -20,6 +20,7 @@ enum scan_goal {
 /* What a command line of clang says, as far as the driver must know. */
 struct scan {
 	enum scan_goal goal;
+	bool compiles;    /* some input is more than an object or a library */
 	bool version;     /* --version was among the words */
 	bool relocatable; /* the link makes an object file: -r */
 	bool shared;      /* ... a shared object */

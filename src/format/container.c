@@ -34,15 +34,16 @@
 
 #define REMEDY_COPY \
 	"copy it again, or read what is whole with cairn report --partial"
+#define REMEDY_NOTHING "copy it again, or run the program again"
 #define REMEDY_DAMAGED "run the program again, or restore the file"
 
 static int truncated(struct container *c, uint64_t at, uint64_t need,
                      struct cairn_err *err)
 {
-	return cairn_corrupt(err, c->name, at,
-	                     "truncated, %" PRIu64
-	                     " bytes should follow here; " REMEDY_COPY,
-	                     need);
+	return cairn_corrupt(
+	        err, c->name, at,
+	        "truncated, %" PRIu64 " bytes should follow here; %s", need,
+	        at < CAIRN_FILE_HEADER_SIZE ? REMEDY_NOTHING : REMEDY_COPY);
 }
 
 /* Checks magic, version and the part of the header that never changes. */

@@ -24,8 +24,8 @@
 #include <sys/stat.h>
 
 #define REMEDY                                                             \
-	"name the file that ran with --exe PATH, or use cairn pack right " \
-	"after a run"
+	"give cairn the file that ran with --exe PATH, or use cairn pack " \
+	"right after a run"
 #define SYSTEM_DEBUG "/usr/lib/debug"
 
 /* How much the failure of a candidate tells. */

@@ -247,13 +247,20 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The number of different thread serials among the counts. */
+/*
+ * The number of different thread serials among the counts.  A thread takes
+ * over the serial of one that has ended, so this bounds how many were there at
+ * a time.  0 if it does not: serials are missing, or were summed (serial 0).
+ */
 static uint32_t count_threads(const struct container *c)
 {
-	uint32_t *ids = xmalloc(c->nchunks * sizeof(*ids)), n = 0, distinct = 0;
+	uint32_t *ids, n = 0, distinct = 0;
 
+	if (c->truncated || (c->flags & CAIRN_FILE_TRUNCATED))
+		return 0;
+	ids = xmalloc(c->nchunks * sizeof(*ids));
 	for (size_t i = 0; i < c->nchunks; i++)
-		if (c->chunks[i].type == CAIRN_CHUNK_COUNTS)
+		if (c->chunks[i].type == CAIRN_CHUNK_COUNTS && c->chunks[i].id)
 			ids[n++] = c->chunks[i].id;
 	qsort(ids, n, sizeof(*ids), by_number);
 	for (uint32_t i = 0; i < n; i++)
@@ -276,7 +283,7 @@ static void add_file(struct profile *p, const struct container *c)
 	        .unwalked = c->unwalked,
 	        .start = c->start,
 	        .end = c->end,
-	        .nthreads = count_threads(c),
+	        .threads_at_once = count_threads(c),
 	        .truncated = c->truncated,
 	        .cut = c->cut,
 	};
@@ -360,21 +367,45 @@ static int load_chunks(struct loader *l)
 	return 0;
 }
 
+/* What is whole of a truncated file has to be worth something. */
+static int check_cut(const struct container *c, struct cairn_err *err)
+{
+	for (size_t i = 0; i < c->nchunks; i++)
+		if (c->chunks[i].type == CAIRN_CHUNK_COUNTS)
+			return 0;
+	if (!c->truncated)
+		return 0;
+	return cairn_corrupt(err, c->name, c->cut,
+	                     "truncated before the first counts, so nothing "
+	                     "of it can be read; copy it again, or run the "
+	                     "program again");
+}
+
+static int load_container(struct profile *p, const struct container *c,
+                          struct cairn_err *err)
+{
+	struct loader l = {.p = p, .c = c, .err = err};
+	int rc;
+
+	CAIRN_TRY(check_cut(c, err));
+	add_file(p, c);
+	l.module_of = xmalloc(c->nchunks * sizeof(*l.module_of));
+	l.numbers = xmalloc(c->nchunks * sizeof(*l.numbers));
+	rc = load_chunks(&l);
+	free(l.module_of);
+	free(l.numbers);
+	return rc;
+}
+
 static int load_file(struct profile *p, const char *path, bool partial,
                      struct cairn_err *err)
 {
 	struct container c;
-	struct loader l = {.p = p, .c = &c, .err = err};
 	int rc;
 
 	CAIRN_TRY(container_read(
 	        &c, path, partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE, err));
-	add_file(p, &c);
-	l.module_of = xmalloc(c.nchunks * sizeof(*l.module_of));
-	l.numbers = xmalloc(c.nchunks * sizeof(*l.numbers));
-	rc = load_chunks(&l);
-	free(l.module_of);
-	free(l.numbers);
+	rc = load_container(p, &c, err);
 	container_release(&c);
 	return rc;
 }

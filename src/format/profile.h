@@ -40,8 +40,10 @@ struct profile_file {
 	char *name;
 	uint32_t pid, ppid, nruns, state, flags, how, signal, unwalked;
 	uint64_t start, end;
-	uint32_t nthreads; /* threads that counted */
-	bool truncated;    /* only its whole chunks were read */
+	/* Never did more threads than these count at the same time; 0: not
+	 * known.  How many there were in all is not recorded. */
+	uint32_t threads_at_once;
+	bool truncated; /* only its whole chunks were read */
 	uint64_t cut;
 	uint32_t nunsealed; /* chunks of a closed file without a checksum */
 };

@@ -15,11 +15,15 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MAX_LINKS 40 /* as the kernel follows */
 
 void writer_begin(struct bytes *out)
 {
@@ -92,20 +96,64 @@ static int write_all(int fd, const unsigned char *data, size_t size)
 	return 0;
 }
 
-/* Permissions as open() would have given them: mkstemp is stricter. */
-static int give_usual_mode(int fd)
+/* Permissions of the file that is replaced, or as open() would have given
+ * them: mkstemp is stricter. */
+static int give_mode(int fd, const struct stat *old)
 {
-	mode_t mask = umask(0);
+	mode_t mask;
 
+	if (old)
+		return fchmod(fd, old->st_mode & 0777);
+	mask = umask(0);
 	umask(mask);
 	return fchmod(fd, 0666 & ~mask);
 }
 
-/* Writes straight into what is no regular file: a pipe, /dev/null. */
+/* Is this name made by the kernel: /proc/self/fd/1, /dev/fd/1? */
+static bool is_in_proc(const char *path)
+{
+	struct stat st, proc;
+
+	return !lstat(path, &st) && !stat("/proc/self", &proc) &&
+	       st.st_dev == proc.st_dev;
+}
+
+/*
+ * The name behind symbolic links (allocated), so that they stay what they are.
+ * NULL if it cannot be replaced: it stands for an open file, as /dev/stdout
+ * does, or the links go round in circles.
+ */
+static char *follow_links(const char *path)
+{
+	char *at = xstrdup(path);
+
+	for (int i = 0; i < MAX_LINKS; i++) {
+		char to[PATH_MAX], *next;
+		const char *slash = strrchr(at, '/');
+		ssize_t n = readlink(at, to, sizeof(to) - 1);
+
+		if (n < 0)
+			return at;
+		if (is_in_proc(at))
+			break;
+		to[n] = '\0';
+		next = xasprintf("%.*s%s",
+		                 *to == '/' || !slash ? 0
+		                                      : (int)(slash - at) + 1,
+		                 at, to);
+		free(at);
+		at = next;
+	}
+	free(at);
+	return NULL;
+}
+
+/* Writes straight into what cannot be replaced: a pipe, /dev/null; behind what
+ * is there if it is an open file, which may have been opened to append. */
 static int write_special(const char *path, const void *data, size_t size,
                          struct cairn_err *err)
 {
-	FILE *f = fopen(path, "w");
+	FILE *f = fopen(path, "a");
 	int bad = !f;
 
 	if (f) {
@@ -118,22 +166,17 @@ static int write_special(const char *path, const void *data, size_t size,
 	           : 0;
 }
 
-int writer_replace(const char *path, const void *data, size_t size,
-                   struct cairn_err *err)
+/* Returns 0 or an errno. */
+static int replace(const char *path, const struct stat *old, const void *data,
+                   size_t size)
 {
 	char *temp = xasprintf("%s.XXXXXX", path);
-	struct stat st;
-	int fd, e = 0;
+	int fd = mkstemp(temp), e = 0;
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		free(temp);
-		return write_special(path, data, size, err);
-	}
-	fd = mkstemp(temp);
 	if (fd < 0) {
 		e = errno;
 	} else {
-		if (write_all(fd, data, size) || give_usual_mode(fd) ||
+		if (write_all(fd, data, size) || give_mode(fd, old) ||
 		    fsync(fd))
 			e = errno;
 		if (close(fd) && !e)
@@ -144,9 +187,28 @@ int writer_replace(const char *path, const void *data, size_t size,
 			unlink(temp);
 	}
 	free(temp);
+	return e;
+}
+
+int writer_replace(const char *path, const void *data, size_t size,
+                   struct cairn_err *err)
+{
+	char *target = follow_links(path);
+	struct stat st;
+	bool exists = target && !stat(target, &st);
+	int e;
+
+	if (!target || (exists && !S_ISREG(st.st_mode))) {
+		free(target);
+		return write_special(path, data, size, err);
+	}
+	e = replace(target, exists ? &st : NULL, data, size);
+	free(target);
 	return e ? cairn_fail(err, CAIRN_E_SYSTEM,
-	                      "%s: cannot write: %s; name another output with "
-	                      "-o, or make room",
-	                      path, strerror(e))
+	                      "%s: cannot write: %s; %sname another output "
+	                      "with -o",
+	                      path, strerror(e),
+	                      e == ENOSPC || e == EDQUOT ? "make room, or "
+	                                                 : "")
 	         : 0;
 }

@@ -33,7 +33,10 @@ void writer_end(struct bytes *out, const struct writer_header *h);
 
 /*
  * Writes data under a name so that the name never shows half a file: into a
- * new file beside it, synced, then renamed over it.
+ * new file beside it, synced, then renamed over it.  A symbolic link stays and
+ * the file behind it is replaced, with the permissions it had; what is no
+ * regular file (a pipe, /dev/null) or stands for an open one (/dev/stdout) is
+ * written into.
  */
 int writer_replace(const char *path, const void *data, size_t size,
                    struct cairn_err *err);

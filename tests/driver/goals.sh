@@ -131,6 +131,7 @@ has "no build id" --build-id -Wl,--build-id=none a.o
 hasnt "the user's build id" --build-id -Wl,--build-id=0xabcd a.o
 has "slow" -cairn-mode=edges,slow --cairn=edges,slow -c a.c
 has "strict" -cairn-mode=edges,strict --cairn=edges,strict -c a.c
+has "nogs" -cairn-mode=edges,nogs --cairn=edges,nogs -c a.c
 has "all" -cairn-mode=edges,all --cairn=edges,all -c a.c
 has "weights" -cairn-mode=edges,weights=freq --cairn=edges,weights=freq -c a.c
 has "the last --cairn wins" -cairn-mode=edges --cairn=edges,slow \
@@ -138,7 +139,7 @@ has "the last --cairn wins" -cairn-mode=edges --cairn=edges,slow \
 has "stage" -cairn-stage=source --cairn-stage=source -c a.c
 hasnt "stage late" -cairn-stage=source --cairn-stage=source \
 	--cairn-stage=late -c a.c
-touch old.cairn
+cp "$root/tests/fuzz/corpus/container/v1-closed.cairn" old.cairn
 has "feedback is made absolute" "-cairn-feedback=$(pwd -P)/old.cairn" \
 	--cairn-feedback=old.cairn -c a.c
 has "lto compile" -cairn-lto -flto -c a.c
@@ -173,6 +174,23 @@ refuses "option" "no option of cairn-cc" "$cc" --cairn-quick -c a.c
 refuses "bare --cairn" "no option of cairn-cc" "$cc" --cairn -c a.c
 refuses "stage" "no stage" "$cc" --cairn-stage=early -c a.c
 refuses "feedback" "No such file" "$cc" --cairn-feedback=absent.cairn -c a.c
+for bad in v1-truncated v1-flipped v2-future v1-no-map; do
+	cp "$root/tests/fuzz/corpus/container/$bad.cairn" .
+	refuses "feedback $bad" "feedback: $(pwd -P)/$bad.cairn: " "$cc" \
+		--cairn-feedback=$bad.cairn -c a.c
+done
+: >empty.cairn
+refuses "feedback empty" "file is empty" "$cc" --cairn-feedback=empty.cairn a.c
+refuses "feedback directory" "regular file" "$cc" --cairn-feedback=. -S a.c
+refuses "feedback foreign" "not a .cairn file" "$cc" \
+	--cairn-feedback=link.rsp -c a.c
+# It is read to compile, not to link or to preprocess.
+touch c.so d.so.1
+for args in '-E a.c' 'a.o' 'a.o -lm' 'a.o lib.a c.so d.so.1'; do
+	# shellcheck disable=SC2086 # words on purpose
+	ok "no use for feedback: $args" "$cc" -### \
+		--cairn-feedback=empty.cairn $args
+done
 refuses "32 bits" "x86-64" "$cc" -m32 -c a.c
 refuses "other machine" "x86-64" "$cc" --target=aarch64-linux-gnu -c a.c
 refuses "other system" "x86-64" "$cc" -target x86_64-w64-mingw32 -c a.c

@@ -11,7 +11,11 @@ cairn report --stable --no-source v1-closed.cairn v1-closed2.cairn
 echo "== lines"
 cairn report --stable --lines --top 0 --sort name v1-closed.cairn
 echo "== partial"
-cairn report --stable --no-source --partial --skip-missing \
-	v1-truncated.cairn 2>&1
+cairn pack -o whole.cairn v1-closed.cairn
+head -c -8 whole.cairn >cut.cairn
+cairn report --stable --no-source --partial cut.cairn
+echo "== nothing to report"
+cairn report --partial --skip-missing v1-truncated.cairn
+echo "exit $?"
 echo "== no such function"
 cairn report --function 'no*' v1-closed.cairn

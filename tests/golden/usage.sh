@@ -1,15 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the command line says about itself, and about mistakes.
+# What the command line says about itself, and about mistakes: one sentence
+# that names the option, nothing on stdout, exit status 2.
 cairn --help
 for command in report merge pack check; do
 	echo "== $command"
 	cairn $command --help
 done
-cairn
-cairn nonsense
-cairn report
-cairn report --nonsense x
-cairn report --sort nonsense x
-cairn merge x
-cairn pack -o x a b
-cairn check
+cairn help merge | head -n 1
+
+# wrong ARGS...: a mistake.
+wrong() {
+	cairn "$@" >out
+	status=$?
+	[ $status = 2 ] && [ ! -s out ] || echo "exit $status: cairn $*"
+}
+cp "$CAIRN_ROOT"/tests/fuzz/corpus/container/v1-closed.cairn x
+wrong
+wrong nonsense
+wrong help nonsense
+wrong -v
+wrong report
+wrong report --nonsense x
+wrong report --n x
+wrong report -x x
+wrong report --json -xo x
+wrong report --json=3 x
+wrong report --sort nonsense x
+wrong report --sort
+wrong report --top nonsense x
+wrong report --top -1 x
+wrong report --top 99999999999 x
+wrong report --json --lcov x
+wrong report --lines --no-source x
+wrong report --exe absent x
+wrong report ''
+wrong report x ./x
+wrong merge x
+wrong merge -o
+wrong merge -o '' x
+wrong merge -o y x x
+wrong pack -o y x b
+wrong check
+wrong check -o y x
+wrong check --json --quiet x
+wrong check --exe
+ls

@@ -253,6 +253,125 @@ static void test_unwritable(void **state)
 	free(path);
 }
 
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	return S_ISLNK(st.st_mode);
+}
+
+/* A link stays a link; the file behind it gets the bytes, keeps its mode. */
+static void test_write_through_links(void **state)
+{
+	char *file = strdup(synth_path(&dir, "behind"));
+	char *link1 = strdup(synth_path(&dir, "link1"));
+	char *link2 = strdup(synth_path(&dir, "link2"));
+	struct cairn_err err;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(symlink("behind", link1), 0);
+	assert_int_equal(symlink(link1, link2), 0);
+	assert_int_equal(writer_replace(link2, "ab", 2, &err), 0);
+	assert_int_equal(chmod(file, 0640), 0);
+	assert_int_equal(writer_replace(link1, "abc", 3, &err), 0);
+	assert_true(is_link(link1) && is_link(link2) && !is_link(file));
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_size, 3);
+	assert_int_equal(st.st_mode & 0777, 0640);
+	assert_int_equal(unlink(link1), 0);
+	assert_int_equal(symlink("link1", link1), 0);
+	assert_int_equal(writer_replace(link2, "ab", 2, &err), CAIRN_E_SYSTEM);
+	assert_true(is_link(link1) && is_link(link2));
+	free(file);
+	free(link1);
+	free(link2);
+}
+
+/* Serials are those of threads that were there at the same time. */
+static void test_threads(void **state)
+{
+	const uint64_t counts[SAMPLE_NCOUNTERS] = {5, 1};
+	static const struct {
+		uint32_t serials[3], flags, want;
+	} cases[] = {
+	        {{1, 2, 3}, 0, 3},
+	        {{7, 0, 0}, 0, 1},
+	        {{1, 2, 3}, CAIRN_FILE_TRUNCATED, 0},
+	        {{0, 0, 0}, 0, 0},
+	};
+	char *exe = strdup(synth_path(&dir, "exe"));
+	char *path = strdup(synth_path(&dir, "threads.cairn"));
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	make_exe(exe, 7, true);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct writer_header h = synth_header;
+		struct bytes b = {0};
+
+		h.flags = cases[i].flags;
+		writer_begin(&b);
+		synth_program(&b, exe);
+		synth_module(&b, 1, exe, 7, SAMPLE_BASE, SAMPLE_NCOUNTERS);
+		for (int k = 0; k < 3; k++)
+			if (!k || cases[i].serials[k])
+				synth_counts(&b, cases[i].serials[k], 1, counts,
+				             SAMPLE_NCOUNTERS);
+		writer_end(&b, &h);
+		synth_save(path, &b);
+		bytes_release(&b);
+		assert_int_equal(open1(&p, path, NULL, &err), 0);
+		assert_int_equal(p->files[0].threads_at_once, cases[i].want);
+		assert_int_equal(profile_write(p, path, &err), 0);
+		profile_free(p);
+		assert_int_equal(open1(&p, path, NULL, &err), 0);
+		assert_int_equal(p->files[0].threads_at_once, 0);
+		profile_free(p);
+	}
+	free(path);
+	free(exe);
+}
+
+/* Cut anywhere: what is whole has counts, or the file is refused. */
+static void test_partial(void **state)
+{
+	const struct profile_options o = {.partial = true,
+	                                  .skip_missing = true};
+	char *path = strdup(synth_path(&dir, "cut.cairn"));
+	size_t nread = 0, nrefused = 0;
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	synth_sample(&b, 30, 10, 2);
+	for (size_t n = 0; n < b.n; n += 8) {
+		struct bytes cut = {b.data, n, n};
+		int rc;
+
+		synth_save(path, &cut);
+		rc = open1(&p, path, &o, &err);
+		if (rc) {
+			assert_int_equal(rc, CAIRN_E_CORRUPT);
+			assert_non_null(strstr(err.text, "truncated"));
+			assert_null(strstr(err.text, "--partial"));
+			nrefused++;
+			continue;
+		}
+		assert_int_equal(profile_count(&p->modules[0], 0), 30);
+		assert_int_equal(p->files[0].threads_at_once, 0);
+		assert_true(profile_is_incomplete(p));
+		profile_free(p);
+		nread++;
+	}
+	assert_true(nread > 0 && nrefused > 0);
+	bytes_release(&b);
+	free(path);
+}
+
 static void test_counters_outside(void **state)
 {
 	char *exe = strdup(synth_path(&dir, "exe"));
@@ -359,6 +478,9 @@ int main(void)
 	        cmocka_unit_test(test_killed_stays_killed),
 	        cmocka_unit_test(test_other_build),
 	        cmocka_unit_test(test_unwritable),
+	        cmocka_unit_test(test_write_through_links),
+	        cmocka_unit_test(test_threads),
+	        cmocka_unit_test(test_partial),
 	        cmocka_unit_test(test_counters_outside),
 	        cmocka_unit_test(test_feedback),
 	        cmocka_unit_test(test_check),
