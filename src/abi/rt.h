@@ -10,18 +10,19 @@
  * belongs to the pair (thread, module).  A thread that has no shard for this
  * module yet makes the slow call, which makes one and returns its delta.
  *
- * In an executable (compiled as PIE or not PIC at all) the delta is the
- * hidden thread-local word DELTA, local-exec.  Before the thread has a shard
- * it is CAIRN_RT_NO_DELTA: symbol + delta is then negative, so that the
- * addition that makes the address is also the test.  In code that may end up in
- * a shared object it is
+ * In an executable (compiled as PIE or not PIC at all) the delta is the base
+ * of %gs, and also the hidden thread-local word DELTA, local-exec: %gs is
+ * inherited by new threads, the word is not.
+ *
+ * In code that may end up in a shared object it is
  *     *(int64_t *)((char *)THREAD + MODULE_OFFSET)
  * where THREAD is a thread-local pointer, initial-exec, default visibility,
  * shared by all modules of the process and never NULL (it starts out pointing
  * at zeros), and MODULE_OFFSET is a hidden int64_t of the module, at first 0,
- * which selects a delta that is always 0.  Here 0 says: no shard yet.
+ * which selects a delta that is always 0.
+ *
+ * In both, 0 says: no shard yet.
  */
-#define CAIRN_RT_NO_DELTA INT64_MIN
 #define CAIRN_RT_DELTA "__cairn_delta"
 #define CAIRN_RT_THREAD "__cairn_thread"
 #define CAIRN_RT_MODULE_OFFSET "__cairn_module_offset"

@@ -24,7 +24,8 @@ struct command_tools {
  *
  * Requires: w was scanned into *s and *o.
  * Fails:  CAIRN_E_USAGE for a combination in which marks cannot work,
- *         CAIRN_E_ABSENT if plugin or runtime is not installed.
+ *         CAIRN_E_ABSENT if plugin or runtime is not installed, and as
+ *         profile_open() for the feedback of a step that compiles.
  * Memory: the strings of *out live as long as the process.
  */
 int command_build(const struct command_tools *t, const struct words *w,

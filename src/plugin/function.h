@@ -19,6 +19,7 @@ struct mode {
 	bool heuristic; /* weights of 1994 instead of the compiler's */
 	bool probes;    /* note where blocks start, for interrupted frames */
 	bool source;    /* count the CFG before optimization */
+	bool segment;   /* the delta is in %gs */
 };
 
 /*
@@ -36,6 +37,7 @@ struct node {
 	bool has_call;         /* one that a register has to survive */
 	bool is_behind_call;   /* on some path from the entry */
 	uint32_t counter;      /* 0, or 1 + counter of this block */
+	uint32_t base;         /* 0, or 1 + index of its loop's base */
 	LLVMValueRef probe_at; /* first instruction behind the marks, or NULL */
 };
 
@@ -66,19 +68,30 @@ struct edge_info {
 struct trip {
 	block_id head, latch;
 	edge_id back, enter;
+	LLVMBasicBlockRef before; /* runs once per entry of the loop */
 	edge_id *exits;
 	block_id *blocks;
 	uint32_t nexits, exits_cap, nblocks, blocks_cap;
-	LLVMValueRef phi, bound; /* induction variable, what it runs to */
+	LLVMValueRef phi;     /* induction variable */
+	LLVMValueRef compare; /* of it with what it runs to */
+	unsigned bound_at;    /* which operand that is */
 	int64_t step;
 	LLVMIntPredicate predicate; /* goes on while variable pred bound */
 	bool compares_phi;          /* not phi + step */
 	bool goes_on_if_true;
-	bool is_open; /* no bound: looks after itself every turn */
+	bool is_open;   /* no bound: looks after itself every turn */
+	bool is_closed; /* the bound alone says how many turns there are */
+};
+
+/* The register that marks in a loop count from; see base.c. */
+struct loop_base {
+	edge_id enter;      /* the one way into the loop */
+	LLVMValueRef value; /* once somebody has asked for it */
 };
 
 /* Instructions per entry of such a loop, for placement. */
 #define TRIP_COST 8
+#define TRIP_COST_CLOSED 5
 
 struct site {
 	LLVMValueRef call;
@@ -94,7 +107,9 @@ struct function {
 	struct edge_info *edges;
 	struct site *sites;
 	struct trip *trips;
+	struct loop_base *bases;
 	uint32_t ntrips, trips_cap;
+	uint32_t nbases, bases_cap;
 	uint32_t nsites, sites_cap;
 	uint32_t ncounters;
 	uint32_t edges_cap, nodes_cap;
@@ -118,15 +133,27 @@ LLVMValueRef final_call_of(LLVMBasicBlockRef block);
 void trips_find(struct function *fn);
 void trips_release(struct function *fn);
 struct marker;
+/* v, but how it was made is hidden from the code generator: loop strength
+ * reduction otherwise takes it apart and rewrites loops in terms of the parts,
+ * for an instruction or a register more (measured). */
+LLVMValueRef opaque(LLVMBuilderRef b, LLVMValueRef v);
+/* Marks the loop of a back edge; trip_prepare first, for all of them. */
+void trip_prepare(struct function *fn, edge_id back);
 void trip_mark(struct function *fn, edge_id back, struct marker *m);
 /* Adds `by`, an i64, to a counter at the place of builder b. */
 void marker_add(struct marker *m, LLVMBuilderRef b, uint32_t counter,
                 LLVMValueRef by);
+/* The same in a loop that nobody has marked: finds a base in `before` it. */
+void marker_add_in_loop(struct marker *m, LLVMBasicBlockRef before,
+                        LLVMBuilderRef b, uint32_t counter, LLVMValueRef by);
+
+/* Finds the loops whose marks count from a register. */
+void bases_find(struct function *fn);
 
 /* Writes the marks that fn->edges[] and fn->nodes[] ask for. */
 void mark_function(struct function *fn, const struct mode *mode);
 /* The same before optimization: placeholders instead of code. */
-void mark_function_early(struct function *fn);
+void mark_function_early(struct function *fn, const struct mode *mode);
 /* Turns the placeholders in f into code. */
 void mark_placeholders(LLVMValueRef f, const struct mode *mode);
 

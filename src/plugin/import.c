@@ -407,6 +407,7 @@ void function_release(struct function *fn)
 {
 	cfg_release(&fn->g);
 	trips_release(fn);
+	free(fn->bases);
 	free(fn->nodes);
 	free(fn->edges);
 	free(fn->sites);

@@ -3,14 +3,25 @@
  * Marks: the code that counts.
  *
  * A function's counters are one array, a symbol in a section that is only a
- * layout (abi/rt.h); the memory a thread counts in is symbol + delta.  The
- * prologue fetches the delta once:
+ * layout (abi/rt.h); the memory a thread counts in is symbol + delta.  In an
+ * executable the delta is the base of %gs, so that a mark is one instruction
+ * that needs no register and nothing before it:
  *
- *     base = counters + thread-local delta; if (base < 0) base = ... slow()
+ *     incq %gs:counters+8*k(%rip)
  *
- * and a mark is one `add` to memory at base + constant, which a signal handler
- * on the same thread cannot tear.  Functions that only instrumented code of
- * this module calls skip the test: their caller made it.
+ * A function that others than instrumented code of this module may call looks
+ * first whether its thread has a delta; `slow` makes one:
+ *
+ *     cmpq $0, %fs:delta; je slow
+ *
+ * (Tried before: base = counters + delta in the prologue, `add` to base + 8*k.
+ * Three instructions in every function, and a register that often has to be
+ * saved: Lua 1.148 times the plain build's instructions.)
+ *
+ * In a shared object, where one value of %gs cannot serve all modules, the
+ * delta comes from a table and marks are relative to a base in a register.
+ *
+ * Either way a signal handler on the same thread cannot tear a mark.
  */
 #include "plugin/function.h"
 
@@ -21,16 +32,22 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define SEGMENT_SPACE 256 /* what LLVM calls %gs */
 
 struct marker {
 	struct function *fn;
 	LLVMModuleRef module;
 	LLVMContextRef context;
 	LLVMBuilderRef builder;
-	LLVMTypeRef i64, ptr;
-	LLVMValueRef base; /* counters + delta; NULL: leave placeholders */
+	LLVMTypeRef i64, ptr, segment_ptr;
+	LLVMValueRef base; /* counters + delta */
+	bool is_early;     /* leave placeholders */
+	bool by_segment;   /* no base: the delta is in a segment register */
 	bool keeps_base;   /* over calls, in a register */
 	bool is_far;       /* the place in hand is behind a call */
+	uint32_t loop;     /* of the place in hand: node.base */
 };
 
 static LLVMValueRef hidden_global(struct marker *m, const char *name,
@@ -82,9 +99,9 @@ static LLVMValueRef load_delta_shared(struct marker *m)
 	return load(m, m->i64, at, "cairn.delta");
 }
 
-static LLVMValueRef address_of_counters(struct marker *m)
+static LLVMValueRef load_delta(struct marker *m)
 {
-	return LLVMConstPtrToInt(m->fn->counters, m->i64);
+	return m->by_segment ? load_delta_local(m) : load_delta_shared(m);
 }
 
 /*
@@ -109,35 +126,27 @@ static LLVMValueRef slow_call(struct marker *m)
 }
 
 /*
- * Branches to a block of its own that makes the slow call if `test` holds.
- * Returns `value` joined with what the slow call gave: a delta, or if `value`
- * is a sum, counters + delta.  That address is made from the sum, not afresh,
- * which would keep it in a register on the common path.
+ * Branches to a block of its own that makes the slow call if the delta is 0.
+ * Returns the delta, joined with what the slow call gave.
  */
-static LLVMValueRef checked(struct marker *m, LLVMValueRef test,
-                            LLVMValueRef value, LLVMValueRef place, bool is_sum)
+static LLVMValueRef checked(struct marker *m, LLVMValueRef delta,
+                            LLVMValueRef place)
 {
 	LLVMBasicBlockRef entry = LLVMGetInstructionParent(place);
 	LLVMBasicBlockRef body = shim_split_before(place);
 	LLVMBasicBlockRef slow =
 	        LLVMInsertBasicBlockInContext(m->context, body, "cairn.slow");
-	LLVMValueRef values[2] = {value}, phi;
+	LLVMValueRef values[2] = {delta}, phi, test;
 	LLVMBasicBlockRef blocks[2] = {entry, slow};
 
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(entry));
 	LLVMPositionBuilderAtEnd(m->builder, entry);
+	test = LLVMBuildICmp(m->builder, LLVMIntEQ, delta,
+	                     LLVMConstInt(m->i64, 0, false), "");
 	shim_set_unlikely(LLVMBuildCondBr(m->builder, test, slow, body));
 
 	LLVMPositionBuilderAtEnd(m->builder, slow);
 	values[1] = slow_call(m);
-	if (is_sum) {
-		LLVMValueRef none = LLVMConstInt(
-		        m->i64, (uint64_t)CAIRN_RT_NO_DELTA, false);
-		LLVMValueRef counters =
-		        LLVMBuildXor(m->builder, value, none, "");
-
-		values[1] = LLVMBuildAdd(m->builder, counters, values[1], "");
-	}
 	LLVMBuildBr(m->builder, body);
 
 	LLVMPositionBuilderBefore(m->builder, LLVMGetFirstInstruction(body));
@@ -150,62 +159,57 @@ static LLVMValueRef checked(struct marker *m, LLVMValueRef test,
 	return phi;
 }
 
-/* In an executable the sum is an address, or negative: no shard yet. */
-static LLVMValueRef sum_in_executable(struct marker *m, LLVMValueRef place)
+LLVMValueRef opaque(LLVMBuilderRef b, LLVMValueRef v)
 {
-	LLVMValueRef sum = LLVMBuildAdd(m->builder, address_of_counters(m),
-	                                load_delta_local(m), "cairn.sum");
-	LLVMValueRef test;
+	LLVMTypeRef argument = LLVMTypeOf(v);
+	LLVMTypeRef type = LLVMFunctionType(argument, &argument, 1, false);
+	LLVMValueRef code =
+	        LLVMGetInlineAsm(type, "", 0, "=r,0", 4, false, false,
+	                         LLVMInlineAsmDialectATT, false);
 
-	if (!shim_has_outside_callers(m->fn->f))
-		return sum;
-	test = LLVMBuildICmp(m->builder, LLVMIntSLT, sum,
-	                     LLVMConstInt(m->i64, 0, false), "");
-	return checked(m, test, sum, place, true);
+	if (LLVMIsConstant(v))
+		return v;
+	return LLVMBuildCall2(b, type, code, &v, 1, "cairn.opaque");
 }
 
-/* In a shared object the delta is tested before it is added. */
-static LLVMValueRef sum_in_shared(struct marker *m, LLVMValueRef place)
-{
-	LLVMValueRef delta = load_delta_shared(m);
-
-	if (shim_has_outside_callers(m->fn->f)) {
-		LLVMValueRef test =
-		        LLVMBuildICmp(m->builder, LLVMIntEQ, delta,
-		                      LLVMConstInt(m->i64, 0, false), "");
-
-		delta = checked(m, test, delta, place, false);
-	}
-	return LLVMBuildAdd(m->builder, address_of_counters(m), delta,
-	                    "cairn.sum");
-}
-
-static void write_prologue(struct marker *m)
+/* At the top of the function: the thread's delta, made if there is none. */
+static LLVMValueRef write_prologue(struct marker *m)
 {
 	LLVMValueRef place = shim_after_allocas(m->fn->f);
-	LLVMValueRef sum;
+	bool is_first = shim_has_outside_callers(m->fn->f);
+	LLVMValueRef delta;
 
-	LLVMPositionBuilderBefore(m->builder, place);
-	sum = shim_is_executable_only(m->module) ? sum_in_executable(m, place)
-	                                         : sum_in_shared(m, place);
-	m->base = LLVMBuildIntToPtr(m->builder, sum, m->ptr, "cairn.base");
 	m->fn->nodes[1].first = place;
+	LLVMPositionBuilderBefore(m->builder, place);
+	if (m->by_segment && !is_first)
+		return NULL;
+	delta = load_delta(m);
+	return is_first ? checked(m, delta, place) : delta;
+}
+
+static LLVMValueRef base_from(struct marker *m, LLVMValueRef delta)
+{
+	LLVMValueRef counters = LLVMConstPtrToInt(m->fn->counters, m->i64);
+	LLVMValueRef sum =
+	        LLVMBuildAdd(m->builder, counters, delta, "cairn.sum");
+
+	return LLVMBuildIntToPtr(m->builder, sum, m->ptr, "cairn.base");
 }
 
 /* One instruction even where nothing is optimized. */
-static void count_by_asm(struct marker *m, LLVMValueRef at, LLVMValueRef by)
+static void count_by_asm(struct marker *m, LLVMValueRef at, bool in_segment,
+                         LLVMValueRef by)
 {
 	LLVMTypeRef types[2] = {m->ptr, m->i64};
 	LLVMValueRef args[2] = {at, by};
 	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
 	                                    types, 2, 0);
-	static const char text[] = "addq $1, $0";
+	const char *text = in_segment ? "addq $1, %gs:$0" : "addq $1, $0";
 	static const char constraints[] =
 	        "*m,er,~{memory},~{dirflag},~{fpsr},~{flags}";
-	LLVMValueRef code =
-	        LLVMGetInlineAsm(type, text, sizeof(text) - 1, constraints,
-	                         sizeof(constraints) - 1, true, false,
-	                         LLVMInlineAsmDialectATT, false);
+	LLVMValueRef code = LLVMGetInlineAsm(
+	        type, text, strlen(text), constraints, sizeof(constraints) - 1,
+	        true, false, LLVMInlineAsmDialectATT, false);
 
 	shim_set_element_type(
 	        ours(LLVMBuildCall2(m->builder, type, code, args, 2, "")),
@@ -230,51 +234,83 @@ static void count_later(struct marker *m, uint32_t k, LLVMValueRef by)
  * it does not do so in functions that are not optimized, and it may take a sum
  * of variables apart.
  */
-static void add_to(struct marker *m, LLVMValueRef at, LLVMValueRef by)
+static void add_to(struct marker *m, LLVMValueRef at, bool in_segment,
+                   LLVMValueRef by)
 {
 	LLVMValueRef value;
 
 	if (!LLVMIsConstant(by) || shim_is_not_optimized(m->fn->f)) {
-		count_by_asm(m, at, by);
+		count_by_asm(m, at, in_segment, by);
 		return;
 	}
+	if (in_segment)
+		at = LLVMConstAddrSpaceCast(at, m->segment_ptr);
 	value = load(m, m->i64, at, "");
 	value = LLVMBuildAdd(m->builder, value, by, "");
 	ours(LLVMBuildStore(m->builder, value, at));
 }
 
 /*
- * counters + delta: what the prologue found, or found again.  A value that
- * lives over a call costs a callee-saved register, which the function has to
- * save and restore; few marks behind calls are cheaper without (choose_base).
+ * In a shared object: counters + delta, what the prologue found, or found
+ * again.  A value that lives over a call costs a callee-saved register, which
+ * the function has to save and restore; few marks behind calls are cheaper
+ * without (choose_base).
  */
-static LLVMValueRef base_here(struct marker *m)
+static LLVMValueRef base_in_shared(struct marker *m)
 {
-	LLVMValueRef delta;
+	return !m->is_far || m->keeps_base ? m->base
+	                                   : base_from(m, load_delta(m));
+}
 
-	if (!m->is_far || m->keeps_base)
-		return m->base;
-	delta = shim_is_executable_only(m->module) ? load_delta_local(m)
-	                                           : load_delta_shared(m);
-	return LLVMBuildIntToPtr(
-	        m->builder,
-	        LLVMBuildAdd(m->builder, address_of_counters(m), delta, ""),
-	        m->ptr, "");
+static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block)
+{
+	LLVMBuilderRef b = m->builder;
+	LLVMValueRef base;
+
+	m->builder = LLVMCreateBuilderInContext(m->context);
+	LLVMPositionBuilderBefore(m->builder,
+	                          LLVMGetBasicBlockTerminator(block));
+	base = opaque(m->builder, base_from(m, load_delta(m)));
+	LLVMDisposeBuilder(m->builder);
+	m->builder = b;
+	return base;
+}
+
+/* The base of the loop that the place in hand is in. */
+static LLVMValueRef base_of_loop(struct marker *m)
+{
+	const struct function *fn = m->fn;
+	struct loop_base *base = &fn->bases[m->loop - 1];
+	block_id before = fn->g.edges[base->enter].src;
+
+	if (!base->value)
+		base->value = base_at_end_of(m, fn->nodes[before].block);
+	return base->value;
+}
+
+static void count_from(struct marker *m, LLVMValueRef base, uint32_t k,
+                       LLVMValueRef by)
+{
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(m->context);
+	LLVMValueRef offset = LLVMConstInt(m->i64, 8ull * k, false);
+
+	if (base)
+		add_to(m, LLVMBuildGEP2(m->builder, i8, base, &offset, 1, ""),
+		       false, by);
+	else
+		add_to(m, LLVMConstGEP2(i8, m->fn->counters, &offset, 1), true,
+		       by);
 }
 
 /* Adds `by` to counter k, at the builder's place. */
 static void count_by(struct marker *m, uint32_t k, LLVMValueRef by)
 {
-	LLVMTypeRef i8 = LLVMInt8TypeInContext(m->context);
-	LLVMValueRef offset = LLVMConstInt(m->i64, 8ull * k, false);
-
-	if (m->base)
-		add_to(m,
-		       LLVMBuildGEP2(m->builder, i8, base_here(m), &offset, 1,
-		                     ""),
-		       by);
-	else
+	if (m->is_early)
 		count_later(m, k, by);
+	else if (!m->by_segment)
+		count_from(m, base_in_shared(m), k, by);
+	else
+		count_from(m, m->loop ? base_of_loop(m) : NULL, k, by);
 }
 
 void marker_add(struct marker *m, LLVMBuilderRef b, uint32_t counter,
@@ -284,6 +320,16 @@ void marker_add(struct marker *m, LLVMBuilderRef b, uint32_t counter,
 
 	m->builder = b;
 	count_by(m, counter, by);
+	m->builder = mine;
+}
+
+void marker_add_in_loop(struct marker *m, LLVMBasicBlockRef before,
+                        LLVMBuilderRef b, uint32_t counter, LLVMValueRef by)
+{
+	LLVMBuilderRef mine = m->builder;
+
+	m->builder = b;
+	count_from(m, base_at_end_of(m, before), counter, by);
 	m->builder = mine;
 }
 
@@ -335,13 +381,31 @@ static bool is_far_edge(const struct function *fn, edge_id e)
 	}
 }
 
+/* The loop in which the mark of an edge stands. */
+static uint32_t loop_of_edge(const struct function *fn, edge_id e)
+{
+	uint32_t src = fn->nodes[fn->g.edges[e].src].base;
+	uint32_t dst = fn->nodes[fn->g.edges[e].dst].base;
+
+	switch (fn->edges[e].where) {
+	case AT_TOP:
+		return dst;
+	case AT_END:
+	case AT_COMPARE:
+		return src;
+	case AT_SPLIT:
+		return src == dst ? src : 0;
+	default:
+		return 0;
+	}
+}
+
 /*
  * Instructions that finding the base again takes; and that keeping it takes:
  * in a callee-saved register (save, restore, often a stack slot to align) or,
  * where calls are rare, spilled around each.
  */
-#define COST_AGAIN_EXECUTABLE 2
-#define COST_AGAIN_SHARED 5
+#define COST_AGAIN 5
 #define COST_KEEP 3
 #define COST_SPILL 2
 
@@ -349,9 +413,6 @@ static bool is_far_edge(const struct function *fn, edge_id e)
 static void choose_base(struct marker *m)
 {
 	const struct function *fn = m->fn;
-	unsigned again = shim_is_executable_only(m->module)
-	                         ? COST_AGAIN_EXECUTABLE
-	                         : COST_AGAIN_SHARED;
 	double far = 0, entry = 0, calls = 0, keep;
 
 	for (edge_id e = 0; e < fn->g.nedges; e++) {
@@ -370,7 +431,7 @@ static void choose_base(struct marker *m)
 	keep = entry * COST_KEEP;
 	if (keep > calls * COST_SPILL)
 		keep = calls * COST_SPILL;
-	m->keeps_base = far * again > keep || shim_is_not_optimized(fn->f);
+	m->keeps_base = far * COST_AGAIN > keep || shim_is_not_optimized(fn->f);
 }
 
 static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
@@ -382,6 +443,7 @@ static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 	LLVMValueRef at = NULL;
 
 	m->is_far = is_far_edge(fn, e);
+	m->loop = loop_of_edge(fn, e);
 	switch (info->where) {
 	case AT_ENTRY:
 	case AT_TOP:
@@ -454,6 +516,7 @@ static void mark_blocks(struct marker *m)
 			continue;
 		}
 		m->is_far = fn->nodes[b].is_behind_call;
+		m->loop = fn->nodes[b].base;
 		LLVMPositionBuilderBefore(m->builder, top_of(&fn->nodes[b]));
 		count(m, fn->nodes[b].counter - 1);
 	}
@@ -480,7 +543,8 @@ static void choose_probes(struct function *fn)
 	}
 }
 
-static void marker_init(struct marker *m, struct function *fn)
+static void marker_init(struct marker *m, struct function *fn,
+                        const struct mode *mode)
 {
 	*m = (struct marker){.fn = fn};
 	m->module = LLVMGetGlobalParent(fn->f);
@@ -488,6 +552,8 @@ static void marker_init(struct marker *m, struct function *fn)
 	m->builder = LLVMCreateBuilderInContext(m->context);
 	m->i64 = LLVMInt64TypeInContext(m->context);
 	m->ptr = LLVMPointerTypeInContext(m->context, 0);
+	m->segment_ptr = LLVMPointerTypeInContext(m->context, SEGMENT_SPACE);
+	m->by_segment = mode->segment;
 }
 
 static void mark_all(struct marker *m)
@@ -501,22 +567,33 @@ static void mark_all(struct marker *m)
 /* After all others and the probes: they expect the CFG as it was. */
 static void mark_trips(struct marker *m)
 {
-	for (edge_id e = 0; e < m->fn->g.nedges; e++)
-		if (m->fn->edges[e].counter &&
-		    m->fn->edges[e].where == AT_TRIP) {
-			m->is_far = is_far_edge(m->fn, e);
-			trip_mark(m->fn, e, m);
+	struct function *fn = m->fn;
+
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].counter && fn->edges[e].where == AT_TRIP)
+			trip_prepare(fn, e);
+	m->loop = 0;
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].counter && fn->edges[e].where == AT_TRIP) {
+			m->is_far = is_far_edge(fn, e);
+			trip_mark(fn, e, m);
 		}
 }
 
 void mark_function(struct function *fn, const struct mode *mode)
 {
 	struct marker m;
+	LLVMValueRef delta;
 
-	marker_init(&m, fn);
+	marker_init(&m, fn, mode);
 	fn->counters = declare_counters(&m);
-	choose_base(&m);
-	write_prologue(&m);
+	delta = write_prologue(&m);
+	if (m.by_segment && !shim_is_not_optimized(fn->f))
+		bases_find(fn);
+	if (!m.by_segment) {
+		choose_base(&m);
+		m.base = base_from(&m, delta);
+	}
 	if (mode->probes)
 		choose_probes(fn);
 	mark_all(&m);
@@ -528,11 +605,12 @@ void mark_function(struct function *fn, const struct mode *mode)
 	LLVMDisposeBuilder(m.builder);
 }
 
-void mark_function_early(struct function *fn)
+void mark_function_early(struct function *fn, const struct mode *mode)
 {
 	struct marker m;
 
-	marker_init(&m, fn);
+	marker_init(&m, fn, mode);
+	m.is_early = true;
 	fn->key = shim_key(fn->f);
 	fn->counters = shim_define_counters(fn->f, fn->ncounters, fn->key);
 	mark_all(&m);
@@ -572,32 +650,18 @@ static LLVMValueRef *find_placeholders(LLVMValueRef f, LLVMValueRef callee,
 	return found;
 }
 
-/* The delta, tested: here it is added at each use, to many arrays. */
-static LLVMValueRef write_delta_prologue(struct marker *m)
-{
-	bool is_executable = shim_is_executable_only(m->module);
-	LLVMValueRef place = shim_after_allocas(m->fn->f);
-	LLVMValueRef delta, none, test;
-
-	LLVMPositionBuilderBefore(m->builder, place);
-	delta = is_executable ? load_delta_local(m) : load_delta_shared(m);
-	if (!shim_has_outside_callers(m->fn->f))
-		return delta;
-	none = LLVMConstInt(
-	        m->i64, is_executable ? (uint64_t)CAIRN_RT_NO_DELTA : 0, false);
-	test = LLVMBuildICmp(m->builder, LLVMIntEQ, delta, none, "");
-	return checked(m, test, delta, place, false);
-}
-
+/* In a shared object the delta is added at each use, to many arrays. */
 static void replace_placeholder(struct marker *m, LLVMValueRef call,
                                 LLVMValueRef delta)
 {
-	LLVMValueRef at;
+	LLVMValueRef at = LLVMGetOperand(call, 0);
 
 	LLVMPositionBuilderBefore(m->builder, call);
-	at = LLVMBuildGEP2(m->builder, LLVMInt8TypeInContext(m->context),
-	                   LLVMGetOperand(call, 0), &delta, 1, "");
-	add_to(m, at, LLVMGetOperand(call, 1));
+	if (!m->by_segment)
+		at = LLVMBuildGEP2(m->builder,
+		                   LLVMInt8TypeInContext(m->context), at,
+		                   &delta, 1, "");
+	add_to(m, at, m->by_segment, LLVMGetOperand(call, 1));
 	LLVMInstructionEraseFromParent(call);
 }
 
@@ -613,8 +677,8 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode)
 	if (n) {
 		LLVMValueRef delta;
 
-		marker_init(&m, &fn);
-		delta = write_delta_prologue(&m);
+		marker_init(&m, &fn, mode);
+		delta = write_prologue(&m);
 		for (size_t i = 0; i < n; i++)
 			replace_placeholder(&m, found[i], delta);
 		LLVMDisposeBuilder(m.builder);

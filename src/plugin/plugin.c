@@ -43,7 +43,10 @@ static int parse_mode(const struct plugin_options *options, struct mode *mode,
 	char *word = strsep(&rest, ",");
 	int result = CAIRN_OK;
 
-	*mode = (struct mode){.source = !strcmp(options->stage, "source")};
+	*mode = (struct mode){
+	        .source = !strcmp(options->stage, "source"),
+	        .segment = true,
+	};
 	if (strcmp(word, "edges"))
 		result = cairn_fail(err, CAIRN_E_USAGE,
 		                    "cairn: unknown mode '%s'", word);
@@ -54,6 +57,8 @@ static int parse_mode(const struct plugin_options *options, struct mode *mode,
 			mode->strict = true;
 		else if (!strcmp(word, "all"))
 			mode->all = true;
+		else if (!strcmp(word, "nogs"))
+			mode->segment = false;
 		else if (!strcmp(word, "weights=heuristic"))
 			mode->heuristic = true;
 		else if (strcmp(word, "weights=freq") && word[0])
@@ -109,10 +114,11 @@ static uint64_t weight_of_trip(const struct function *fn, edge_id back,
 {
 	const struct trip *t = &fn->trips[fn->edges[back].trip];
 	uint64_t enter = flow[t->enter];
+	uint64_t cost = t->is_closed ? TRIP_COST_CLOSED : TRIP_COST;
 
 	if (t->is_open) /* less than an increment: nothing waits for it */
 		return flow[back] / 2;
-	return enter < WEIGHT_MAX / TRIP_COST ? TRIP_COST * enter : WEIGHT_MAX;
+	return enter < WEIGHT_MAX / cost ? cost * enter : WEIGHT_MAX;
 }
 
 /* Where counting each turn costs no more, the back edge is one as any. */
@@ -268,7 +274,7 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 	number_counters(p, &fn);
 	describe_function(&fn, &mode, &blob);
 	if (mode.source)
-		mark_function_early(&fn);
+		mark_function_early(&fn, &mode);
 	else
 		mark_function(&fn, &mode);
 	add_record(p, &fn, &blob);
@@ -293,7 +299,16 @@ static void set_flag(LLVMModuleRef module, const char *name)
 static int open_plugin(struct plugin *p, const struct plugin_options *options,
                        struct cairn_err *err)
 {
+	size_t n;
+
 	CAIRN_TRY(parse_mode(options, &p->mode, err));
+	p->mode.segment = p->mode.segment && shim_is_executable_only(p->module);
+	if (p->mode.segment && shim_uses_gs(p->module))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "cairn: %s uses %%gs itself, where counts "
+		                  "would go; compile the whole program with "
+		                  "--cairn=edges,nogs",
+		                  LLVMGetSourceFileName(p->module, &n));
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);
 	if (options->feedback[0] && !has_flag(p->module, PLUGIN_MARKED))
 		return feedback_open(options->feedback, &p->feedback, err);

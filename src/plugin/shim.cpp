@@ -12,6 +12,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
@@ -169,7 +170,8 @@ LLVMValueRef shim_edge_place(LLVMBasicBlockRef from, unsigned k)
 }
 
 void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
-                    LLVMValueRef choose, LLVMBasicBlockRef *copied_head,
+                    LLVMValueRef choose, LLVMBasicBlockRef *copied_before,
+                    LLVMBasicBlockRef *copied_head,
                     LLVMBasicBlockRef *copied_latch)
 {
 	BasicBlock *Head = unwrap(head);
@@ -206,6 +208,7 @@ void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
 					V = Copied;
 				Phi.addIncoming(V, cast<BasicBlock>(From));
 			}
+	*copied_before = wrap(Copy->getLoopPreheader());
 	*copied_head = wrap(cast<BasicBlock>(Map[Head]));
 	*copied_latch = wrap(cast<BasicBlock>(Map[unwrap(latch)]));
 }
@@ -384,11 +387,27 @@ void shim_set_unlikely(LLVMValueRef branch)
 
 // --- questions ---------------------------------------------------------
 
-static bool isIfuncResolver(const Function &F)
+// Resolvers of ifuncs and what they call run while the program is loaded, in a
+// static one even before threads have memory of their own.
+static bool runsWhileLoading(const Function &F)
 {
+	SmallPtrSet<const Function *, 8> Seen;
+	SmallVector<const Function *, 8> Stack;
+
 	for (const GlobalIFunc &I : F.getParent()->ifuncs())
-		if (I.getResolverFunction() == &F)
+		Stack.push_back(I.getResolverFunction());
+	while (!Stack.empty()) {
+		const Function *Next = Stack.pop_back_val();
+		if (Next == &F)
 			return true;
+		if (!Next || !Seen.insert(Next).second)
+			continue;
+		for (const BasicBlock &B : *Next)
+			for (const Instruction &I : B)
+				if (auto *Call = dyn_cast<CallBase>(&I))
+					Stack.push_back(
+					        Call->getCalledFunction());
+	}
 	return false;
 }
 
@@ -400,8 +419,9 @@ const char *shim_why_not(LLVMValueRef f)
 		return "naked function";
 	if (F.isPresplitCoroutine())
 		return "coroutine";
-	if (isIfuncResolver(F))
-		return "ifunc resolver: runs before the program is set up";
+	if (runsWhileLoading(F))
+		return "ifunc resolver, or called by one: runs before the "
+		       "program is set up";
 	if (F.hasGC() && F.getGC() != PLUGIN_GC)
 		return "uses a garbage collector";
 	for (BasicBlock &B : F) {
@@ -438,6 +458,42 @@ bool shim_has_outside_callers(LLVMValueRef f)
 		if (!Call || shim_why_not(wrap(Call->getFunction())))
 			return true;
 	}
+	return false;
+}
+
+static bool namesGs(StringRef Assembly)
+{
+	return Assembly.contains("%gs") || Assembly.contains("gsbase") ||
+	       Assembly.contains("swapgs");
+}
+
+static bool usesGs(const Instruction &I)
+{
+	const unsigned Space = 256; // LLVM's name for it
+	if (const Value *Pointer = getLoadStorePointerOperand(&I))
+		return Pointer->getType()->getPointerAddressSpace() == Space;
+	auto *Call = dyn_cast<CallBase>(&I);
+	if (!Call)
+		return false;
+	if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand()))
+		return namesGs(Asm->getAsmString());
+	if (const Function *Callee = Call->getCalledFunction())
+		return Callee->getName() == "arch_prctl" ||
+		       Callee->getName().starts_with("llvm.x86.wrgsbase");
+	return false;
+}
+
+bool shim_uses_gs(LLVMModuleRef module)
+{
+	Module &M = *unwrap(module);
+
+	if (namesGs(M.getModuleInlineAsm()))
+		return true;
+	for (const Function &F : M)
+		for (const BasicBlock &B : F)
+			for (const Instruction &I : B)
+				if (usesGs(I))
+					return true;
 	return false;
 }
 

@@ -52,11 +52,12 @@ int64_t shim_step_of(LLVMValueRef phi, LLVMBasicBlockRef latch);
 LLVMValueRef shim_edge_place(LLVMBasicBlockRef from, unsigned k);
 /*
  * Copies the loop of head and latch; the copy runs if `choose` holds, which is
- * computed in the one block before the loop.  Returns head and latch of the
- * copy.
+ * computed in the one block before the loop.  Returns the block before the
+ * copy, its head and its latch.
  */
 void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
-                    LLVMValueRef choose, LLVMBasicBlockRef *copied_head,
+                    LLVMValueRef choose, LLVMBasicBlockRef *copied_before,
+                    LLVMBasicBlockRef *copied_head,
                     LLVMBasicBlockRef *copied_latch);
 /* True if a call neither throws nor fails to return. */
 bool shim_always_returns(LLVMValueRef call);
@@ -84,6 +85,8 @@ const char *shim_why_not(LLVMValueRef f);
 bool shim_is_not_optimized(LLVMValueRef f);
 /* True if somebody other than instrumented code of this module can call f. */
 bool shim_has_outside_callers(LLVMValueRef f);
+/* True if the module reads or sets the %gs segment. */
+bool shim_uses_gs(LLVMModuleRef module);
 /* True if the module can only end up in an executable. */
 bool shim_is_executable_only(LLVMModuleRef module);
 /* Marks an instruction as ours: sanitizers leave it alone. */

@@ -18,9 +18,14 @@
  * (Tried before: one loop that stops at the end of each chunk.  Loop strength
  * reduction then rewrites it, for three instructions more per turn.)
  *
+ * A *closed* loop, compared by `!=` and left in no other way, takes its back
+ * edge distance / step times.  That number is made before the loop by rotating
+ * the distance, so that one that the step does not divide is long, too.
+ *
  * Invariant: the short loop takes its back edge at most TRIP_CHUNK times, and
- * i - start is the number of times times the step.  For `!=` that needs a step
- * of 1, where no value is skipped; for orderings the first test has to hold.
+ * i - start is the number of times times the step.  For `!=` that needs a
+ * distance that is a multiple of the step, for orderings the first test has to
+ * hold.
  * An *open* loop, `while (*p++ != x)`, has no bound to look at beforehand.  If
  * it is tight, its variable counts all the same, and every turn compares it
  * with a limit in the frame, TRIP_CHUNK turns ahead:
@@ -188,8 +193,8 @@ static bool is_countable(const struct trip *t)
 	if (t->step == 0 || t->step > TRIP_STEP_MAX || t->step < -TRIP_STEP_MAX)
 		return false;
 	switch (t->predicate) {
-	case LLVMIntNE:
-		return t->step == 1 || t->step == -1;
+	case LLVMIntNE: /* a power of two, or is_long() would have to divide */
+		return (t->step & -t->step) == (up ? t->step : -t->step);
 	case LLVMIntULT:
 	case LLVMIntSLT:
 		return up;
@@ -219,15 +224,16 @@ static bool match_latch(const struct finder *x, uint32_t loop, struct trip *t)
 	t->goes_on_if_true = LLVMGetSuccessor(end, 0) == head;
 	for (unsigned k = 0; k < 2; k++) {
 		LLVMValueRef variable = LLVMGetOperand(cmp, k);
+		LLVMValueRef bound = LLVMGetOperand(cmp, 1 - k);
 
-		t->bound = LLVMGetOperand(cmp, 1 - k);
+		t->compare = cmp;
+		t->bound_at = 1 - k;
 		t->compares_phi = LLVMIsAPHINode(variable) != NULL;
 		t->predicate = going_on(cmp, k == 1, !t->goes_on_if_true);
 		if ((is_step_of(variable, head, latch, t) ||
 		     is_induction(variable, head, latch, t)) &&
-		    !is_in_loop(x, loop, t->bound) && is_countable(t)) {
-			unsigned width =
-			        LLVMGetIntTypeWidth(LLVMTypeOf(t->bound));
+		    !is_in_loop(x, loop, bound) && is_countable(t)) {
+			unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(bound));
 
 			return width == 32 || width == 64;
 		}
@@ -320,6 +326,8 @@ static void consider(struct finder *x, uint32_t loop)
 	    !is_quiet_loop(x, loop) || has_computed_goto(x, loop, &t))
 		return;
 	collect(x, loop, &t);
+	t.is_closed = !t.is_open && t.predicate == LLVMIntNE && t.nexits == 1 &&
+	              fn->g.edges[t.exits[0]].src == t.latch;
 	fn->edges[t.back].where = AT_TRIP;
 	fn->edges[t.back].trip = fn->ntrips;
 	VEC_RESERVE(fn->trips, fn->ntrips, fn->trips_cap);
@@ -388,6 +396,8 @@ struct writer {
 	LLVMTypeRef type; /* of the induction variable */
 	LLVMBasicBlockRef head, latch;
 	LLVMValueRef start; /* of the induction variable */
+	LLVMValueRef bound; /* what it is compared with, if the loop has one */
+	LLVMValueRef turns; /* of a closed loop, else NULL */
 };
 
 static LLVMValueRef constant(const struct writer *w, int64_t v)
@@ -414,11 +424,57 @@ static LLVMValueRef may_wrap(const struct writer *w)
 	}
 	if (t->step > 0)
 		return LLVMBuildICmp(
-		        w->b, is_signed ? LLVMIntSGT : LLVMIntUGT, t->bound,
+		        w->b, is_signed ? LLVMIntSGT : LLVMIntUGT, w->bound,
 		        LLVMConstInt(w->type, greatest - reach, false), "");
 	return LLVMBuildICmp(w->b, is_signed ? LLVMIntSLT : LLVMIntULT,
-	                     t->bound,
+	                     w->bound,
 	                     LLVMConstInt(w->type, least + reach, false), "");
+}
+
+/* Or does the variable step over its bound, and never meet it? */
+static LLVMValueRef or_misses(const struct writer *w, LLVMValueRef test,
+                              LLVMValueRef distance)
+{
+	int64_t step = w->t->step > 0 ? w->t->step : -w->t->step;
+	LLVMValueRef rest;
+
+	if (step == 1)
+		return test;
+	rest = LLVMBuildAnd(w->b, distance, constant(w, step - 1), "");
+	rest = LLVMBuildICmp(w->b, LLVMIntNE, rest, constant(w, 0), "");
+	return LLVMBuildOr(w->b, test, rest, "");
+}
+
+/* The first value that is compared with the bound. */
+static LLVMValueRef first_of(const struct writer *w)
+{
+	if (w->t->compares_phi)
+		return w->start;
+	return LLVMBuildAdd(w->b, w->start, constant(w, w->t->step), "");
+}
+
+/* From there to the bound, in the direction of the loop. */
+static LLVMValueRef distance_from(const struct writer *w, LLVMValueRef first)
+{
+	return w->t->step > 0 ? LLVMBuildSub(w->b, w->bound, first, "")
+	                      : LLVMBuildSub(w->b, first, w->bound, "");
+}
+
+/* Of a closed loop: how often it will take its back edge, if not too often. */
+static LLVMValueRef turns_of(const struct writer *w)
+{
+	unsigned width = LLVMGetIntTypeWidth(w->type);
+	int64_t step = w->t->step > 0 ? w->t->step : -w->t->step;
+	unsigned k = (unsigned)__builtin_ctzll((uint64_t)step);
+	LLVMValueRef d =
+	        LLVMBuildFreeze(w->b, distance_from(w, first_of(w)), "");
+
+	if (!k)
+		return d;
+	return LLVMBuildOr(
+	        w->b, LLVMBuildLShr(w->b, d, constant(w, k), ""),
+	        LLVMBuildShl(w->b, d, constant(w, (int64_t)(width - k)), ""),
+	        "cairn.turns");
 }
 
 /* Will the loop run for more than TRIP_CHUNK turns, or might it? */
@@ -426,20 +482,22 @@ static LLVMValueRef is_long(const struct writer *w)
 {
 	const struct trip *t = w->t;
 	int64_t chunk = TRIP_CHUNK * (t->step > 0 ? t->step : -t->step);
-	LLVMValueRef first = w->start, distance, test;
+	LLVMValueRef first = first_of(w), distance = distance_from(w, first);
+	LLVMValueRef test;
 
-	if (!t->compares_phi)
-		first = LLVMBuildAdd(w->b, first, constant(w, t->step), "");
-	distance = t->step > 0 ? LLVMBuildSub(w->b, t->bound, first, "")
-	                       : LLVMBuildSub(w->b, first, t->bound, "");
+	if (w->turns)
+		return LLVMBuildICmp(w->b, LLVMIntUGT, w->turns,
+		                     constant(w, TRIP_CHUNK), "cairn.long");
 	test = LLVMBuildICmp(w->b, LLVMIntUGT, distance, constant(w, chunk),
 	                     "cairn.long");
-	if (t->predicate != LLVMIntNE) /* else the distance means nothing */
+	if (t->predicate == LLVMIntNE)
+		test = or_misses(w, test, distance);
+	else /* if it does not hold, the distance means nothing */
 		test = LLVMBuildAnd(
 		        w->b, test,
-		        LLVMBuildICmp(w->b, t->predicate, first, t->bound, ""),
+		        LLVMBuildICmp(w->b, t->predicate, first, w->bound, ""),
 		        "");
-	if (t->step != 1 && t->step != -1)
+	if (t->predicate != LLVMIntNE && t->step != 1 && t->step != -1)
 		test = LLVMBuildOr(w->b, test, may_wrap(w), "");
 	/* the loop might never have looked at the bound */
 	return LLVMBuildFreeze(w->b, test, "");
@@ -449,27 +507,17 @@ static LLVMValueRef is_long(const struct writer *w)
 static LLVMValueRef taken(const struct writer *w)
 {
 	int64_t step = w->t->step;
-	LLVMValueRef n = step > 0 ? LLVMBuildSub(w->b, w->t->phi, w->start, "")
-	                          : LLVMBuildSub(w->b, w->start, w->t->phi, "");
+	LLVMValueRef n = w->turns;
 
-	if (step != 1 && step != -1)
+	if (!n)
+		n = step > 0 ? LLVMBuildSub(w->b, w->t->phi, w->start, "")
+		             : LLVMBuildSub(w->b, w->start, w->t->phi, "");
+	if (!w->turns && step != 1 && step != -1)
 		n = LLVMBuildUDiv(w->b, n, constant(w, step > 0 ? step : -step),
 		                  "");
 	return LLVMBuildZExtOrBitCast(
 	        w->b, n, LLVMInt64TypeInContext(LLVMGetTypeContext(w->type)),
 	        "");
-}
-
-/* A block that runs once per entry of the loop, right before it. */
-static LLVMBasicBlockRef block_before(const struct writer *w)
-{
-	LLVMBasicBlockRef p = LLVMGetIncomingBlock(w->t->phi, 0);
-
-	if (p == w->latch)
-		p = LLVMGetIncomingBlock(w->t->phi, 1);
-	if (LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(p)) == 1)
-		return p;
-	return shim_split_edge(p, w->head);
 }
 
 static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
@@ -478,23 +526,6 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 		if (LLVMGetIncomingBlock(phi, k) == block)
 			return LLVMGetIncomingValue(phi, k);
 	return NULL;
-}
-
-/*
- * Hides how a value was made.  Loop strength reduction otherwise rewrites the
- * loop in terms of i - start, for an instruction more per turn (measured).
- */
-static LLVMValueRef opaque(const struct writer *w, LLVMValueRef v)
-{
-	LLVMTypeRef argument = w->type;
-	LLVMTypeRef type = LLVMFunctionType(argument, &argument, 1, false);
-	LLVMValueRef code =
-	        LLVMGetInlineAsm(type, "", 0, "=r,0", 4, false, false,
-	                         LLVMInlineAsmDialectATT, false);
-
-	if (LLVMIsConstant(v))
-		return v;
-	return LLVMBuildCall2(w->b, type, code, &v, 1, "cairn.start");
 }
 
 /* --- open loops --------------------------------------------------------------
@@ -518,7 +549,7 @@ static LLVMValueRef chunk_from(const struct writer *w, LLVMValueRef v)
 static LLVMValueRef taken_open(const struct writer *w, LLVMValueRef slot)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetTypeContext(w->type));
-	LLVMValueRef phi = opaque(w, w->t->phi);
+	LLVMValueRef phi = opaque(w->b, w->t->phi);
 	LLVMValueRef limit = LLVMBuildLoad2(w->b, w->type, slot, "");
 	LLVMValueRef n;
 
@@ -581,12 +612,11 @@ static void write_turn(struct writer *w, LLVMValueRef slot, uint32_t counter)
 	           LLVMConstInt(LLVMInt64TypeInContext(context), TRIP_CHUNK,
 	                        false));
 	shim_no_sanitize(
-	        LLVMBuildStore(w->b, chunk_from(w, opaque(w, next)), slot));
+	        LLVMBuildStore(w->b, chunk_from(w, opaque(w->b, next)), slot));
 	LLVMBuildBr(w->b, rest);
 }
 
-static void mark_open(struct writer *w, LLVMBasicBlockRef before,
-                      uint32_t counter)
+static void mark_open(struct writer *w, uint32_t counter)
 {
 	LLVMValueRef slot;
 
@@ -594,7 +624,8 @@ static void mark_open(struct writer *w, LLVMBasicBlockRef before,
 	        w->b,
 	        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(w->fn->f)));
 	slot = LLVMBuildAlloca(w->b, w->type, "cairn.limit");
-	LLVMPositionBuilderBefore(w->b, LLVMGetBasicBlockTerminator(before));
+	LLVMPositionBuilderBefore(w->b,
+	                          LLVMGetBasicBlockTerminator(w->t->before));
 	shim_no_sanitize(LLVMBuildStore(w->b, chunk_from(w, w->start), slot));
 	write_exits(w, slot, counter);
 	write_turn(w, slot, counter);
@@ -603,23 +634,45 @@ static void mark_open(struct writer *w, LLVMBasicBlockRef before,
 /* --- both
  * --------------------------------------------------------------------- */
 
-static void mark_bounded(struct writer *w, LLVMBasicBlockRef before,
-                         uint32_t counter)
+static void mark_bounded(struct writer *w, uint32_t counter)
 {
 	LLVMContextRef context = LLVMGetTypeContext(w->type);
-	LLVMBasicBlockRef copied_head, copied_latch;
+	LLVMBasicBlockRef copied_before, copied_head, copied_latch;
 
-	LLVMPositionBuilderBefore(w->b, LLVMGetBasicBlockTerminator(before));
-	shim_copy_loop(w->head, w->latch, is_long(w), &copied_head,
-	               &copied_latch);
-	LLVMPositionBuilderBefore(w->b, LLVMGetBasicBlockTerminator(before));
-	w->start = opaque(w, w->start);
+	LLVMPositionBuilderBefore(w->b,
+	                          LLVMGetBasicBlockTerminator(w->t->before));
+	if (w->t->is_closed)
+		w->turns = opaque(w->b, turns_of(w));
+	shim_copy_loop(w->head, w->latch, is_long(w), &copied_before,
+	               &copied_head, &copied_latch);
+	LLVMPositionBuilderBefore(w->b,
+	                          LLVMGetBasicBlockTerminator(w->t->before));
+	if (!w->turns)
+		w->start = opaque(w->b, w->start);
 	write_exits(w, NULL, counter);
 	LLVMPositionBuilderBefore(
 	        w->b, LLVMGetBasicBlockTerminator(
 	                      shim_split_edge(copied_latch, copied_head)));
-	marker_add(w->m, w->b, counter,
-	           LLVMConstInt(LLVMInt64TypeInContext(context), 1, false));
+	marker_add_in_loop(
+	        w->m, copied_before, w->b, counter,
+	        LLVMConstInt(LLVMInt64TypeInContext(context), 1, false));
+}
+
+/*
+ * A block of its own before the loop.  If the loop before it leads right here,
+ * the copy of that one will, too.
+ */
+void trip_prepare(struct function *fn, edge_id back)
+{
+	struct trip *t = &fn->trips[fn->edges[back].trip];
+	LLVMBasicBlockRef latch = fn->nodes[t->latch].block;
+	LLVMBasicBlockRef p = LLVMGetIncomingBlock(t->phi, 0);
+
+	if (p == latch)
+		p = LLVMGetIncomingBlock(t->phi, 1);
+	if (LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(p)) != 1)
+		p = shim_split_edge(p, fn->nodes[t->head].block);
+	t->before = p;
 }
 
 void trip_mark(struct function *fn, edge_id back, struct marker *m)
@@ -627,17 +680,17 @@ void trip_mark(struct function *fn, edge_id back, struct marker *m)
 	const struct trip *t = &fn->trips[fn->edges[back].trip];
 	struct writer w = {.fn = fn, .t = t, .m = m};
 	uint32_t counter = fn->edges[back].counter - 1;
-	LLVMBasicBlockRef before;
 
 	w.head = fn->nodes[t->head].block;
 	w.latch = fn->nodes[t->latch].block;
 	w.type = LLVMTypeOf(t->phi);
 	w.b = LLVMCreateBuilderInContext(LLVMGetTypeContext(w.type));
-	before = block_before(&w);
-	w.start = incoming_from(t->phi, before);
+	w.start = incoming_from(t->phi, t->before);
+	if (!t->is_open) /* marks on other loops may have replaced it */
+		w.bound = LLVMGetOperand(t->compare, t->bound_at);
 	if (t->is_open)
-		mark_open(&w, before, counter);
+		mark_open(&w, counter);
 	else
-		mark_bounded(&w, before, counter);
+		mark_bounded(&w, counter);
 	LLVMDisposeBuilder(w.b);
 }

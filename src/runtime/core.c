@@ -466,7 +466,7 @@ void rt_reset_deltas(struct thread *t)
 		if (!m)
 			continue;
 		t->delta[i] = 0;
-		m->set_delta(CAIRN_RT_NO_DELTA);
+		m->set_delta(0);
 	}
 }
 
@@ -530,6 +530,15 @@ static struct chunk *ensure_counts(struct thread *t,
 	return c;
 }
 
+/* What the thread counts from here on goes to another's shard, or nowhere. */
+static void give_up_segment(void)
+{
+	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	out_say("cannot count in ", "%gs", EPERM,
+	        "counts are lost: compile with --cairn=edges,nogs");
+	rt_turn_off();
+}
+
 /* Requires: lock held. */
 static int64_t slow_locked(struct cairn_module *m)
 {
@@ -546,7 +555,8 @@ static int64_t slow_locked(struct cairn_module *m)
 		out_unseal();
 	delta = delta_of(c, m);
 	t->delta[m->index] = delta;
-	m->set_delta(delta);
+	if (!m->set_delta(delta))
+		give_up_segment();
 	return delta;
 }
 

@@ -1,22 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The delta of an executable: one word at a fixed place of the thread's
- * static TLS block, so that code reads it with one instruction.  A member of
- * its own in the archive, since local-exec TLS cannot be linked into a shared
- * object: only code of an executable names the word and so brings it in.
+ * The delta of an executable is the base of %gs, which user programs on x86-64
+ * leave alone.  A new thread inherits its creator's, so a word in the thread's
+ * own memory tells whether it was set for this thread.
+ *
+ * A member of its own in the archive, since local-exec TLS cannot be linked
+ * into a shared object: only code of an executable names the word and so
+ * brings it in.
  */
+#include <asm/prctl.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
 
-#include "abi/rt.h"
+#include "runtime/sys.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
+#define HWCAP2_FSGSBASE 2 /* the kernel lets us use the instruction */
 
-HIDDEN __thread int64_t __cairn_delta __attribute__((tls_model("local-exec"))) =
-        CAIRN_RT_NO_DELTA;
+HIDDEN __thread int64_t __cairn_delta __attribute__((tls_model("local-exec")));
 
-HIDDEN void cairn_delta_set(int64_t delta);
+HIDDEN bool cairn_delta_set(int64_t delta);
 
-void cairn_delta_set(int64_t delta)
+/*
+ * The system call takes no negative value, which a static-pie needs: it is
+ * loaded above everything else.  The instruction does, but valgrind, for one,
+ * does not know it.
+ */
+static bool set_gs(int64_t value)
 {
+	if (sys3(SYS_arch_prctl, ARCH_SET_GS, value, 0) == 0)
+		return true;
+	if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
+		return false;
+	__asm__ volatile("wrgsbase %0" : : "r"(value));
+	return true;
+}
+
+/* 0 is "none yet": %gs stays, for code that has looked already. */
+bool cairn_delta_set(int64_t delta)
+{
+	if (delta && !set_gs(delta))
+		return false;
 	__cairn_delta = delta;
+	return true;
 }

@@ -22,12 +22,13 @@ extern HIDDEN const unsigned char __ehdr_start[] __attribute__((weak));
  * another definition, which is not weak.  A weak reference would not do: in a
  * shared object gold gives one that is hidden the address of the ELF header.
  */
-HIDDEN void cairn_delta_set(int64_t delta);
+HIDDEN bool cairn_delta_set(int64_t delta);
 extern HIDDEN const char __cairn_executable;
 
-__attribute__((weak)) void cairn_delta_set(int64_t delta)
+__attribute__((weak)) bool cairn_delta_set(int64_t delta)
 {
 	(void)delta;
+	return true;
 }
 
 __attribute__((weak)) const char __cairn_executable = 0;

@@ -20,7 +20,7 @@
  */
 #define RT_SHARED __attribute__((visibility("default")))
 #define RT_PAGE ((size_t)4096)
-#define RT_VERSION 1u
+#define RT_VERSION 2u
 
 /* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
 #define RT_MODULES CAIRN_RT_MAX_MODULES
@@ -42,10 +42,11 @@ struct cairn_module {
 	uint32_t version; /* RT_VERSION */
 	uint32_t index;   /* 0: not registered */
 	uint64_t *counters, *counters_end;
-	const unsigned char *ehdr;    /* NULL: the core has to look for it */
-	int64_t *offset;              /* its CAIRN_RT_MODULE_OFFSET */
-	void (*set_delta)(int64_t d); /* its CAIRN_RT_DELTA, if it has one */
-	int64_t scratch;              /* delta when not counting, 0: none yet */
+	const unsigned char *ehdr; /* NULL: the core has to look for it */
+	int64_t *offset;           /* its CAIRN_RT_MODULE_OFFSET */
+	/* Its CAIRN_RT_DELTA, if it has one; false if that cannot be done. */
+	bool (*set_delta)(int64_t d);
+	int64_t scratch; /* delta when not counting, 0: none yet */
 	bool is_off;
 };
 

@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A counter is one instruction; the prologue is three.
+/* A counter is one instruction; the prologue is two.  In a shared object, and
+ * with nogs, nothing of ours touches %gs.
  *
  * RUN: cairn-cc -O2 -S %s -o %t
  * RUN: FileCheck-19 %s <%t
- * RUN: test $(grep -c 'Lcairn_cnt0(%rip)' %t) = 1
+ * RUN: cairn-cc -O2 -fPIC -S %s -o %t
+ * RUN: FileCheck-19 --check-prefix=TABLE %s <%t
+ * RUN: cairn-cc -O2 --cairn=edges,nogs -S %s -o %t
+ * RUN: FileCheck-19 --check-prefix=TABLE %s <%t
  */
-int work(int);
 
 /* CHECK-LABEL: branches:
- * CHECK:         leaq .Lcairn_cnt0(%rip), [[BASE:%r[a-z0-9]+]]
- * CHECK-NEXT:    addq %fs:__cairn_delta@TPOFF, [[BASE]]
- * CHECK-NEXT:    js
- * CHECK-NOT:     {{add|sub|mov}}q {{.*}}, {{[0-9]*}}([[BASE]])
+ * CHECK:         cmpq $0, %fs:__cairn_delta@TPOFF
+ * CHECK-NEXT:    je
+ * CHECK-NOT:     {{add|sub|mov|lea}}q {{.*}}Lcairn_cnt0
  * CHECK-NOT:     lock
- * CHECK:         incq {{[0-9]*}}([[BASE]])
+ * CHECK:         incq %gs:.Lcairn_cnt0(%rip)
  * CHECK-NOT:     lock
- * CHECK-NOT:     {{add|sub|mov}}q {{.*}}, {{[0-9]*}}([[BASE]])
+ * CHECK-NOT:     {{add|sub|mov|lea}}q {{.*}}Lcairn_cnt0
  * CHECK:         __cairn_link_with_cairn_cc
  * CHECK:       .Lfunc_end0:
+ *
+ * TABLE-LABEL: branches:
+ * TABLE-NOT:     %gs
+ * TABLE-DAG:     __cairn_thread@{{(GOT)?}}TPOFF
+ * TABLE-DAG:     leaq .Lcairn_cnt0(%rip), [[BASE:%r[a-z0-9]+]]
+ * TABLE-NOT:     %gs
+ * TABLE-NOT:     lock
+ * TABLE:         incq {{[0-9]*}}([[BASE]]
+ * TABLE-NOT:     %gs
+ * TABLE:         __cairn_link_with_cairn_cc
+ * TABLE:       .Lfunc_end0:
  */
 int branches(int a, int *p)
 {

@@ -7,17 +7,19 @@
  */
 
 /* CHECK-LABEL: outer:
- * CHECK:         js
+ * CHECK:         cmpq $0, %fs:__cairn_delta@TPOFF
+ * CHECK-NEXT:    je
  * CHECK:         __cairn_link_with_cairn_cc
  * CHECK:       .Lfunc_end0:
  * CHECK-LABEL: inner:
- * CHECK-NOT:     js
+ * CHECK-NOT:     %fs
  * CHECK-NOT:     __cairn_link_with_cairn_cc
  * CHECK:         incq
  * CHECK-NOT:     __cairn_link_with_cairn_cc
  * CHECK:       .Lfunc_end1:
  * CHECK-LABEL: handed_out:
- * CHECK:         js
+ * CHECK:         cmpq $0, %fs:__cairn_delta@TPOFF
+ * CHECK-NEXT:    je
  * CHECK:         __cairn_link_with_cairn_cc
  * CHECK:       .Lfunc_end2:
  */

@@ -13,15 +13,15 @@
  * CHECK:         icmp ugt i64 {{.*}}, 65536
  * CHECK:       for.body:
  * CHECK-NOT:     __cairn
- * CHECK-NOT:     %cairn.base
+ * CHECK-NOT:     addrspace(256)
  * CHECK:         br i1 {{.*}}, label %[[OUT1:.*]], label %for.inc
  * CHECK:       for.inc:
- * CHECK-NOT:     %cairn.base
+ * CHECK-NOT:     addrspace(256)
  * CHECK:         br i1 {{.*}}, label %[[OUT2:.*]], label %for.body
  * CHECK:       [[OUT1]]:
- * CHECK:         call void asm sideeffect "addq $1, $0"
+ * CHECK:         call void asm sideeffect "addq $1, %gs:$0"
  * CHECK:       [[OUT2]]:
- * CHECK:         call void asm sideeffect "addq $1, $0"
+ * CHECK:         call void asm sideeffect "addq $1, %gs:$0"
  *
  * STRICT-LABEL: @find(
  * STRICT-NOT:   65536

@@ -57,6 +57,7 @@ PROGRAMS = {
     "trips": Program(("trips.c",)),
     "opens": Program(("opens.c",)),
     "gotos": Program(("gotos.c",)),
+    "ifunc": Program(("ifunc.c",)),
     "linkage": Program(("linkage_a.c", "linkage_b.c"), ("-pthread",)),
     "library": Program(("library_main.c",), library=("library.c",)),
     "shapes": Program(("shapes_main.cpp", "shapes.cpp"), ("-pthread",)),
@@ -163,7 +164,12 @@ def c_ways():
             Test(p, ("-O2", "-fstack-protector-all",
                      "-fno-omit-frame-pointer"), full=True),
         ]
+        rows.append(Test(p, ("-O2", "-g"), mode="edges,nogs"))
+    rows.append(Test("trips", ("-O2",), mode="edges,nogs"))
     rows.append(Test("control", ("-O2", "-mcmodel=large"), full=True))
+    rows += [Test("ifunc", flags) for flags in (
+        ("-O0",), ("-O2", "-g"), ("-O2", "-static"),
+        ("-O2", "-static-pie", "-fPIE"), ("-O2", "-fno-pie", "-no-pie"))]
     for flags in (("-O0",), ("-O2",), ("-O2", LLD), ("-O2", "-fuse-ld=gold"),
                   ("-O2", "-flto", LLD), ("-O2", "-flto=thin", LLD),
                   ("-O2", "-ffunction-sections", "-Wl,--gc-sections")):

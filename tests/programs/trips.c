@@ -51,12 +51,14 @@ LOOP(i32_by_4097, int, a, i < b, i += 4097)
 LOOP(u32_lt, unsigned, a, i < b, i++)
 LOOP(u32_le, unsigned, a, i <= b, i++)
 LOOP(u32_ne, unsigned, a, i != b, i++)
+LOOP(u32_ne_by_4, unsigned, a, i != b, i += 4)
 LOOP(u32_gt, unsigned, b, i > a, i--)
 LOOP(u32_by_2, unsigned, a, i < b, i += 2)
 LOOP(u32_down_by_5, unsigned, b, i > a, i -= 5)
 LOOP(i64_lt, int64_t, a, i < b, i++)
 LOOP(i64_ge, int64_t, b, i >= a, i--)
 LOOP(i64_ne, int64_t, a, i != b, i++)
+LOOP(i64_down_ne_by_8, int64_t, b, i != a, i -= 8)
 LOOP(i64_by_6, int64_t, a, i < b, i += 6)
 LOOP(u64_lt, uint64_t, a, i < b, i++)
 LOOP(u64_down_ne, uint64_t, b, i != a, i--)
@@ -248,6 +250,34 @@ static NOINLINE long relay(const unsigned char *p, int n)
 	return (long)s + i;
 }
 
+/* What the first loop finds is the bound of the second. */
+static NOINLINE long chain(const unsigned char *p, unsigned n)
+{
+	unsigned long s = 1;
+	unsigned m = 0;
+
+	do
+		m += p[m] & 1 ? 1 : 2;
+	while (m < n);
+	for (unsigned i = 0; i != m; i++)
+		STEP(s, p[i % MANY]);
+	return (long)s;
+}
+
+/* Nothing stands between the two. */
+static NOINLINE long adjacent(unsigned char *p, unsigned n)
+{
+	unsigned i = 0;
+
+	do
+		p[i + 1] ^= p[i];
+	while (++i != n);
+	do
+		p[i - 1] += p[i];
+	while (--i != 0);
+	return p[0];
+}
+
 static NOINLINE long stores(unsigned char *p, int n)
 {
 	unsigned carry = 7;
@@ -291,6 +321,19 @@ static NOINLINE long u32_wraps_down(unsigned a, unsigned b, long budget)
 	return (long)s;
 }
 
+/* Steps over its bound in every round. */
+static NOINLINE long u32_misses(unsigned a, unsigned b, long budget)
+{
+	unsigned long s = 1;
+
+	for (unsigned i = a; i != b; i += 4) {
+		STEP(s, data[i % MANY]);
+		if (--budget == 0)
+			break;
+	}
+	return (long)s;
+}
+
 #ifdef WRAPV /* with -fwrapv: signed ones, too */
 static NOINLINE long i32_wraps(int a, int b, long budget)
 {
@@ -326,6 +369,8 @@ static void wrap_around(void)
 
 		book(u32_wraps(u - 20000, u - 1, budget));
 		book(u32_wraps_down(u + 20000, u, budget));
+		book(u32_misses(u, u + 20001, budget));
+		book(u32_misses(u, u - 20001, budget));
 #ifdef WRAPV
 		book(i32_wraps(INT32_MAX - 20000 - (int)u, INT32_MAX - (int)u,
 		               budget));
@@ -353,12 +398,14 @@ static void orderings(int n)
 	book(u32_lt(0, u));
 	book(u32_le(1, u));
 	book(u32_ne(5, u + 5));
+	book(u32_ne_by_4(3, 4 * u + 3));
 	book(u32_gt(0, u));
 	book(u32_by_2(0, 2 * u + 1));
 	book(u32_down_by_5(0, 5 * u));
 	book(i64_lt(-3, n - 3));
 	book(i64_ge(1, n));
 	book(i64_ne(0, n));
+	book(i64_down_ne_by_8(-5, 8 * (int64_t)n - 5));
 	book(i64_by_6(0, 6 * (int64_t)n - 5));
 	book(u64_lt(0, u));
 	book(u64_down_ne(0, u));
@@ -388,6 +435,8 @@ static void others(int n)
 	book(pointer_down((const int *)(const void *)data,
 	                  (const int *)(const void *)data + n / 4));
 	book(relay(data, n));
+	book(chain(data, u));
+	book(adjacent(data, u + 1));
 	book(stores(data, n));
 }
 
@@ -413,7 +462,7 @@ int main(void)
 	                            65535, 65536,  65537,  65538,  65539,
 	                            70000, 131071, 131072, 131073, 139999};
 
-	data = malloc(MANY);
+	data = calloc(MANY + 8, 1);
 	if (!data)
 		return 1;
 	for (int i = 0; i < (int)(sizeof(turns) / sizeof(*turns)); i++) {

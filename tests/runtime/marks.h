@@ -28,9 +28,9 @@ extern int64_t __cairn_module_offset __attribute__((visibility("hidden")));
 extern __thread int64_t __cairn_delta
         __attribute__((visibility("hidden"), tls_model("local-exec")));
 #define ENTER_LOCAL() int64_t delta_ = __cairn_delta
-#define ENTER()                                       \
-	ENTER_LOCAL();                                \
-	if (__builtin_expect(delta_ == INT64_MIN, 0)) \
+#define ENTER()                           \
+	ENTER_LOCAL();                    \
+	if (__builtin_expect(!delta_, 0)) \
 	delta_ = __cairn_link_with_cairn_cc()
 #endif
 
