@@ -336,10 +336,17 @@ def read_map(data):
 NOT_COVERED, STRICT, SOURCE = 1, 2, 8
 
 
-def block_at(f, offset):
-    """The block there, and the offset of its probe; None before the first."""
+def spot_at(f, offset):
+    """What the probes say of an address: the block (0: none), the offset of
+    the probe, whether the block's counter and which edge's are to come."""
     before = [p for p in f.probes if p[0] <= offset]
-    return (before[-1][1], before[-1][0]) if before else (None, 0)
+    if not before:
+        return 0, 0, False, None
+    probe, what = before[-1]
+    n = len(f.segments)
+    if what >= 2 * n:
+        return f.edges[what - 2 * n][1], probe, True, what - 2 * n
+    return what % n, probe, what >= n, None
 
 
 def ends_activation(f, block):
@@ -358,11 +365,13 @@ def place_between(f, pc):
         f.consistent = False
         return []
     offset = pc - f.address
-    block, probe = block_at(f, offset)
-    if block is None:
+    block, probe, to_come, edge = spot_at(f, offset)
+    if not block:
         return []
     if f.held[block]:
         f.consistent = False
+    if to_come:
+        return [(f, block, 0, (edge,))]
     segment = 0
     for at, (b, s) in f.site_at:
         if b == block and probe <= at <= offset:
@@ -376,8 +385,8 @@ def place_call(of_map, pc):
     f = of_map.function_at(pc - 1)
     if not f:
         return []
-    block, _ = block_at(f, pc - 1 - f.address) if f.probes else (None, 0)
-    if block is None or ends_activation(f, block):
+    block = spot_at(f, pc - 1 - f.address)[0]
+    if not block or ends_activation(f, block):
         return []
     return place_between(f, pc - 1)
 
@@ -396,11 +405,15 @@ def place_async(of_map, pc):
 def place_frames(of_map, frames):
     for f in of_map.functions:
         f.extra_in, f.extra_out, f.consistent = {}, {}, True
+        f.late = []  # (edge or None, block, frames its counters lack)
     for (kind, pc), count in frames.items():
         if not count:
             continue
         place = place_call if kind in (1, 3) else place_async
-        for f, block, segment in place(of_map, pc):
+        for f, block, segment, *to_come in place(of_map, pc):
+            for (edge,) in to_come:
+                by = count if kind in (1, 2) else -count
+                f.late.append((edge, block, by))
             extra = f.extra_out if kind in (1, 2) else f.extra_in
             key = (block, segment)
             extra[key] = extra.get(key, 0) + count
@@ -415,6 +428,11 @@ def solve(f, counter):
     Returns whether those without an unknown hold."""
     f.edge = [None if c is None else counter(c) for _, _, c in f.edges]
     f.entered = [None if c is None else counter(c) for c in f.block_counter]
+    for edge, block, by in f.late:
+        if edge is not None and f.edge[edge] is not None:
+            f.edge[edge] += by
+        if f.entered[block] is not None:
+            f.entered[block] += by
     ins = [[] for _ in f.segments]
     outs = [[] for _ in f.segments]
     for e, (src, dst, _) in enumerate(f.edges):

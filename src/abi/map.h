@@ -31,8 +31,16 @@
 	36 /* u32: (u32 pc - func, u32 site) after the blob \
 	    */
 #define CAIRN_REC_NPROBES \
-	40 /* u32: (u32 pc - func, u32 block) after the sites */
+	40 /* u32: (u32 pc - func, u32 what) after the sites */
 #define CAIRN_REC_CODE_SIZE 44 /* u32: bytes of machine code */
+
+/*
+ * What a probe says of the code behind it, in a function of n blocks:
+ *     0            nothing was counted yet, or nothing is left to count
+ *     b < n        block b, behind the marks at its top
+ *     n + b        on the way into block b, before the block's own counter
+ *     2 n + e      on edge e, before its counter (and that of its target)
+ */
 
 /*
  * A second kind of record, with --cairn-stage=source: the sites of one piece of

@@ -42,6 +42,8 @@ struct job {
 	struct counts_function *out;
 	const struct frame_place *places; /* of this function, sorted */
 	size_t nplaces;
+	const struct frame_late *late; /* of this function */
+	size_t nlate;
 	uint64_t *extra_in, *extra_out; /* per block */
 	/* the slices of the module's vectors that are this function's */
 	uint64_t *edge, *block;
@@ -128,6 +130,14 @@ static void load_counters(struct job *j)
 		j->block_known[i] = b[i].counter != MAP_NONE;
 		j->block[i] =
 		        j->block_known[i] ? counter_of(j, b[i].counter) : 0;
+	}
+	for (size_t i = 0; i < j->nlate; i++) {
+		const struct frame_late *late = &j->late[i];
+
+		if (late->edge != MAP_NONE && j->edge_known[late->edge])
+			j->edge[late->edge] += late->by;
+		if (j->block_known[late->block])
+			j->block[late->block] += late->by;
 	}
 }
 
@@ -323,7 +333,7 @@ static void count_module(struct counts *c, uint32_t module)
 	const struct profile_module *pm = &c->profile->modules[module];
 	struct counts_module *cm = &c->modules[module];
 	struct frame_places places;
-	size_t at = 0;
+	size_t at = 0, late = 0;
 
 	alloc_module(cm, pm->map);
 	frames_place(&places, c->profile, module);
@@ -341,6 +351,11 @@ static void count_module(struct counts *c, uint32_t module)
 			j.places = places.items + at;
 		for (; at < places.n && places.items[at].function == i; at++)
 			j.nplaces++;
+		if (late < places.nlate)
+			j.late = places.late + late;
+		for (; late < places.nlate && places.late[late].function == i;
+		     late++)
+			j.nlate++;
 		count_function(&j, c, places.trouble[i]);
 		add_totals(&c->totals, &j);
 	}

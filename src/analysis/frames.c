@@ -129,34 +129,52 @@ static uint32_t find_function(const struct index *ix, uint64_t pc)
 	                                      : MAP_NONE;
 }
 
-/* The block that an address is in: 0 before the first probe. */
-static uint32_t find_block(const struct map *m, const struct map_function *f,
-                           uint64_t offset, uint32_t *probe)
+/* Where in a function an address is, as far as counting goes. */
+struct spot {
+	uint32_t block;  /* 0: not in it yet, or no more */
+	uint32_t probe;  /* offset of the probe that says so */
+	bool before_top; /* the counter of the block is still to come */
+	uint32_t edge;   /* one whose counter is still to come, or MAP_NONE */
+};
+
+static struct spot find_spot(const struct map *m, const struct map_function *f,
+                             uint64_t offset)
 {
-	uint32_t block = 0;
+	struct spot s = {.edge = MAP_NONE};
+	uint32_t what = 0;
 
 	for (uint32_t i = 0; i < f->nprobes; i++) {
 		const struct map_probe *p = &m->probes[f->first_probe + i];
 
 		if (p->offset > offset)
 			break;
-		block = p->block;
-		*probe = p->offset;
+		what = p->what;
+		s.probe = p->offset;
 	}
-	return block;
+	s.before_top = what >= f->nblocks;
+	if (what >= 2 * f->nblocks) {
+		s.edge = what - 2 * f->nblocks;
+		s.block = m->edges[f->first_edge + s.edge].dst;
+	} else {
+		s.block = what % f->nblocks;
+	}
+	return s;
 }
 
 /* The segment of a block that an address behind a probe is in. */
 static uint32_t find_segment(const struct map *m, const struct map_function *f,
-                             uint32_t block, uint32_t probe, uint64_t offset)
+                             const struct spot *at, uint64_t offset)
 {
-	uint32_t last = m->blocks[f->first_block + block].nsegments - 1;
+	uint32_t last = m->blocks[f->first_block + at->block].nsegments - 1;
 	uint32_t segment = 0;
+
+	if (at->before_top)
+		return 0;
 
 	for (uint32_t i = 0; i < f->nsites; i++) {
 		const struct map_site *s = &m->sites[f->first_site + i];
 
-		if (s->block == block && s->offset >= probe &&
+		if (s->block == at->block && s->offset >= at->probe &&
 		    s->offset <= offset && s->segment >= segment)
 			segment = s->segment + 1;
 	}
@@ -167,6 +185,12 @@ static void add_place(struct frame_places *out, struct frame_place place)
 {
 	VEC_RESERVE(out->items, out->n, out->cap);
 	out->items[out->n++] = place;
+}
+
+static void add_late(struct frame_places *out, struct frame_late late)
+{
+	VEC_RESERVE(out->late, out->nlate, out->late_cap);
+	out->late[out->nlate++] = late;
 }
 
 static void trouble(struct frame_places *out, uint32_t function,
@@ -209,7 +233,7 @@ static void place_between(struct frame_places *out, const struct index *ix,
 {
 	const struct map_function *f = &ix->map->functions[function];
 	uint64_t offset = pc - f->address;
-	uint32_t block, probe = 0;
+	struct spot at;
 
 	if (f->flags & (CAIRN_FN_NOT_COVERED | CAIRN_FN_STRICT))
 		return;
@@ -217,16 +241,22 @@ static void place_between(struct frame_places *out, const struct index *ix,
 		trouble(out, function, FRAME_UNLOCATED);
 		return;
 	}
-	block = find_block(ix->map, f, offset, &probe);
-	if (!block)
+	at = find_spot(ix->map, f, offset);
+	if (!at.block)
 		return;
-	if (ix->map->blocks[f->first_block + block].flags & CAIRN_BLOCK_HELD)
+	if (ix->map->blocks[f->first_block + at.block].flags & CAIRN_BLOCK_HELD)
 		trouble(out, function, FRAME_HELD);
+	if (at.before_top)
+		add_late(out, (struct frame_late){
+		                      .function = function,
+		                      .block = at.block,
+		                      .edge = at.edge,
+		                      .by = is_out ? count : 0 - count,
+		              });
 	add_place(out, (struct frame_place){
 	                       .function = function,
-	                       .block = block,
-	                       .segment = find_segment(ix->map, f, block, probe,
-	                                               offset),
+	                       .block = at.block,
+	                       .segment = find_segment(ix->map, f, &at, offset),
 	                       .in = is_out ? 0 : count,
 	                       .out = is_out ? count : 0,
 	               });
@@ -240,7 +270,7 @@ static void place_between(struct frame_places *out, const struct index *ix,
 static bool is_last_call(const struct map *m, uint32_t function, uint64_t pc)
 {
 	const struct map_function *f = &m->functions[function];
-	uint32_t probe, block = find_block(m, f, pc - f->address, &probe);
+	uint32_t block = find_spot(m, f, pc - f->address).block;
 
 	return !block || ends_activation(m, f, block);
 }
@@ -322,10 +352,19 @@ static int by_place(const void *a, const void *b)
 	return x->segment < y->segment ? -1 : x->segment > y->segment;
 }
 
+static int by_function(const void *a, const void *b)
+{
+	const struct frame_late *x = a, *y = b;
+
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
 static void sum_places(struct frame_places *out)
 {
 	size_t kept = 0;
 
+	if (out->nlate)
+		qsort(out->late, out->nlate, sizeof(*out->late), by_function);
 	if (out->n)
 		qsort(out->items, out->n, sizeof(*out->items), by_place);
 	for (size_t i = 0; i < out->n; i++) {
@@ -368,6 +407,7 @@ void frames_place(struct frame_places *out, const struct profile *p,
 void frames_release(struct frame_places *places)
 {
 	free(places->items);
+	free(places->late);
 	free(places->trouble);
 	*places = (struct frame_places){0};
 }

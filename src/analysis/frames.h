@@ -15,6 +15,15 @@ struct frame_place {
 	uint64_t in, out; /* modulo 2^64 */
 };
 
+/*
+ * Marks that frames were stopped right before: the frame is placed in the block
+ * behind them, so they have to count it.
+ */
+struct frame_late {
+	uint32_t function, block, edge; /* its own counter; MAP_NONE: none */
+	uint64_t by;                    /* modulo 2^64 */
+};
+
 /* What a frame can do to the exactness of a function, worst last. */
 enum frame_trouble {
 	FRAME_FINE = 0,
@@ -25,6 +34,8 @@ enum frame_trouble {
 struct frame_places {
 	struct frame_place *items; /* sorted by function, block, segment */
 	size_t n, cap;
+	struct frame_late *late; /* sorted by function */
+	size_t nlate, late_cap;
 	enum frame_trouble *trouble; /* per function */
 	uint64_t nstray; /* frames that were in no function of the map */
 };

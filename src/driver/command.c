@@ -291,6 +291,10 @@ int command_build(const struct command_tools *t, const struct words *w,
 	argv_add(out, t->compiler);
 	if (t->cxx)
 		argv_add(out, "--driver-mode=g++");
+	/* clang's default, PIE, means to the plugin that there will be an
+	 * executable; first, so that a word of the user's wins */
+	if (marks && s->shared && s->compiles)
+		argv_add(out, "-fPIC");
 	for (size_t i = 0; i < w->n;) {
 		if (marks && w->items[i].origin == s->inputs_from) {
 			add_ours(out, t, o, s);

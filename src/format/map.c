@@ -245,7 +245,9 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct map_probe *x = a, *y = b;
 
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
 /* The two tables of addresses that follow the blob. */
@@ -267,14 +269,14 @@ static int read_addresses(struct parser *p, uint32_t nsites, uint32_t nprobes)
 	}
 	p->f.first_probe = m->nprobes;
 	p->f.nprobes = nprobes;
-	for (; nprobes; nprobes--) {
+	for (uint32_t i = 0; i < nprobes; i++) {
 		uint32_t offset = cursor_u32(&p->c);
-		uint32_t block = cursor_u32(&p->c);
+		uint32_t what = cursor_u32(&p->c);
 
-		if (!block || block >= p->f.nblocks)
+		if (what >= 2 * (uint64_t)p->f.nblocks + p->f.nedges)
 			return corrupt(p, "an address names no block");
 		VEC_RESERVE(m->probes, m->nprobes, m->probes_cap);
-		m->probes[m->nprobes++] = (struct map_probe){offset, block};
+		m->probes[m->nprobes++] = (struct map_probe){offset, what, i};
 	}
 	if (p->f.nprobes)
 		qsort(m->probes + p->f.first_probe, p->f.nprobes,

@@ -57,9 +57,10 @@ struct map_code {
 	uint32_t size;
 };
 
-/* The code of a block begins, or goes on, here. */
+/* What the code from here on is: abi/map.h has the numbers. */
 struct map_probe {
-	uint32_t offset, block;
+	uint32_t offset, what;
+	uint32_t order; /* the later one of two at the same place counts */
 };
 
 struct map_function {

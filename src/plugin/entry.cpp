@@ -86,6 +86,7 @@ class CairnPass : public PassInfoMixin<CairnPass>
 		if (OptLto && !AtLink && Moment == PLUGIN_LATE &&
 		    !M.getNamedGlobal("llvm.embedded.object")) {
 			leaveWord(M);
+			shim_thaw(wrap(&M));
 			return PreservedAnalyses::all();
 		}
 		plugin_options Options = options(M);

@@ -20,6 +20,7 @@ struct mode {
 	bool probes;    /* note where blocks start, for interrupted frames */
 	bool source;    /* count the CFG before optimization */
 	bool segment;   /* the delta is in %gs */
+	uint64_t key;   /* of the module, for names */
 };
 
 /*
@@ -33,12 +34,12 @@ struct node {
 	uint32_t nsegments;
 	uint32_t flags; /* CAIRN_BLOCK_* */
 	bool is_chord;
-	bool is_bare_return;   /* of tail calls: no mark may stand in it */
-	bool has_call;         /* one that a register has to survive */
-	bool is_behind_call;   /* on some path from the entry */
-	uint32_t counter;      /* 0, or 1 + counter of this block */
-	uint32_t base;         /* 0, or 1 + index of its loop's base */
-	LLVMValueRef probe_at; /* first instruction behind the marks, or NULL */
+	bool is_bare_return; /* of tail calls: no mark may stand in it */
+	bool has_call;       /* one that a register has to survive */
+	bool is_behind_call; /* on some path from the entry */
+	uint32_t counter;    /* 0, or 1 + counter of this block */
+	uint32_t base;       /* 0, or 1 + index of its loop's base */
+	LLVMValueRef probe;  /* at its top, or NULL */
 };
 
 enum edge_where {
@@ -60,8 +61,9 @@ struct edge_info {
 	uint64_t frequency; /* the compiler's estimate */
 	uint64_t weight;    /* what placement used */
 	bool is_chord;
-	uint32_t trip;    /* index, if where is AT_TRIP */
-	uint32_t counter; /* 0, or 1 + index */
+	LLVMBasicBlockRef block; /* one that was put on it, or NULL */
+	uint32_t trip;           /* index, if where is AT_TRIP */
+	uint32_t counter;        /* 0, or 1 + index */
 };
 
 /* A loop that counts itself; see trip.c. */
@@ -149,6 +151,11 @@ void marker_add_in_loop(struct marker *m, LLVMBasicBlockRef before,
 
 /* Finds the loops whose marks count from a register. */
 void bases_find(struct function *fn);
+
+/* What a probe says behind the mark of an edge, or of a way out of a loop. */
+uint32_t marker_behind_edge(const struct function *fn, edge_id e);
+/* The same for marks that marker_add will write. */
+void marker_set_behind(struct marker *m, uint32_t what);
 
 /* Writes the marks that fn->edges[] and fn->nodes[] ask for. */
 void mark_function(struct function *fn, const struct mode *mode);

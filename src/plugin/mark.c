@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOBODY_KNOWS UINT32_MAX
 #define SEGMENT_SPACE 256 /* what LLVM calls %gs */
 
 struct marker {
@@ -44,6 +45,9 @@ struct marker {
 	LLVMTypeRef i64, ptr, segment_ptr;
 	LLVMValueRef base; /* counters + delta */
 	bool is_early;     /* leave placeholders */
+	bool probes;       /* say where blocks are */
+	uint64_t key;      /* of the module */
+	uint32_t behind;   /* what to say behind the mark in hand */
 	bool by_segment;   /* no base: the delta is in a segment register */
 	bool keeps_base;   /* over calls, in a register */
 	bool is_far;       /* the place in hand is behind a call */
@@ -127,10 +131,11 @@ static LLVMValueRef slow_call(struct marker *m)
 
 /*
  * Branches to a block of its own that makes the slow call if the delta is 0.
- * Returns the delta, joined with what the slow call gave.
+ * Returns the delta, joined with what the slow call gave.  `what` is for the
+ * probe of that block, which is far away.
  */
 static LLVMValueRef checked(struct marker *m, LLVMValueRef delta,
-                            LLVMValueRef place)
+                            LLVMValueRef place, uint32_t what)
 {
 	LLVMBasicBlockRef entry = LLVMGetInstructionParent(place);
 	LLVMBasicBlockRef body = shim_split_before(place);
@@ -147,15 +152,14 @@ static LLVMValueRef checked(struct marker *m, LLVMValueRef delta,
 
 	LLVMPositionBuilderAtEnd(m->builder, slow);
 	values[1] = slow_call(m);
+	if (m->probes)
+		shim_add_probe(values[1], what);
 	LLVMBuildBr(m->builder, body);
 
 	LLVMPositionBuilderBefore(m->builder, LLVMGetFirstInstruction(body));
 	phi = LLVMBuildPhi(m->builder, m->i64, "cairn.delta");
 	LLVMAddIncoming(phi, values, blocks, 2);
 	LLVMPositionBuilderBefore(m->builder, place);
-	for (block_id i = 1; i < m->fn->g.nblocks; i++)
-		if (m->fn->nodes[i].block == entry)
-			m->fn->nodes[i].block = body; /* all its parts */
 	return phi;
 }
 
@@ -177,6 +181,7 @@ static LLVMValueRef write_prologue(struct marker *m)
 {
 	LLVMValueRef place = shim_after_allocas(m->fn->f);
 	bool is_first = shim_has_outside_callers(m->fn->f);
+	LLVMBasicBlockRef entry;
 	LLVMValueRef delta;
 
 	m->fn->nodes[1].first = place;
@@ -184,7 +189,14 @@ static LLVMValueRef write_prologue(struct marker *m)
 	if (m->by_segment && !is_first)
 		return NULL;
 	delta = load_delta(m);
-	return is_first ? checked(m, delta, place) : delta;
+	if (!is_first)
+		return delta;
+	entry = LLVMGetInstructionParent(place);
+	delta = checked(m, delta, place, CFG_OUTSIDE);
+	for (block_id i = 1; i < m->fn->g.nblocks; i++)
+		if (m->fn->nodes[i].block == entry) /* all its parts */
+			m->fn->nodes[i].block = LLVMGetInstructionParent(place);
+	return delta;
 }
 
 static LLVMValueRef base_from(struct marker *m, LLVMValueRef delta)
@@ -196,6 +208,16 @@ static LLVMValueRef base_from(struct marker *m, LLVMValueRef delta)
 	return LLVMBuildIntToPtr(m->builder, sum, m->ptr, "cairn.base");
 }
 
+/*
+ * The address behind a mark belongs to another probe, if it is known which.
+ * (A probe of the IR would not do: LLVM moves those to the top of the block.)
+ */
+static void note_mark(struct marker *m, LLVMValueRef instruction)
+{
+	if (m->probes && m->behind != NOBODY_KNOWS)
+		shim_set_behind(instruction, m->behind);
+}
+
 /* One instruction even where nothing is optimized. */
 static void count_by_asm(struct marker *m, LLVMValueRef at, bool in_segment,
                          LLVMValueRef by)
@@ -205,15 +227,16 @@ static void count_by_asm(struct marker *m, LLVMValueRef at, bool in_segment,
 	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
 	                                    types, 2, 0);
 	const char *text = in_segment ? "addq $1, %gs:$0" : "addq $1, $0";
+	LLVMValueRef call;
 	static const char constraints[] =
 	        "*m,er,~{memory},~{dirflag},~{fpsr},~{flags}";
 	LLVMValueRef code = LLVMGetInlineAsm(
 	        type, text, strlen(text), constraints, sizeof(constraints) - 1,
 	        true, false, LLVMInlineAsmDialectATT, false);
 
-	shim_set_element_type(
-	        ours(LLVMBuildCall2(m->builder, type, code, args, 2, "")),
-	        m->i64);
+	call = ours(LLVMBuildCall2(m->builder, type, code, args, 2, ""));
+	shim_set_element_type(call, m->i64);
+	note_mark(m, call);
 }
 
 /* Before optimization: a call that stands for the mark. */
@@ -246,8 +269,11 @@ static void add_to(struct marker *m, LLVMValueRef at, bool in_segment,
 	if (in_segment)
 		at = LLVMConstAddrSpaceCast(at, m->segment_ptr);
 	value = load(m, m->i64, at, "");
+	LLVMSetVolatile(value, true);
 	value = LLVMBuildAdd(m->builder, value, by, "");
-	ours(LLVMBuildStore(m->builder, value, at));
+	value = ours(LLVMBuildStore(m->builder, value, at));
+	LLVMSetVolatile(value, true);
+	note_mark(m, value);
 }
 
 /*
@@ -262,15 +288,43 @@ static LLVMValueRef base_in_shared(struct marker *m)
 	                                   : base_from(m, load_delta(m));
 }
 
-static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block)
+/*
+ * Probes make no code: they tell at which address a block starts, for frames
+ * that a signal interrupts, and which marks such a frame had still before it
+ * (abi/map.h has the numbers).
+ */
+static uint32_t before_edge(const struct function *fn, edge_id e)
+{
+	return 2 * fn->g.nblocks + e;
+}
+
+/* The block on an edge: the one that is there, or a new one. */
+static LLVMBasicBlockRef block_on_edge(struct function *fn, edge_id e)
+{
+	const struct cfg_edge *edge = &fn->g.edges[e];
+
+	if (!fn->edges[e].block)
+		fn->edges[e].block = shim_split_edge(
+		        fn->nodes[edge->src].block, fn->nodes[edge->dst].block);
+	return fn->edges[e].block;
+}
+
+/*
+ * Made at the end of a block.  The delta is looked at once more: a fiber may
+ * have gone on in a thread that has none yet.
+ */
+static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block,
+                                   uint32_t what)
 {
 	LLVMBuilderRef b = m->builder;
-	LLVMValueRef base;
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block), delta, base;
 
 	m->builder = LLVMCreateBuilderInContext(m->context);
-	LLVMPositionBuilderBefore(m->builder,
-	                          LLVMGetBasicBlockTerminator(block));
-	base = opaque(m->builder, base_from(m, load_delta(m)));
+	LLVMPositionBuilderBefore(m->builder, end);
+	delta = load_delta(m);
+	if (m->by_segment)
+		delta = checked(m, delta, end, what);
+	base = opaque(m->builder, base_from(m, delta));
 	LLVMDisposeBuilder(m->builder);
 	m->builder = b;
 	return base;
@@ -279,12 +333,25 @@ static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block)
 /* The base of the loop that the place in hand is in. */
 static LLVMValueRef base_of_loop(struct marker *m)
 {
-	const struct function *fn = m->fn;
+	struct function *fn = m->fn;
 	struct loop_base *base = &fn->bases[m->loop - 1];
-	block_id before = fn->g.edges[base->enter].src;
+	edge_id e = base->enter;
+	LLVMBasicBlockRef from = fn->nodes[fn->g.edges[e].src].block, block;
+	bool is_only_way =
+	        LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(from)) == 1;
+	bool is_counted = fn->edges[e].counter && fn->edges[e].where == AT_END;
+	uint32_t what =
+	        is_counted ? marker_behind_edge(fn, e) : before_edge(fn, e);
+	LLVMValueRef end;
 
-	if (!base->value)
-		base->value = base_at_end_of(m, fn->nodes[before].block);
+	if (base->value)
+		return base->value;
+	block = block_on_edge(fn, e);
+	end = LLVMGetBasicBlockTerminator(block);
+	if (m->probes && !is_only_way) /* else it becomes part of `from` */
+		shim_add_probe(end, what);
+	base->value = base_at_end_of(m, block, what);
+	fn->edges[e].block = LLVMGetInstructionParent(end);
 	return base->value;
 }
 
@@ -329,7 +396,9 @@ void marker_add_in_loop(struct marker *m, LLVMBasicBlockRef before,
 	LLVMBuilderRef mine = m->builder;
 
 	m->builder = b;
-	count_from(m, base_at_end_of(m, before), counter, by);
+	if (m->probes)
+		shim_add_probe(LLVMGetBasicBlockTerminator(before), m->behind);
+	count_from(m, base_at_end_of(m, before, m->behind), counter, by);
 	m->builder = mine;
 }
 
@@ -434,6 +503,58 @@ static void choose_base(struct marker *m)
 	m->keeps_base = far * COST_AGAIN > keep || shim_is_not_optimized(fn->f);
 }
 
+/* On the way into a block, all edges counted. */
+static uint32_t before_block(const struct function *fn, block_id b)
+{
+	return fn->nodes[b].counter ? fn->g.nblocks + b : b;
+}
+
+uint32_t marker_behind_edge(const struct function *fn, edge_id e)
+{
+	block_id dst = fn->g.edges[e].dst;
+
+	switch (fn->edges[e].where) {
+	case AT_ENTRY:
+	case AT_TOP:
+	case AT_END:
+	case AT_SPLIT:
+	case AT_TRIP: /* one of the ways out */
+		/* a bare return is counted on the edges into it */
+		return fn->nodes[dst].is_bare_return ? dst
+		                                     : before_block(fn, dst);
+	default:
+		return NOBODY_KNOWS;
+	}
+}
+
+void marker_set_behind(struct marker *m, uint32_t what)
+{
+	m->behind = what;
+}
+
+/*
+ * What to say at the top of a block, where its marks are still to come. Nothing
+ * for the first one: what is before its marks is before the first probe.
+ */
+static uint32_t at_top(const struct function *fn, block_id b)
+{
+	const struct cfg *g = &fn->g;
+
+	if (b == 1 && fn->nodes[b].counter)
+		return CFG_OUTSIDE;
+	for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++) {
+		edge_id e = g->in[i];
+
+		if (!fn->edges[e].counter)
+			continue;
+		if (fn->edges[e].where == AT_ENTRY)
+			return CFG_OUTSIDE;
+		if (fn->edges[e].where == AT_TOP)
+			return before_edge(fn, e);
+	}
+	return fn->nodes[b].is_bare_return ? b : before_block(fn, b);
+}
+
 static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 {
 	struct function *fn = m->fn;
@@ -444,6 +565,7 @@ static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 
 	m->is_far = is_far_edge(fn, e);
 	m->loop = loop_of_edge(fn, e);
+	m->behind = marker_behind_edge(fn, e);
 	switch (info->where) {
 	case AT_ENTRY:
 	case AT_TOP:
@@ -453,8 +575,9 @@ static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 		at = end_of(src->block);
 		break;
 	case AT_SPLIT:
-		at = LLVMGetBasicBlockTerminator(
-		        shim_split_edge(src->block, dst->block));
+		at = LLVMGetBasicBlockTerminator(block_on_edge(fn, e));
+		if (m->probes)
+			shim_add_probe(at, before_edge(fn, e));
 		break;
 	case AT_PAD:
 		at = LLVMGetBasicBlockTerminator(shim_split_pad(src->block));
@@ -488,7 +611,9 @@ static LLVMValueRef declare_counters(struct marker *m)
 	LLVMValueRef g;
 	char name[64];
 
-	snprintf(name, sizeof(name), "\1.Lcairn_cnt%u", serial);
+	/* a name that no other file has: modules may be linked as bitcode */
+	snprintf(name, sizeof(name), "\1.Lcairn_cnt%u.%08x", serial,
+	         (unsigned)m->key);
 	g = LLVMAddGlobal(m->module, type, name);
 	LLVMSetVisibility(g, LLVMHiddenVisibility);
 	LLVMSetAlignment(g, 8);
@@ -517,29 +642,24 @@ static void mark_blocks(struct marker *m)
 		}
 		m->is_far = fn->nodes[b].is_behind_call;
 		m->loop = fn->nodes[b].base;
+		m->behind = b;
 		LLVMPositionBuilderBefore(m->builder, top_of(&fn->nodes[b]));
 		count(m, fn->nodes[b].counter - 1);
 	}
 }
 
 /*
- * A probe makes no code: it tells at which address a block starts, for frames
- * that a signal interrupts.  It stands behind the marks at the block's top.
+ * A block that has nothing in it but a jump gets no probe: it may have no code
+ * at all, which is best.
  */
 static void add_probes(struct function *fn)
 {
-	for (block_id b = 1; b < fn->g.nblocks; b++)
-		if (fn->nodes[b].probe_at)
-			shim_add_probe(fn->nodes[b].probe_at, b);
-}
-
-static void choose_probes(struct function *fn)
-{
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		LLVMValueRef at = top_of(&fn->nodes[b]);
+		LLVMValueRef top = top_of(&fn->nodes[b]);
 
-		if (!LLVMIsATerminatorInst(at))
-			fn->nodes[b].probe_at = at;
+		if (at_top(fn, b) != CFG_OUTSIDE &&
+		    (!LLVMIsABranchInst(top) || LLVMIsConditional(top)))
+			fn->nodes[b].probe = shim_add_probe(top, at_top(fn, b));
 	}
 }
 
@@ -554,14 +674,22 @@ static void marker_init(struct marker *m, struct function *fn,
 	m->ptr = LLVMPointerTypeInContext(m->context, 0);
 	m->segment_ptr = LLVMPointerTypeInContext(m->context, SEGMENT_SPACE);
 	m->by_segment = mode->segment;
+	m->probes = mode->probes;
+	m->key = mode->key;
 }
 
+/* In the order in which marks at the same place run. */
 static void mark_all(struct marker *m)
 {
+	const struct edge_info *edges = m->fn->edges;
+
+	for (edge_id e = 0; e < m->fn->g.nedges; e++)
+		if (edges[e].counter && edges[e].where == AT_ENTRY)
+			mark_edge(m, e, edges[e].counter - 1);
 	mark_blocks(m);
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
-		if (m->fn->edges[e].counter)
-			mark_edge(m, e, m->fn->edges[e].counter - 1);
+		if (edges[e].counter && edges[e].where != AT_ENTRY)
+			mark_edge(m, e, edges[e].counter - 1);
 }
 
 /* After all others and the probes: they expect the CFG as it was. */
@@ -594,10 +722,9 @@ void mark_function(struct function *fn, const struct mode *mode)
 		choose_base(&m);
 		m.base = base_from(&m, delta);
 	}
-	if (mode->probes)
-		choose_probes(fn);
 	mark_all(&m);
-	add_probes(fn);
+	if (m.probes)
+		add_probes(fn);
 	mark_trips(&m);
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		shim_add_site(fn->sites[i].call, i);

@@ -268,7 +268,8 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 	}
 	shim_prepare(p->shim, f);
 	mode.strict |= !mode.slow && (has_cleanup_handler(f) ||
-	                              shim_has_foreign_personality(f));
+	                              shim_has_foreign_personality(f) ||
+	                              shim_calls_by_thunks(f));
 	function_import(&fn, f, &mode, p->shim);
 	choose_chords(p, &fn);
 	number_counters(p, &fn);
@@ -302,13 +303,14 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	size_t n;
 
 	CAIRN_TRY(parse_mode(options, &p->mode, err));
-	p->mode.segment = p->mode.segment && shim_is_executable_only(p->module);
 	if (p->mode.segment && shim_uses_gs(p->module))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "cairn: %s uses %%gs itself, where counts "
 		                  "would go; compile the whole program with "
 		                  "--cairn=edges,nogs",
 		                  LLVMGetSourceFileName(p->module, &n));
+	p->mode.segment = p->mode.segment && shim_is_executable_only(p->module);
+	p->mode.key = shim_module_key(p->module);
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);
 	if (options->feedback[0] && !has_flag(p->module, PLUGIN_MARKED))
 		return feedback_open(options->feedback, &p->feedback, err);
@@ -357,8 +359,14 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 	        .shim = s,
 	};
 
-	if (has_flag(module, PLUGIN_DONE) ||
-	    (moment == PLUGIN_EARLY &&
+	if (has_flag(module, PLUGIN_DONE)) {
+		if (moment == PLUGIN_EARLY)
+			shim_freeze(module);
+		else
+			shim_thaw(module);
+		return true;
+	}
+	if ((moment == PLUGIN_EARLY &&
 	     (!is_source || has_flag(module, PLUGIN_MARKED))))
 		return false;
 	if (open_plugin(&p, options, &err) < 0) {

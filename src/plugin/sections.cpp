@@ -10,7 +10,8 @@
 // written by us: not as LLVM's section, which is loaded and does not link into
 // position independent executables, but as part of the map records, in a
 // section that is not loaded at all.  How an address becomes a block: pseudo
-// probes, taken from LLVM's table the same way.
+// probes at the tops of blocks, and notes on the marks, which a listener to the
+// printer turns into labels.
 #include "plugin/shim.h"
 
 #include "abi/crc32c.h"
@@ -19,7 +20,9 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/CodeGen/AsmPrinter.h"
+#include "llvm/CodeGen/DebugHandlerBase.h"
 #include "llvm/CodeGen/GCMetadataPrinter.h"
+#include "llvm/CodeGen/MachineInstr.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/StackMaps.h"
 #include "llvm/IR/Constants.h"
@@ -47,6 +50,41 @@ class CairnStrategy : public GCStrategy
 	}
 };
 
+class CairnPrinter;
+
+// Hears of every machine instruction that is printed.  Only handlers of debug
+// information do; this one has none, and says so by having no printer.
+class Listener : public DebugHandlerBase
+{
+	AsmPrinter &Printer;
+	CairnPrinter &Owner;
+	std::optional<uint64_t> Behind;
+
+	// What shim_set_behind noted on the instruction.
+	static std::optional<uint64_t> noteOf(const MachineInstr &MI);
+
+      public:
+	Listener(AsmPrinter &AP, CairnPrinter &Owner)
+	    : DebugHandlerBase(&AP), Printer(AP), Owner(Owner)
+	{
+		Asm = nullptr;
+	}
+	void beginModule(Module *) override
+	{
+	}
+	void endModule() override
+	{
+	}
+	void beginFunctionImpl(const MachineFunction *) override
+	{
+	}
+	void endFunctionImpl(const MachineFunction *) override
+	{
+	}
+	void beginInstruction(const MachineInstr *MI) override;
+	void endInstruction() override;
+};
+
 // Writes counters and map records; see abi/map.h for their form.  What to
 // write comes from the named metadata PLUGIN_FUNCTIONS, one node per function:
 // the function (null if it is gone), its counters (or null), their number, and
@@ -66,22 +104,6 @@ class CairnPrinter : public GCMetadataPrinter
 		return MCBinaryExpr::createSub(
 		        MCSymbolRefExpr::create(A, Context),
 		        MCSymbolRefExpr::create(B, Context), Context);
-	}
-
-	// Takes the probes out of LLVM's table: they go into our section.
-	void collectProbes(MCContext &Context)
-	{
-		auto &Table =
-		        Context.getMCPseudoProbeTable().getProbeSections();
-
-		for (auto &[Symbol, Tree] : Table.getMCProbes())
-			for (auto &[Inlined, Node] : Tree.getChildren())
-				for (MCPseudoProbe &Probe : Node->getProbes())
-					Probes[Symbol].push_back(
-					        {difference(Probe.getLabel(),
-					                    Symbol, Context),
-					         Probe.getIndex(), 0});
-		Table = MCPseudoProbeSections();
 	}
 
 	// A record lists calling convention, flags and number of values, then
@@ -239,13 +261,30 @@ class CairnPrinter : public GCMetadataPrinter
 	unsigned NextUnique = 0x40000000;
 
       public:
+	void beginAssembly(Module &, GCModuleInfo &, AsmPrinter &AP) override
+	{
+		AP.addDebugHandler(std::make_unique<Listener>(AP, *this));
+	}
+
+	void addProbe(AsmPrinter &AP, uint64_t What)
+	{
+		MCSymbol *Here = AP.OutContext.createTempSymbol();
+
+		AP.OutStreamer->emitLabel(Here);
+		Probes[AP.CurrentFnSym].push_back(
+		        {difference(Here, AP.CurrentFnSym, AP.OutContext), What,
+		         0});
+	}
+
 	bool emitStackMaps(StackMaps &Maps, AsmPrinter &AP) override
 	{
 		const Module &M = *AP.MMI->getModule();
 		const NamedMDNode *List = M.getNamedMetadata(PLUGIN_FUNCTIONS);
 
 		collect(Maps);
-		collectProbes(AP.OutContext);
+		// LLVM's table of probes is not wanted: they are in our section
+		AP.OutContext.getMCPseudoProbeTable().getProbeSections() =
+		        MCPseudoProbeSections();
 		AP.OutStreamer->pushSection();
 		for (unsigned I = 0; List && I < List->getNumOperands(); I++) {
 			const MDNode *Node = List->getOperand(I);
@@ -287,6 +326,54 @@ class CairnPrinter : public GCMetadataPrinter
 		return true;
 	}
 };
+
+static bool isNote(const MDNode *Node, unsigned At)
+{
+	if (!Node || Node->getNumOperands() <= At)
+		return false;
+	auto *Name = dyn_cast_or_null<MDString>(Node->getOperand(At));
+	return Name && Name->getString() == PLUGIN_NOTE;
+}
+
+std::optional<uint64_t> Listener::noteOf(const MachineInstr &MI)
+{
+	if (MI.isInlineAsm())
+		for (const MachineOperand &O : MI.operands())
+			if (O.isMetadata() && isNote(O.getMetadata(), 1))
+				return mdconst::extract<ConstantInt>(
+				               O.getMetadata()->getOperand(0))
+				        ->getZExtValue();
+	for (const MachineMemOperand *O : MI.memoperands()) {
+		const MDNode *List = O->getAAInfo().Scope;
+		uint64_t What;
+
+		if (!O->isStore() || !List || !List->getNumOperands())
+			continue;
+		auto *Scope = dyn_cast<MDNode>(List->getOperand(0));
+		if (!Scope || Scope->getNumOperands() != 2 ||
+		    !isNote(dyn_cast<MDNode>(Scope->getOperand(1)), 0))
+			continue;
+		if (!cast<MDString>(Scope->getOperand(0))
+		             ->getString()
+		             .getAsInteger(10, What))
+			return What;
+	}
+	return std::nullopt;
+}
+
+void Listener::beginInstruction(const MachineInstr *MI)
+{
+	if (MI->isPseudoProbe())
+		Owner.addProbe(Printer, uint64_t(MI->getOperand(1).getImm()));
+	Behind = noteOf(*MI);
+}
+
+void Listener::endInstruction()
+{
+	if (Behind)
+		Owner.addProbe(Printer, *Behind);
+	Behind.reset();
+}
 
 GCRegistry::Add<CairnStrategy> RegisterStrategy(PLUGIN_GC, "Cairn");
 GCMetadataPrinterRegistry::Add<CairnPrinter> RegisterPrinter(PLUGIN_GC,

@@ -23,6 +23,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -253,6 +254,18 @@ void shim_add_early_site(LLVMValueRef call, uint64_t key, uint32_t id)
 	                ConstantInt::get(I32, id)});
 }
 
+uint64_t shim_module_key(LLVMModuleRef module)
+{
+	Module &M = *unwrap(module);
+	std::string Name = M.getSourceFileName() + "\n";
+
+	for (const Function &F : M)
+		if (!F.isDeclaration() && !F.hasLocalLinkage() &&
+		    !F.hasLinkOnceLinkage())
+			Name += F.getName().str() + "\n";
+	return xxh3_64bits(Name);
+}
+
 uint64_t shim_key(LLVMValueRef f)
 {
 	Function &F = *unwrap<Function>(f);
@@ -303,17 +316,52 @@ LLVMValueRef shim_placeholder(LLVMModuleRef module)
 	return wrap(F);
 }
 
-void shim_add_probe(LLVMValueRef before, uint32_t id)
+LLVMValueRef shim_add_probe(LLVMValueRef before, uint32_t what)
 {
 	Instruction *Place = unwrap<Instruction>(before);
 	IRBuilder<> Builder(Place);
 
 	Builder.SetCurrentDebugLocation(DebugLoc());
-	Builder.CreateIntrinsic(Intrinsic::pseudoprobe, {},
-	                        {Builder.getInt64(1), Builder.getInt64(id),
-	                         Builder.getInt32(0), Builder.getInt64(0)});
 	Place->getModule()->getOrInsertNamedMetadata(
 	        PseudoProbeDescMetadataName);
+	return wrap(Builder.CreateIntrinsic(
+	        Intrinsic::pseudoprobe, {},
+	        {Builder.getInt64(1), Builder.getInt64(what),
+	         Builder.getInt32(0), Builder.getInt64(0)}));
+}
+
+uint32_t shim_probed(LLVMValueRef probe)
+{
+	return uint32_t(
+	        unwrap<PseudoProbeInst>(probe)->getIndex()->getZExtValue());
+}
+
+void shim_set_probed(LLVMValueRef probe, uint32_t what)
+{
+	auto *Probe = unwrap<PseudoProbeInst>(probe);
+
+	Probe->setArgOperand(
+	        1, ConstantInt::get(Probe->getIndex()->getType(), what));
+}
+
+// A note that lasts until the assembly printer sees the machine instruction: a
+// scope of aliasing that nothing else refers to, or, for assembly, the place
+// that errors in it would be reported at.
+void shim_set_behind(LLVMValueRef instruction, uint32_t what)
+{
+	Instruction *I = unwrap<Instruction>(instruction);
+	LLVMContext &C = I->getContext();
+
+	if (isa<CallInst>(I)) {
+		auto *What = ConstantInt::get(Type::getInt64Ty(C), what);
+		I->setMetadata("srcloc",
+		               MDNode::get(C, {ConstantAsMetadata::get(What),
+		                               MDString::get(C, PLUGIN_NOTE)}));
+		return;
+	}
+	auto *Domain = MDNode::get(C, {MDString::get(C, PLUGIN_NOTE)});
+	auto *Scope = MDNode::get(C, {MDString::get(C, utostr(what)), Domain});
+	I->setMetadata(LLVMContext::MD_alias_scope, MDNode::get(C, {Scope}));
 }
 
 bool shim_may_add_probes(LLVMModuleRef module)
@@ -353,6 +401,9 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 	};
 
 	F.setGC(PLUGIN_GC);
+	// the map says where its marks and calls are: nobody may move them
+	F.removeFnAttr(Attribute::AlwaysInline);
+	F.addFnAttr(Attribute::NoInline);
 	F.setMemoryEffects(MemoryEffects::unknown()); // it counts now
 	if (!needs_personality)
 		return;
@@ -360,6 +411,54 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 		F.setUWTableKind(UWTableKind::Async);
 	if (const char *Name = personalityFor(F))
 		personality(Name);
+}
+
+// What a function must not have if it is not to be optimized.
+static const Attribute::AttrKind Wishes[] = {Attribute::OptimizeForSize,
+                                             Attribute::MinSize};
+static const char *const Kept[] = {"cairn.optsize", "cairn.minsize"};
+static const char Frozen[] = "cairn.frozen";
+
+void shim_freeze(LLVMModuleRef module)
+{
+	SmallVector<GlobalValue *, 16> Used; // or arguments would be changed
+
+	for (Function &F : *unwrap(module)) {
+		if (!F.hasGC() || F.getGC() != PLUGIN_GC || F.hasOptNone())
+			continue;
+		for (size_t I = 0; I < std::size(Wishes); I++) {
+			if (!F.hasFnAttribute(Wishes[I]))
+				continue;
+			F.removeFnAttr(Wishes[I]);
+			F.addFnAttr(Kept[I]);
+		}
+		F.addFnAttr(Attribute::OptimizeNone);
+		F.addFnAttr(Frozen);
+		Used.push_back(&F);
+	}
+	appendToCompilerUsed(*unwrap(module), Used);
+}
+
+void shim_thaw(LLVMModuleRef module)
+{
+	SmallPtrSet<const Value *, 16> Thawed;
+
+	for (Function &F : *unwrap(module)) {
+		if (!F.hasFnAttribute(Frozen))
+			continue;
+		F.removeFnAttr(Attribute::OptimizeNone);
+		F.removeFnAttr(Frozen);
+		for (size_t I = 0; I < std::size(Wishes); I++) {
+			if (!F.hasFnAttribute(Kept[I]))
+				continue;
+			F.removeFnAttr(Kept[I]);
+			F.addFnAttr(Wishes[I]);
+		}
+		Thawed.insert(&F);
+	}
+	removeFromUsedLists(*unwrap(module), [&](Constant *C) {
+		return Thawed.count(C->stripPointerCasts());
+	});
 }
 
 void shim_no_sanitize(LLVMValueRef instruction)
@@ -440,6 +539,16 @@ const char *shim_why_not(LLVMValueRef f)
 	return nullptr;
 }
 
+bool shim_calls_by_thunks(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+	StringRef Features =
+	        F.getFnAttribute("target-features").getValueAsString();
+
+	return F.hasFnAttribute(Attribute::SpeculativeLoadHardening) ||
+	       Features.contains("+retpoline") || Features.contains("+lvi-");
+}
+
 bool shim_is_not_optimized(LLVMValueRef f)
 {
 	return unwrap<Function>(f)->hasOptNone();
@@ -461,10 +570,33 @@ bool shim_has_outside_callers(LLVMValueRef f)
 	return false;
 }
 
+// As %gs, or gs: in the other syntax, or in one of the instructions.
 static bool namesGs(StringRef Assembly)
 {
-	return Assembly.contains("%gs") || Assembly.contains("gsbase") ||
-	       Assembly.contains("swapgs");
+	for (size_t At = Assembly.find("gs"); At != StringRef::npos;
+	     At = Assembly.find("gs", At + 1)) {
+		StringRef Before = Assembly.take_front(At);
+		StringRef Behind = Assembly.drop_front(At + 2);
+
+		if (Before.ends_with("%") || Before.ends_with("swap") ||
+		    Behind.starts_with("base"))
+			return true;
+		if (Behind.ltrim().starts_with(":") &&
+		    (Before.empty() ||
+		     !(isAlnum(Before.back()) || Before.back() == '_')))
+			return true;
+	}
+	return false;
+}
+
+static bool setsGs(const CallBase &Call)
+{
+	const unsigned SetGs = 0x1001; // ARCH_SET_GS
+	auto *What = Call.arg_size()
+	                     ? dyn_cast<ConstantInt>(Call.getArgOperand(0))
+	                     : nullptr;
+
+	return !What || What->getZExtValue() == SetGs;
 }
 
 static bool usesGs(const Instruction &I)
@@ -478,7 +610,7 @@ static bool usesGs(const Instruction &I)
 	if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand()))
 		return namesGs(Asm->getAsmString());
 	if (const Function *Callee = Call->getCalledFunction())
-		return Callee->getName() == "arch_prctl" ||
+		return (Callee->getName() == "arch_prctl" && setsGs(*Call)) ||
 		       Callee->getName().starts_with("llvm.x86.wrgsbase");
 	return false;
 }

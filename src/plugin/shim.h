@@ -68,12 +68,19 @@ void shim_add_site(LLVMValueRef call, uint32_t id);
 void shim_add_early_site(LLVMValueRef call, uint64_t key, uint32_t id);
 /* Defines an array of n counters for f, for marks before optimization. */
 LLVMValueRef shim_define_counters(LLVMValueRef f, uint32_t n, uint64_t key);
+/* A number that other source files have not. */
+uint64_t shim_module_key(LLVMModuleRef module);
 /* A key for f that no other function of the program has. */
 uint64_t shim_key(LLVMValueRef f);
 /* Declares the placeholder of a mark. */
 LLVMValueRef shim_placeholder(LLVMModuleRef module);
-/* Records the address of an instruction: from here on we are in block id. */
-void shim_add_probe(LLVMValueRef before, uint32_t id);
+/* Records the address of a block's first code: `what` as in abi/map.h.
+ * Wherever it stands in its block, it is about the top of it. */
+LLVMValueRef shim_add_probe(LLVMValueRef before, uint32_t what);
+uint32_t shim_probed(LLVMValueRef probe);
+void shim_set_probed(LLVMValueRef probe, uint32_t what);
+/* The same for the address behind a mark: a store, or inline assembly. */
+void shim_set_behind(LLVMValueRef instruction, uint32_t what);
 /* False if the module uses LLVM's probes for something else. */
 bool shim_may_add_probes(LLVMModuleRef module);
 /* Marks a function for the writer of map sections and for the unwinder. */
@@ -83,6 +90,12 @@ bool shim_has_foreign_personality(LLVMValueRef f);
 /* Reason to leave a function out, or NULL. */
 const char *shim_why_not(LLVMValueRef f);
 bool shim_is_not_optimized(LLVMValueRef f);
+/* True if calls of f are hardened in ways that cannot be sites. */
+bool shim_calls_by_thunks(LLVMValueRef f);
+/* Keeps the optimizer off functions that are marked already, and lets it again:
+ * their marks are where the map says. */
+void shim_freeze(LLVMModuleRef module);
+void shim_thaw(LLVMModuleRef module);
 /* True if somebody other than instrumented code of this module can call f. */
 bool shim_has_outside_callers(LLVMValueRef f);
 /* True if the module reads or sets the %gs segment. */
@@ -126,5 +139,6 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 #define PLUGIN_DONE "cairn.done"     /* nothing is left to do */
 #define PLUGIN_MARKED "cairn.marked" /* placeholders wait for the late step */
 #define PLUGIN_PLACEHOLDER "cairn.count"
+#define PLUGIN_NOTE "cairn.behind"
 
 #endif /* CAIRN_PLUGIN_SHIM_H */

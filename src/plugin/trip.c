@@ -569,16 +569,33 @@ static LLVMValueRef taken_open(const struct writer *w, LLVMValueRef slot)
 	return LLVMBuildAdd(w->b, n, LLVMConstInt(i64, TRIP_CHUNK, false), "");
 }
 
+/* A way out still holds the count of the loop, up to the addition. */
+static void hold_until(struct writer *w, edge_id e, LLVMValueRef at)
+{
+	const struct node *dst = &w->fn->nodes[w->fn->g.edges[e].dst];
+	bool is_top = LLVMGetInstructionParent(at) == dst->block;
+	uint32_t behind = is_top && dst->probe ? shim_probed(dst->probe)
+	                                       : marker_behind_edge(w->fn, e);
+
+	marker_set_behind(w->m, behind);
+	if (is_top && dst->probe)
+		shim_set_probed(dst->probe, w->t->latch);
+	else if (w->fn->nodes[w->t->head].probe)
+		shim_add_probe(at, w->t->latch);
+}
+
 /* Every way out of the loop adds up; an open loop has a slot for its limit. */
 static void write_exits(struct writer *w, LLVMValueRef slot, uint32_t counter)
 {
+	const struct function *fn = w->fn;
+
 	for (uint32_t i = 0; i < w->t->nexits; i++) {
 		edge_id e = w->t->exits[i];
-		block_id src = w->fn->g.edges[e].src;
+		LLVMBasicBlockRef from = fn->nodes[fn->g.edges[e].src].block;
+		LLVMValueRef at = shim_edge_place(from, fn->edges[e].successor);
 
-		LLVMPositionBuilderBefore(
-		        w->b, shim_edge_place(w->fn->nodes[src].block,
-		                              w->fn->edges[e].successor));
+		hold_until(w, e, at);
+		LLVMPositionBuilderBefore(w->b, at);
 		marker_add(w->m, w->b, counter,
 		           slot ? taken_open(w, slot) : taken(w));
 	}
@@ -608,12 +625,17 @@ static void write_turn(struct writer *w, LLVMValueRef slot, uint32_t counter)
 	shim_set_unlikely(LLVMBuildCondBr(w->b, test, full, rest));
 
 	LLVMPositionBuilderAtEnd(w->b, full);
+	marker_set_behind(w->m, w->t->latch);
 	marker_add(w->m, w->b, counter,
 	           LLVMConstInt(LLVMInt64TypeInContext(context), TRIP_CHUNK,
 	                        false));
 	shim_no_sanitize(
 	        LLVMBuildStore(w->b, chunk_from(w, opaque(w->b, next)), slot));
 	LLVMBuildBr(w->b, rest);
+	if (w->fn->nodes[w->t->head].probe) {
+		shim_add_probe(LLVMGetFirstInstruction(full), w->t->latch);
+		shim_add_probe(LLVMGetFirstInstruction(rest), w->t->latch);
+	}
 }
 
 static void mark_open(struct writer *w, uint32_t counter)
@@ -653,6 +675,7 @@ static void mark_bounded(struct writer *w, uint32_t counter)
 	LLVMPositionBuilderBefore(
 	        w->b, LLVMGetBasicBlockTerminator(
 	                      shim_split_edge(copied_latch, copied_head)));
+	marker_set_behind(w->m, w->t->latch);
 	marker_add_in_loop(
 	        w->m, copied_before, w->b, counter,
 	        LLVMConstInt(LLVMInt64TypeInContext(context), 1, false));

@@ -11,7 +11,6 @@
 #include <asm/prctl.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/auxv.h>
 #include <sys/syscall.h>
 
 #include "runtime/sys.h"
@@ -30,9 +29,12 @@ HIDDEN bool cairn_delta_set(int64_t delta);
  */
 static bool set_gs(int64_t value)
 {
+	struct sys_aux aux;
+
 	if (sys3(SYS_arch_prctl, ARCH_SET_GS, value, 0) == 0)
 		return true;
-	if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
+	sys_read_aux(&aux);
+	if (!(aux.hwcap2 & HWCAP2_FSGSBASE))
 		return false;
 	__asm__ volatile("wrgsbase %0" : : "r"(value));
 	return true;

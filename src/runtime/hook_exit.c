@@ -22,7 +22,8 @@
 #include "runtime/vfork.h"
 #include "runtime/walk.h"
 
-#define SHOWN __attribute__((visibility("default")))
+/* weak: a program may have its own */
+#define SHOWN __attribute__((visibility("default"), weak))
 
 const char hook_exit_member = 1;
 #define HERE ((uintptr_t)__builtin_return_address(0))

@@ -85,7 +85,8 @@ jump(void *env, int value, void (*then)(struct jump *), const struct frame *f)
 	jump_commit(&j);
 }
 
-#define SHOWN __attribute__((visibility("default")))
+/* weak: a program may have its own */
+#define SHOWN __attribute__((visibility("default"), weak))
 
 const char hook_jump_member = 1;
 

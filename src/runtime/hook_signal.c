@@ -23,7 +23,8 @@
 #include "runtime/unwind.h"
 #include "runtime/vfork.h"
 
-#define SHOWN __attribute__((visibility("default")))
+/* weak: a program may have its own */
+#define SHOWN __attribute__((visibility("default"), weak))
 
 const char hook_signal_member = 1;
 #define NSIG_ 65

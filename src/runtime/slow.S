@@ -28,7 +28,7 @@ __cairn_link_with_cairn_cc:
 	pushq	%r9
 	pushq	%r10
 	pushq	%r11
-	subq	$4096, %rsp
+	subq	$2688, %rsp		/* what the states below take */
 	andq	$-64, %rsp
 	movl	$1, %eax
 	cpuid

@@ -112,22 +112,22 @@ long sys_sigaction(int sig, const struct sys_sigaction *act,
 
 void sys_read_aux(struct sys_aux *aux)
 {
-	uint64_t pair[64][2];
-	long n;
+	uint64_t pair[2]; /* one at a time: the stack may be a small one */
 	int fd = (int)sys3(SYS_open, (long)"/proc/self/auxv",
 	                   O_RDONLY | O_CLOEXEC, 0);
 
-	aux->execfn = aux->vdso = aux->secure = 0;
+	aux->execfn = aux->vdso = aux->secure = aux->hwcap2 = 0;
 	if (fd < 0)
 		return;
-	n = sys3(SYS_read, fd, (long)pair, sizeof(pair));
-	sys1(SYS_close, fd);
-	for (long i = 0; i < n / (long)sizeof(pair[0]); i++) {
-		if (pair[i][0] == AT_EXECFN)
-			aux->execfn = pair[i][1];
-		else if (pair[i][0] == AT_SYSINFO_EHDR)
-			aux->vdso = pair[i][1];
-		else if (pair[i][0] == AT_SECURE)
-			aux->secure = pair[i][1];
+	while (sys3(SYS_read, fd, (long)pair, sizeof(pair)) == sizeof(pair)) {
+		if (pair[0] == AT_EXECFN)
+			aux->execfn = pair[1];
+		else if (pair[0] == AT_SYSINFO_EHDR)
+			aux->vdso = pair[1];
+		else if (pair[0] == AT_SECURE)
+			aux->secure = pair[1];
+		else if (pair[0] == AT_HWCAP2)
+			aux->hwcap2 = pair[1];
 	}
+	sys1(SYS_close, fd);
 }

@@ -87,7 +87,7 @@ long sys_sigaction(int sig, const struct sys_sigaction *act,
 
 /* A value of the auxiliary vector, 0 if absent; from /proc, so cache it. */
 struct sys_aux {
-	uintptr_t execfn, vdso, secure;
+	uintptr_t execfn, vdso, secure, hwcap2;
 };
 void sys_read_aux(struct sys_aux *aux);
 

@@ -11,8 +11,9 @@
 csmith writes a program from each seed.  It is built plain, with
 --cairn=edges and with --cairn=edges,all, at a level of optimization that the
 seed selects, and run.  A program whose plain build does not end in time tells
-nothing and is left out, as is one that csmith cannot write; the number of
-programs counts those that were compared.  The last line is
+nothing and is left out, as is one that csmith cannot write, and one that ends
+without its checksum: it loops forever, which lets the optimizer do anything.
+The number of programs counts those that were compared.  The last line is
 RESULT csmith programs=N mismatches=M; exit status 1 unless M is 0 and N is not.
 """
 import argparse
@@ -84,6 +85,8 @@ def compare(seed, directory, includes):
         plain = execute(exe, directory, PLAIN_TIMEOUT)
     except subprocess.TimeoutExpired:
         raise Useless from None
+    if b"checksum = " not in plain[1]:
+        raise Useless
     profiles = []
     for mode in ("edges", "edges,all"):
         exe = os.path.join(directory, mode.replace(",", "-"))

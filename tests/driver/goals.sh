@@ -131,6 +131,8 @@ has "no build id" --build-id -Wl,--build-id=none a.o
 hasnt "the user's build id" --build-id -Wl,--build-id=0xabcd a.o
 has "slow" -cairn-mode=edges,slow --cairn=edges,slow -c a.c
 has "strict" -cairn-mode=edges,strict --cairn=edges,strict -c a.c
+has "a shared object from sources" -fPIC -shared a.c
+hasnt "a shared object from objects" -fPIC -shared a.o
 has "nogs" -cairn-mode=edges,nogs --cairn=edges,nogs -c a.c
 has "all" -cairn-mode=edges,all --cairn=edges,all -c a.c
 has "weights" -cairn-mode=edges,weights=freq --cairn=edges,weights=freq -c a.c

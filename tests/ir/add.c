@@ -15,7 +15,7 @@
  * CHECK-NEXT:    je
  * CHECK-NOT:     {{add|sub|mov|lea}}q {{.*}}Lcairn_cnt0
  * CHECK-NOT:     lock
- * CHECK:         incq %gs:.Lcairn_cnt0(%rip)
+ * CHECK:         incq %gs:.Lcairn_cnt0.{{[0-9a-f]+}}(%rip)
  * CHECK-NOT:     lock
  * CHECK-NOT:     {{add|sub|mov|lea}}q {{.*}}Lcairn_cnt0
  * CHECK:         __cairn_link_with_cairn_cc
@@ -24,7 +24,7 @@
  * TABLE-LABEL: branches:
  * TABLE-NOT:     %gs
  * TABLE-DAG:     __cairn_thread@{{(GOT)?}}TPOFF
- * TABLE-DAG:     leaq .Lcairn_cnt0(%rip), [[BASE:%r[a-z0-9]+]]
+ * TABLE-DAG:     leaq .Lcairn_cnt0.{{[0-9a-f]+}}(%rip), [[BASE:%r[a-z0-9]+]]
  * TABLE-NOT:     %gs
  * TABLE-NOT:     lock
  * TABLE:         incq {{[0-9]*}}([[BASE]]

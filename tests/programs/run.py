@@ -24,6 +24,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -442,9 +443,55 @@ class Death:
                 raise Broken("not exact: %s" % inexact)
 
 
+@dataclasses.dataclass
+class Stop:
+    """stopped.c, ended by a timer wherever it is: no count may be off."""
+    opt: str
+    mode: str = "edges"
+    full: bool = False
+
+    RUNS = 15
+
+    def name(self):
+        return "stopped/%s/%s" % (self.opt.strip("-"), self.mode)
+
+    def attempt(self, directory, _generated):
+        os.makedirs(directory)
+        exe = os.path.join(directory, "stopped")
+        source = os.path.join(HERE, "stopped.c")
+        call([CAIRN_CC, "--cairn=" + self.mode, *VERIFY, self.opt, "-g",
+              "-D_GNU_SOURCE", source, "-o", exe])
+        with open(source, encoding="utf-8") as f:
+            places = [n for n, line in enumerate(f, 1) if "HERE(" in line][1:]
+        for i in range(self.RUNS):
+            self.run(directory, exe, 2000 + 137 * i, places)
+
+    def run(self, directory, exe, moment, places):
+        own = os.path.join(directory, "own")
+        profile = os.path.join(directory, "%d.cairn" % moment)
+        status = subprocess.run([exe, own, str(moment)], timeout=TIMEOUT,
+                                env=dict(os.environ, CAIRN_OUT=profile),
+                                check=False).returncode
+        if status != -signal.SIGALRM:
+            raise Broken("status %d, not a timer's" % status)
+        check(profile)
+        with open(own, "rb") as f:
+            truth = struct.unpack("<%dq" % len(places),
+                                  f.read(8 * len(places)))
+        counts = lines(profile)
+        found = [counts["stopped.c", line] for line in places]
+        # the block that it was in may not have got to its own count
+        ahead = [a - b for a, b in zip(found, truth)]
+        if min(ahead) < 0 or sum(ahead) > 1:
+            raise Broken("after %d us: counts %s, kept %s" % (
+                moment, found, list(truth)))
+
+
 def deaths():
     segv, kill = signal.SIGSEGV, signal.SIGKILL
-    return [Death("short", segv), Death("long", segv),
+    return [*(Stop(opt, mode) for opt in ("-O0", "-O1", "-O2", "-O3")
+              for mode in ("edges", "edges,all", "edges,nogs")),
+            Death("short", segv), Death("long", segv),
             Death("short", segv, "edges,strict"),
             Death("runs", kill), Death("run", kill)]
 
