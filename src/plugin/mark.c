@@ -50,6 +50,7 @@ struct marker {
 	uint32_t behind;   /* what to say behind the mark in hand */
 	bool by_segment;   /* no base: the delta is in a segment register */
 	bool keeps_base;   /* over calls, in a register */
+	bool is_first;     /* may be the first one of its thread: it looks */
 	bool is_far;       /* the place in hand is behind a call */
 	uint32_t loop;     /* of the place in hand: node.base */
 };
@@ -180,16 +181,16 @@ LLVMValueRef opaque(LLVMBuilderRef b, LLVMValueRef v)
 static LLVMValueRef write_prologue(struct marker *m)
 {
 	LLVMValueRef place = shim_after_allocas(m->fn->f);
-	bool is_first = shim_has_outside_callers(m->fn->f);
 	LLVMBasicBlockRef entry;
 	LLVMValueRef delta;
 
+	m->is_first = shim_has_outside_callers(m->fn->f);
 	m->fn->nodes[1].first = place;
 	LLVMPositionBuilderBefore(m->builder, place);
-	if (m->by_segment && !is_first)
+	if (m->by_segment && !m->is_first)
 		return NULL;
 	delta = load_delta(m);
-	if (!is_first)
+	if (!m->is_first)
 		return delta;
 	entry = LLVMGetInstructionParent(place);
 	delta = checked(m, delta, place, CFG_OUTSIDE);
@@ -310,8 +311,8 @@ static LLVMBasicBlockRef block_on_edge(struct function *fn, edge_id e)
 }
 
 /*
- * Made at the end of a block.  The delta is looked at once more: a fiber may
- * have gone on in a thread that has none yet.
+ * Made at the end of a block.  Behind a call the delta is looked at once more: a
+ * fiber may have gone on in a thread that has none yet.
  */
 static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block,
                                    uint32_t what)
@@ -322,7 +323,7 @@ static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block,
 	m->builder = LLVMCreateBuilderInContext(m->context);
 	LLVMPositionBuilderBefore(m->builder, end);
 	delta = load_delta(m);
-	if (m->by_segment)
+	if (m->by_segment && (m->is_far || !m->is_first))
 		delta = checked(m, delta, end, what);
 	base = opaque(m->builder, base_from(m, delta));
 	LLVMDisposeBuilder(m->builder);
