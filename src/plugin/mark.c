@@ -311,8 +311,8 @@ static LLVMBasicBlockRef block_on_edge(struct function *fn, edge_id e)
 }
 
 /*
- * Made at the end of a block.  Behind a call the delta is looked at once more: a
- * fiber may have gone on in a thread that has none yet.
+ * Made at the end of a block.  Behind a call the delta is looked at once more:
+ * a fiber may have gone on in a thread that has none yet.
  */
 static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block,
                                    uint32_t what)

@@ -9,7 +9,7 @@ int work(int);
 
 /* CHECK-LABEL: quiet:
  * CHECK-DAG:     leaq .Lcairn_cnt0.{{[0-9a-f]+}}(%rip)
- * CHECK-DAG:     movq %fs:__cairn_delta@TPOFF
+ * CHECK-DAG:     addq %fs:__cairn_delta@TPOFF
  * CHECK:         incq {{[0-9]*}}(%r{{[a-z0-9]+}})
  * CHECK:       .Lfunc_end0:
  */
