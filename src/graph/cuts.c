@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which edges to cut when a function has too many paths.
+ *
+ * A cut of an edge u -> v turns the P(u) * N(v) paths through it (P from the
+ * start, N to the end) into P(u) that end and N(v) that begin there.  Coldest
+ * first by weight alone would cut many edges that divide next to nothing, such
+ * as the sides of the last branch, so a weight is set against what it buys:
+ *
+ *     cost = weight / (share * bits),
+ *     share = P(u) * N(v) / all paths,  bits = log2 min(P(u), N(v)),
+ *
+ * the share of the paths that the cut divides, and by how many bits.  Where a
+ * branch has a cold side the cold side goes; in a chain of equal branches the
+ * edge in the middle goes, or both sides of the branch there.
+ *
+ * P and N run to 2^V: numbers here have a 32-bit exponent of their own, and
+ * logarithms are fixed point, linear between powers of two (within 0.09): this
+ * is a heuristic, but the same on every machine.  One round takes several
+ * edges if they lie a full limit of paths apart, so that a chain of n branches
+ * needs about as many rounds as one of a hundred.
+ *
+ * Invariant: a chosen edge has P(u) > 1 and N(v) > 1, so cutting it leaves
+ * fewer paths than before or as many (2 * 2); every round cuts, so rounds end.
+ * Cost: O(E log E) a round.
+ */
+#include "graph/cuts.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "graph/dag.h"
+
+/* A large number: m * 2^e, with m below 2^63, and at least 2^62 if e > 0. */
+struct cuts_number {
+	uint64_t m;
+	uint32_t e;
+};
+
+/* Logarithms to the base 2 have this many bits behind the point. */
+#define CUTS_POINT 16
+
+static struct cuts_number cuts_sum(struct cuts_number a, struct cuts_number b)
+{
+	struct cuts_number sum = a.e >= b.e ? a : b;
+	struct cuts_number less = a.e >= b.e ? b : a;
+	uint32_t shift = sum.e - less.e;
+
+	sum.m += shift < 64 ? less.m >> shift : 0;
+	if (sum.m >> 63) {
+		sum.m >>= 1;
+		sum.e++;
+	}
+	return sum;
+}
+
+/* The logarithm of a; 0 for 0. */
+static int64_t cuts_log(struct cuts_number a)
+{
+	int top;
+	uint64_t fraction;
+
+	if (a.m == 0)
+		return 0;
+	top = 63 - __builtin_clzll(a.m);
+	fraction = a.m ^ (uint64_t)1 << top;
+	fraction = top > CUTS_POINT ? fraction >> (top - CUTS_POINT)
+	                            : fraction << (CUTS_POINT - top);
+	return ((int64_t)a.e + top) * (1 << CUTS_POINT) + (int64_t)fraction;
+}
+
+struct cuts_candidate {
+	int64_t cost; /* logarithm */
+	int64_t from; /* logarithm of P(u) */
+	edge_id e;
+};
+
+struct cuts {
+	const struct dag *d;
+	const uint64_t *weight;
+	const bool *keep;
+	int64_t *from, *to; /* logarithms of P and N, per vertex */
+	uint32_t ncandidates;
+	struct cuts_candidate *candidates;
+};
+
+static void cuts_measure_from(struct cuts *c, struct cuts_number *number)
+{
+	const struct dag *d = c->d;
+
+	for (uint32_t i = 0; i < d->norder; i++) {
+		uint32_t v = d->order[i];
+		struct cuts_number n = {v == DAG_START, 0};
+
+		for (uint32_t j = d->in_at[v]; j < d->in_at[v + 1]; j++)
+			n = cuts_sum(n, number[d->edges[d->in[j]].src]);
+		number[v] = n;
+		c->from[v] = cuts_log(n);
+	}
+}
+
+static void cuts_measure_to(struct cuts *c, struct cuts_number *number)
+{
+	const struct dag *d = c->d;
+
+	for (uint32_t i = d->norder; i-- > 0;) {
+		uint32_t v = d->order[i];
+		struct cuts_number n = {v == dag_end(d), 0};
+
+		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++)
+			n = cuts_sum(n, number[d->edges[e].dst]);
+		number[v] = n;
+		c->to[v] = cuts_log(n);
+	}
+}
+
+static int64_t cuts_cost(const struct cuts *c, const struct dag_edge *edge,
+                         int64_t bits)
+{
+	uint64_t weight = c->weight ? c->weight[edge->of] : 1;
+	int64_t lost = c->to[DAG_START] - c->from[edge->src] - c->to[edge->dst];
+
+	if (lost < 0)
+		lost = 0; /* rounding */
+	if (weight > INT64_MAX - 1)
+		weight = INT64_MAX - 1;
+	return cuts_log((struct cuts_number){weight + 1, 0}) + lost -
+	       cuts_log((struct cuts_number){(uint64_t)bits, 0});
+}
+
+static void cuts_consider(struct cuts *c, const struct dag_edge *edge)
+{
+	int64_t from = c->from[edge->src], to = c->to[edge->dst];
+	int64_t bits = from < to ? from : to;
+
+	if (edge->kind != DAG_STEP || edge->src == DAG_START ||
+	    edge->dst == dag_end(c->d) || (c->keep && c->keep[edge->of]) ||
+	    bits == 0)
+		return;
+	c->candidates[c->ncandidates++] = (struct cuts_candidate){
+	        .cost = cuts_cost(c, edge, bits),
+	        .from = from,
+	        .e = edge->of,
+	};
+}
+
+static int cuts_compare(const void *pa, const void *pb)
+{
+	const struct cuts_candidate *a = pa, *b = pb;
+
+	if (a->cost != b->cost)
+		return a->cost < b->cost ? -1 : 1;
+	return a->e < b->e ? -1 : a->e > b->e;
+}
+
+/* Takes candidates in order, but none within a limit of one taken before. */
+static uint32_t cuts_take(const struct cuts *c, uint64_t limit, edge_id *cut)
+{
+	int64_t width = cuts_log((struct cuts_number){limit / 2 + 1, 0});
+	size_t nbands = (size_t)(c->to[DAG_START] / width) + 3;
+	bool *taken = xcalloc(nbands, sizeof(*taken));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->ncandidates; i++) {
+		size_t band = (size_t)(c->candidates[i].from / width) + 1;
+
+		/* rounding may make P(u) larger than all paths */
+		band = band < nbands - 1 ? band : nbands - 2;
+		if (taken[band - 1] || taken[band] || taken[band + 1])
+			continue;
+		taken[band] = true;
+		cut[n++] = c->candidates[i].e;
+	}
+	free(taken);
+	return n;
+}
+
+uint32_t cuts_choose(const struct dag *d, const uint64_t *weight,
+                     const bool *keep, uint64_t limit, edge_id *cut)
+{
+	struct cuts c = {
+	        .d = d,
+	        .weight = weight,
+	        .keep = keep,
+	        .from = xcalloc(d->nvertices, sizeof(*c.from)),
+	        .to = xcalloc(d->nvertices, sizeof(*c.to)),
+	        .candidates =
+	                xcalloc((size_t)d->nedges + 1, sizeof(*c.candidates)),
+	};
+	struct cuts_number *number = xcalloc(d->nvertices, sizeof(*number));
+	uint32_t n;
+
+	cuts_measure_from(&c, number);
+	cuts_measure_to(&c, number);
+	for (uint32_t e = 0; e < d->nedges; e++)
+		cuts_consider(&c, &d->edges[e]);
+	if (c.ncandidates > 1)
+		qsort(c.candidates, c.ncandidates, sizeof(*c.candidates),
+		      cuts_compare);
+	n = cuts_take(&c, limit, cut);
+	free(number);
+	free(c.from);
+	free(c.to);
+	free(c.candidates);
+	return n;
+}
