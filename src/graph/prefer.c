@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Preferential path profiling: small numbers for interesting paths.
+ *
+ * K. Vaswani, "Efficient online path profiling", thesis, 2007, section 3.3,
+ * figure 3.10.  Vertices are processed from the end backwards, and an edge gets
+ * the least value that keeps paths apart which part at its source: for every
+ * prefix q that interesting paths come by, what goes on over this edge must lie
+ * above what went on over the edges before it, cis(q).  The greatest of what
+ * the prefixes ask for is the value (the join).  Edges without interesting
+ * paths get 0.
+ *
+ * The interesting paths form a tree of prefixes, one node each; sorted by
+ * their number, the paths through a node stand together, in the order of the
+ * edges that they take.  A node needs only the interval of its paths' sums, as
+ * far as edges have values: all of them rise by the value of the edge to it.
+ *
+ * FIT goes beyond print: sums must differ, but intervals may overlap, so the
+ * least value above 0 - min is taken at which no sum of a path meets that of
+ * another one with the same prefix.  It fills the holes of figure 3.11.  As
+ * either may win, BEST tries both.
+ *
+ * Invariant: once a vertex is done, two paths that part there have different
+ * sums (lemma 3.3.3), and later values are added to both alike; all sums of
+ * paths through a finished vertex are >= 0.
+ * Other paths may have any sum; their Ball-Larus number tells them apart.
+ *
+ * Oracle: proof_paths sums value[] along every path, and compares.
+ * Cost: INTERVALS O(length of all paths); FIT O(paths^2) more, as every pair
+ * is compared where it parts, and only there.
+ */
+#include "graph/prefer.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "graph/dag.h"
+#include "graph/paths.h"
+
+/* Sums stay below this on the way, so that no sum of two overflows. */
+#define PREFER_HUGE ((int64_t)1 << 61)
+#define PREFER_MAX_SIZE ((uint64_t)1 << 32)
+
+/* A prefix of interesting paths. */
+struct prefix {
+	uint32_t parent;
+	uint32_t edge;       /* the last DAG edge of the prefix */
+	uint32_t first, end; /* its paths: number[first .. end - 1] */
+	int64_t min, max;    /* of their sums from here on */
+	int64_t cis;         /* 1 + the greatest sum over the edges so far */
+};
+
+struct preferring {
+	const struct paths *p;
+	struct prefer *f;
+	enum prefer_method method;
+	uint32_t nprefixes, prefixes_cap;
+	struct prefix *prefixes; /* [0] is the empty one */
+	/* prefixes by last edge: by_edge[at[e]] .. by_edge[at[e + 1] - 1] */
+	uint32_t *at, *by_edge;
+	int64_t *sum;   /* FIT: per path, as far as edges have values */
+	bool *conflict; /* FIT: values that are no good, from the least on */
+	size_t conflict_cap;
+	bool too_large;
+};
+
+/* --- the tree of prefixes ------------------------------------------------ */
+
+static int prefer_compare(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Sorts the numbers, drops repeated ones, refuses wrong ones. */
+static int prefer_take(struct prefer *f, const struct paths *p,
+                       const uint64_t *interesting, uint32_t n,
+                       struct cairn_err *err)
+{
+	f->number = xcalloc((size_t)n + 1, sizeof(*f->number));
+	f->slot = xcalloc((size_t)n + 1, sizeof(*f->slot));
+	if (n > 0)
+		memcpy(f->number, interesting, n * sizeof(*interesting));
+	if (n > 1)
+		qsort(f->number, n, sizeof(*f->number), prefer_compare);
+	for (uint32_t i = 0; i < n; i++) {
+		if (f->number[i] >= p->n)
+			return cairn_fail(err, CAIRN_E_MISMATCH,
+			                  "interesting path %" PRIu64
+			                  " of a function with %" PRIu64,
+			                  f->number[i], p->n);
+		if (f->n == 0 || f->number[f->n - 1] != f->number[i])
+			f->number[f->n++] = f->number[i];
+	}
+	return 0;
+}
+
+static uint32_t preferring_add(struct preferring *w, uint32_t parent,
+                               uint32_t edge, uint32_t first)
+{
+	VEC_RESERVE(w->prefixes, w->nprefixes, w->prefixes_cap);
+	w->prefixes[w->nprefixes] =
+	        (struct prefix){.parent = parent, .edge = edge, .first = first};
+	return w->nprefixes++;
+}
+
+/* Builds the tree, path after path: each shares a prefix with the last one. */
+static void preferring_grow(struct preferring *w)
+{
+	uint32_t nvertices = w->p->dag.nvertices;
+	uint32_t *route = xcalloc(nvertices, sizeof(*route));
+	/* the prefixes of the path before, by length */
+	uint32_t *last = xcalloc((size_t)nvertices + 1, sizeof(*last));
+	uint32_t nlast = 0;
+
+	last[0] = preferring_add(w, CFG_NONE, CFG_NONE, 0);
+	for (uint32_t i = 0; i < w->f->n; i++) {
+		uint32_t n = paths_route(w->p, w->f->number[i], route), k = 0;
+
+		while (k < nlast && w->prefixes[last[k + 1]].edge == route[k])
+			k++;
+		for (; k < n; k++)
+			last[k + 1] = preferring_add(w, last[k], route[k], i);
+		nlast = n;
+		for (k = 0; k <= n; k++)
+			w->prefixes[last[k]].end = i + 1;
+	}
+	free(route);
+	free(last);
+}
+
+/* Sorts the prefixes by their last edge. */
+static void preferring_sort(struct preferring *w)
+{
+	uint32_t nedges = w->p->dag.nedges;
+	uint32_t *next;
+
+	w->at = xcalloc((size_t)nedges + 1, sizeof(*w->at));
+	w->by_edge = xcalloc(w->nprefixes, sizeof(*w->by_edge));
+	for (uint32_t i = 1; i < w->nprefixes; i++)
+		w->at[w->prefixes[i].edge + 1]++;
+	for (uint32_t e = 0; e < nedges; e++)
+		w->at[e + 1] += w->at[e];
+	next = xcalloc((size_t)nedges + 1, sizeof(*next));
+	memcpy(next, w->at, (size_t)nedges * sizeof(*next));
+	for (uint32_t i = 1; i < w->nprefixes; i++)
+		w->by_edge[next[w->prefixes[i].edge]++] = i;
+	free(next);
+}
+
+/* --- the value of one edge ------------------------------------------------ */
+
+/* Figure 3.10, lines 3 to 12.  *least: the least that keeps sums >= 0. */
+static int64_t preferring_join(const struct preferring *w, uint32_t e,
+                               int64_t *least)
+{
+	int64_t value = INT64_MIN;
+
+	*least = INT64_MIN;
+	for (uint32_t i = w->at[e]; i < w->at[e + 1]; i++) {
+		const struct prefix *to = &w->prefixes[w->by_edge[i]];
+		int64_t asked = w->prefixes[to->parent].cis - to->min;
+
+		if (asked > value)
+			value = asked;
+		if (-to->min > *least)
+			*least = -to->min;
+	}
+	return value;
+}
+
+/* Marks the values at which a path of `to` meets one that parted before. */
+static void preferring_collide(struct preferring *w, const struct prefix *to,
+                               int64_t least, int64_t most)
+{
+	uint32_t before = w->prefixes[to->parent].first;
+
+	for (uint32_t i = before; i < to->first; i++)
+		for (uint32_t k = to->first; k < to->end; k++) {
+			int64_t value = w->sum[i] - w->sum[k];
+
+			if (value >= least && value <= most)
+				w->conflict[value - least] = true;
+		}
+}
+
+/* The least value from `least` on that keeps all sums apart; `most` does. */
+static int64_t preferring_fit(struct preferring *w, uint32_t e, int64_t least,
+                              int64_t most)
+{
+	size_t n = (size_t)(most - least) + 1;
+	int64_t value = least;
+
+	if (n > w->conflict_cap) {
+		w->conflict = xrealloc(w->conflict, n, sizeof(*w->conflict));
+		w->conflict_cap = n;
+	}
+	memset(w->conflict, 0, n * sizeof(*w->conflict));
+	for (uint32_t i = w->at[e]; i < w->at[e + 1]; i++)
+		preferring_collide(w, &w->prefixes[w->by_edge[i]], least, most);
+	while (w->conflict[value - least])
+		value++;
+	return value;
+}
+
+/* Adds the value of e to all paths through it. */
+static void preferring_raise(struct preferring *w, uint32_t e, int64_t value)
+{
+	w->f->value[e] = value;
+	for (uint32_t i = w->at[e]; i < w->at[e + 1]; i++) {
+		const struct prefix *to = &w->prefixes[w->by_edge[i]];
+		struct prefix *q = &w->prefixes[to->parent];
+
+		if (q->cis == 0 || to->min + value < q->min)
+			q->min = to->min + value;
+		if (q->cis == 0 || to->max + value > q->max)
+			q->max = to->max + value;
+		q->cis = q->max + 1;
+		if (q->cis > PREFER_HUGE)
+			w->too_large = true;
+		for (uint32_t k = to->first; w->sum && k < to->end; k++)
+			w->sum[k] += value;
+	}
+}
+
+static void preferring_edge(struct preferring *w, uint32_t e, uint64_t max_size)
+{
+	int64_t least, value;
+
+	if (w->at[e] == w->at[e + 1])
+		return; /* no interesting path */
+	value = preferring_join(w, e, &least);
+	if (w->method == PREFER_FIT) {
+		if ((uint64_t)(value - least) > max_size)
+			w->too_large = true;
+		else
+			value = preferring_fit(w, e, least, value);
+	}
+	preferring_raise(w, e, value);
+}
+
+/* --- all of them ------------------------------------------------------------
+ */
+
+static void preferring_assign(struct preferring *w, uint64_t max_size)
+{
+	const struct dag *d = &w->p->dag;
+
+	for (uint32_t i = d->norder; i-- > 0 && !w->too_large;) {
+		uint32_t v = d->order[i];
+
+		for (uint32_t e = d->out_at[v];
+		     e < d->out_at[v + 1] && !w->too_large; e++)
+			preferring_edge(w, e, max_size);
+	}
+	w->f->size = (uint64_t)w->prefixes[0].cis;
+	if (w->f->size > max_size)
+		w->too_large = true;
+}
+
+static void prefer_set_slots(struct prefer *f, const struct paths *p)
+{
+	uint32_t *route = xcalloc(p->dag.nvertices, sizeof(*route));
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		uint32_t n = paths_route(p, f->number[i], route);
+		uint64_t sum = 0; /* may run below 0 on the way */
+
+		for (uint32_t k = 0; k < n; k++)
+			sum += (uint64_t)f->value[route[k]];
+		assert(sum < f->size);
+		f->slot[i] = sum;
+	}
+	free(route);
+}
+
+/* Numbers the paths that f holds, by one method.  False if too large. */
+static bool prefer_assign(struct prefer *f, const struct paths *p,
+                          enum prefer_method method, uint64_t max_size)
+{
+	struct preferring w = {.p = p, .f = f, .method = method};
+
+	f->value = xcalloc((size_t)p->dag.nedges + 1, sizeof(*f->value));
+	if (method == PREFER_FIT)
+		w.sum = xcalloc((size_t)f->n + 1, sizeof(*w.sum));
+	preferring_grow(&w);
+	preferring_sort(&w);
+	preferring_assign(&w, max_size);
+	if (!w.too_large)
+		prefer_set_slots(f, p);
+	free(w.prefixes);
+	free(w.at);
+	free(w.by_edge);
+	free(w.sum);
+	free(w.conflict);
+	return !w.too_large;
+}
+
+/* Numbers by FIT as well, and keeps it if it is better than what f has. */
+static bool prefer_improve(struct prefer *f, const struct paths *p, bool ok,
+                           uint64_t max_size)
+{
+	struct prefer other = {
+	        .n = f->n,
+	        .number = f->number,
+	        .slot = xcalloc((size_t)f->n + 1, sizeof(*other.slot)),
+	};
+	bool fits = prefer_assign(&other, p, PREFER_FIT, max_size);
+
+	if (fits && (!ok || other.size < f->size)) {
+		struct prefer swap = *f;
+
+		*f = other;
+		other = swap;
+	}
+	free(other.value);
+	free(other.slot);
+	return ok || fits;
+}
+
+int prefer_init(struct prefer *f, const struct paths *p,
+                const uint64_t *interesting, uint32_t n,
+                const struct prefer_options *options, struct cairn_err *err)
+{
+	uint64_t max_size =
+	        options->max_size ? options->max_size : PREFER_MAX_SIZE;
+	enum prefer_method first =
+	        options->method == PREFER_FIT ? PREFER_FIT : PREFER_INTERVALS;
+	int result;
+	bool ok;
+
+	*f = (struct prefer){0};
+	result = prefer_take(f, p, interesting, n, err);
+	if (result < 0) {
+		prefer_release(f);
+		return result;
+	}
+	ok = prefer_assign(f, p, first, max_size);
+	if (options->method == PREFER_BEST && f->n <= PREFER_FIT_MAX)
+		ok = prefer_improve(f, p, ok, max_size);
+	if (ok)
+		return 0;
+	result = cairn_fail(err, CAIRN_E_LIMIT,
+	                    "%" PRIu32 " interesting paths need more than "
+	                    "%" PRIu64 " slots",
+	                    f->n, max_size);
+	prefer_release(f);
+	return result;
+}
+
+void prefer_release(struct prefer *f)
+{
+	free(f->value);
+	free(f->number);
+	free(f->slot);
+	*f = (struct prefer){0};
+}
+
+void prefer_owners(const struct prefer *f, uint64_t *owner)
+{
+	for (uint64_t s = 0; s < f->size; s++)
+		owner[s] = PREFER_NONE;
+	for (uint32_t i = 0; i < f->n; i++) {
+		assert(owner[f->slot[i]] == PREFER_NONE);
+		owner[f->slot[i]] = f->number[i];
+	}
+}
+
+double prefer_delta(const struct prefer *f)
+{
+	return f->n ? (double)f->size / (double)f->n : 0;
+}
