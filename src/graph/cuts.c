@@ -26,6 +26,7 @@
  */
 #include "graph/cuts.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -158,9 +159,13 @@ static int cuts_compare(const void *pa, const void *pb)
 static uint32_t cuts_take(const struct cuts *c, uint64_t limit, edge_id *cut)
 {
 	int64_t width = cuts_log((struct cuts_number){limit / 2 + 1, 0});
-	size_t nbands = (size_t)(c->to[DAG_START] / width) + 3;
-	bool *taken = xcalloc(nbands, sizeof(*taken));
+	bool *taken;
+	size_t nbands;
 	uint32_t n = 0;
+
+	assert(width > 0);
+	nbands = (size_t)(c->to[DAG_START] / width) + 3;
+	taken = xcalloc(nbands, sizeof(*taken));
 
 	for (uint32_t i = 0; i < c->ncandidates; i++) {
 		size_t band = (size_t)(c->candidates[i].from / width) + 1;

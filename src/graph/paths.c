@@ -141,10 +141,9 @@ static uint32_t paths_route_to(const struct paths *p, uint64_t number,
 uint32_t paths_route(const struct paths *p, uint64_t number, uint32_t *route)
 {
 	uint64_t rest;
-	uint32_t n = paths_route_to(p, number, dag_end(&p->dag), route, &rest);
 
-	assert(number < p->n && rest == 0);
-	return n;
+	assert(number < p->n);
+	return paths_route_to(p, number, dag_end(&p->dag), route, &rest);
 }
 
 /*
