@@ -52,6 +52,71 @@ static void paths_number(struct paths *p)
 	p->n = p->npaths[DAG_START];
 }
 
+static bool paths_is_inside(const struct cfg *g, edge_id e)
+{
+	return g->edges[e].src != CFG_OUTSIDE && g->edges[e].dst != CFG_OUTSIDE;
+}
+
+/* The rules of dag_init for indirect branches. */
+static int paths_check_asked(const struct cfg *g, const enum dag_how *asked,
+                             struct cairn_err *err)
+{
+	bool *from = xcalloc(g->nblocks, sizeof(*from));
+	bool *to = xcalloc(g->nblocks, sizeof(*to));
+	edge_id bad = CFG_NONE;
+
+	for (edge_id e = 0; e < g->nedges; e++)
+		if (asked[e] == DAG_INDIRECT) {
+			from[g->edges[e].src] = true;
+			to[g->edges[e].dst] = true;
+		}
+	for (edge_id e = 0; e < g->nedges; e++) {
+		bool indirect = asked[e] == DAG_INDIRECT;
+
+		if (from[g->edges[e].src] != indirect ||
+		    to[g->edges[e].dst] != indirect ||
+		    (indirect && !paths_is_inside(g, e)))
+			bad = e;
+	}
+	free(from);
+	free(to);
+	if (bad == CFG_NONE)
+		return 0;
+	return cairn_fail(err, CAIRN_E_CORRUPT,
+	                  "edge %" PRIu32 " mixes indirect and other branches",
+	                  bad);
+}
+
+/* Makes the cuts that are given. */
+static int paths_take_cuts(struct paths *p, const struct paths_options *o,
+                           struct cairn_err *err)
+{
+	const struct cfg *g = p->dag.g;
+	bool *given = xcalloc((size_t)g->nedges + 1, sizeof(*given));
+	edge_id bad = CFG_NONE;
+	uint32_t cap = 0;
+
+	for (uint32_t i = 0; i < o->ncuts; i++) {
+		edge_id e = o->cuts[i];
+
+		if (e >= g->nedges || given[e] ||
+		    p->dag.how[e] != DAG_THROUGH || !paths_is_inside(g, e)) {
+			bad = e;
+			break;
+		}
+		given[e] = true;
+		VEC_RESERVE(p->cuts, p->ncuts, cap);
+		p->cuts[p->ncuts++] = e;
+	}
+	free(given);
+	if (p->ncuts < o->ncuts)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "edge %" PRIu32 " cannot be cut", bad);
+	dag_cut(&p->dag, p->cuts, p->ncuts);
+	return 0;
+}
+
+/* Cuts for the limit, once. */
 static int paths_cut(struct paths *p, const struct paths_options *o,
                      uint64_t limit, struct cairn_err *err)
 {
@@ -70,27 +135,36 @@ static int paths_cut(struct paths *p, const struct paths_options *o,
 	return 0;
 }
 
-int paths_init(struct paths *p, const struct cfg *g,
-               const struct paths_options *options, struct cairn_err *err)
+static int paths_number_and_cut(struct paths *p, const struct paths_options *o,
+                                struct cairn_err *err)
 {
-	uint64_t limit = options->limit ? options->limit : PATHS_LIMIT;
-	size_t nedges = (size_t)g->nedges + 3 * (size_t)g->nblocks;
+	uint64_t limit = o->limit ? o->limit : PATHS_LIMIT;
 
-	*p = (struct paths){0};
-	dag_init(&p->dag, g, options->asked);
-	p->npaths = xcalloc(p->dag.nvertices, sizeof(*p->npaths));
-	p->value = xcalloc(nedges, sizeof(*p->value));
+	CAIRN_TRY(paths_take_cuts(p, o, err));
 	paths_number(p);
 	while (p->n >= limit) {
-		int result = paths_cut(p, options, limit, err);
-
-		if (result < 0) {
-			paths_release(p);
-			return result;
-		}
+		CAIRN_TRY(paths_cut(p, o, limit, err));
 		paths_number(p);
 	}
 	return 0;
+}
+
+int paths_init(struct paths *p, const struct cfg *g,
+               const struct paths_options *options, struct cairn_err *err)
+{
+	size_t nedges = (size_t)g->nedges + 3 * (size_t)g->nblocks;
+	int result;
+
+	*p = (struct paths){0};
+	if (options->asked)
+		CAIRN_TRY(paths_check_asked(g, options->asked, err));
+	dag_init(&p->dag, g, options->asked);
+	p->npaths = xcalloc(p->dag.nvertices, sizeof(*p->npaths));
+	p->value = xcalloc(nedges, sizeof(*p->value));
+	result = paths_number_and_cut(p, options, err);
+	if (result < 0)
+		paths_release(p);
+	return result;
 }
 
 void paths_release(struct paths *p)

@@ -19,6 +19,11 @@ struct paths_options {
 	const uint64_t *weight;    /* per CFG edge, or NULL: all alike */
 	const bool *keep;          /* per CFG edge, or NULL: never cut these */
 	uint64_t limit;            /* 0: PATHS_LIMIT */
+	/* edges to cut to begin with: those of an earlier paths_init, for the
+	 * same numbers without its weights.  They differ from edges that are
+	 * asked for in that they open no cycle. */
+	const edge_id *cuts;
+	uint32_t ncuts;
 };
 
 /* The paths of a function and their numbers, 0 .. n - 1. */
@@ -28,18 +33,21 @@ struct paths {
 	uint64_t *npaths; /* per vertex: paths from there to the end */
 	uint64_t *value; /* per DAG edge: along a path they sum to its number */
 	uint32_t ncuts;
-	edge_id *cuts; /* edges cut for the limit, in order */
+	edge_id *cuts; /* those given, then those cut for the limit */
 };
 
 /*
  * Numbers the paths of g.  If there are `limit` or more, cuts edges until
  * there are fewer: see cuts.h.
  *
- * Requires: as dag_init; limit is 0 or at least 2.
+ * Requires: cfg_link(g) done, g outlives p; limit is 0 or at least 2.
  * Ensures:  0 < n < limit if g has a way in, and else n = 0; every path has a
  *           number of its own.  With indirect branches, numbers that pair a
- *           branch with a target of another one are unused.
- * Fails:    CAIRN_E_LIMIT if what may be cut does not suffice; p is released.
+ *           branch with a target of another one are unused.  The result is a
+ *           function of g, asked and p->cuts alone.
+ * Fails:    CAIRN_E_CORRUPT if asked breaks the rules of dag_init, or cuts are
+ *           no edges that can be cut; CAIRN_E_LIMIT if what may be cut does not
+ *           suffice.  p is then released.
  * Memory:   until paths_release.
  */
 int paths_init(struct paths *p, const struct cfg *g,

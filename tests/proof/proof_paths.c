@@ -102,7 +102,7 @@ static void subject_go_indirect(struct subject *s, struct rng *r)
 	for (uint32_t i = 0; i < nlandings; i++)
 		cfg_add_edge(&s->g, old.nblocks + i, rng_below(r, old.nblocks));
 	s->has_indirect = true;
-	s->asked = xcalloc((size_t)s->g.nedges + 3 * 5, sizeof(*s->asked));
+	s->asked = xcalloc((size_t)s->g.nedges + 15, sizeof(*s->asked));
 	for (block_id b = 1; b < old.nblocks; b++)
 		for (uint32_t i = rng_below(r, 5); indirect[b] && i < 5; i++)
 			s->asked[cfg_add_edge(
@@ -399,6 +399,26 @@ static const char *judge_cuts(const struct work *w)
 			return "a cut edge is not cut";
 	}
 	return NULL;
+}
+
+/* A reader has the cuts and no weights: it must find the same numbers. */
+static const char *judge_again(const struct work *w)
+{
+	struct paths_options o = {
+	        .asked = w->s->asked,
+	        .cuts = w->p.cuts,
+	        .ncuts = w->p.ncuts,
+	};
+	struct paths again;
+	bool same;
+
+	if (paths_init(&again, &w->s->g, &o, NULL) < 0)
+		return "the cuts are refused";
+	same = again.dag.nedges == w->p.dag.nedges && again.n == w->p.n &&
+	       memcmp(again.value, w->p.value,
+	              again.dag.nedges * sizeof(*again.value)) == 0;
+	paths_release(&again);
+	return same ? NULL : "the cuts give other numbers";
 }
 
 static const char *judge_edges(const struct work *w)
@@ -829,6 +849,8 @@ static const char *judge_version(const struct subject *s, enum version version)
 		wrong = "two operations in one place";
 	if (!wrong)
 		wrong = judge_cuts(&w);
+	if (!wrong && version == RIGHT)
+		wrong = judge_again(&w);
 	if (!wrong)
 		wrong = judge_edges(&w);
 	if (!wrong)

@@ -401,6 +401,76 @@ static void test_counts_with_cuts(void **state)
 	cfg_release(&g);
 }
 
+/* The list of cuts alone gives the same numbers again. */
+static void test_cuts_again(void **state)
+{
+	struct paths_options o = {0};
+	struct paths p, again;
+	uint64_t *weight;
+	struct cfg g;
+
+	(void)state;
+	graph_diamonds(&g, 100);
+	weight = calloc(g.nedges, sizeof(*weight));
+	assert_non_null(weight);
+	weight_heuristic(&g, weight);
+	o.weight = weight;
+	assert_int_equal(paths_init(&p, &g, &o, NULL), 0);
+	assert_true(p.ncuts > 0);
+	o = (struct paths_options){.cuts = p.cuts, .ncuts = p.ncuts};
+	assert_int_equal(paths_init(&again, &g, &o, NULL), 0);
+	assert_int_equal(again.n, p.n);
+	assert_int_equal(again.ncuts, p.ncuts);
+	assert_int_equal(again.dag.nedges, p.dag.nedges);
+	assert_memory_equal(again.value, p.value,
+	                    p.dag.nedges * sizeof(*p.value));
+	free(weight);
+	paths_release(&p);
+	paths_release(&again);
+	cfg_release(&g);
+}
+
+static void assert_cut_refused(const struct cfg *g, edge_id first,
+                               edge_id second)
+{
+	edge_id cuts[] = {first, second};
+	struct paths_options o = {.cuts = cuts, .ncuts = 2};
+	struct cairn_err err;
+	struct paths p;
+
+	assert_int_equal(paths_init(&p, g, &o, &err), CAIRN_E_CORRUPT);
+}
+
+/* What may come from a damaged file. */
+static void test_bad_options(void **state)
+{
+	enum dag_how asked[FIG1_NEDGES] = {[FIG1_Q_A] = DAG_INDIRECT};
+	struct paths_options o = {.asked = asked};
+	struct cairn_err err;
+	struct paths p;
+	struct cfg g;
+
+	(void)state;
+	graph_figure_1(&g);
+	assert_cut_refused(&g, FIG1_P_Q, FIG1_NEDGES);
+	assert_cut_refused(&g, FIG1_P_Q, FIG1_P_Q);
+	assert_cut_refused(&g, FIG1_EXIT_P, FIG1_P_Q);
+	assert_cut_refused(&g, FIG1_P_Q, FIG1_R_EXIT);
+	assert_cut_refused(&g, FIG1_P_Q, FIG1_C_P);
+	/* Q has another edge out, which is not indirect */
+	assert_int_equal(paths_init(&p, &g, &o, &err), CAIRN_E_CORRUPT);
+	asked[FIG1_Q_B] = DAG_INDIRECT;
+	assert_int_equal(paths_init(&p, &g, &o, &err), 0);
+	paths_release(&p);
+	/* R gets A > R and B > R */
+	asked[FIG1_A_R] = DAG_INDIRECT;
+	assert_int_equal(paths_init(&p, &g, &o, &err), CAIRN_E_CORRUPT);
+	asked[FIG1_A_R] = DAG_THROUGH;
+	asked[FIG1_EXIT_P] = asked[FIG1_C_P] = DAG_INDIRECT;
+	assert_int_equal(paths_init(&p, &g, &o, &err), CAIRN_E_CORRUPT);
+	cfg_release(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +486,8 @@ int main(void)
 	        cmocka_unit_test(test_cold_first),
 	        cmocka_unit_test(test_keep),
 	        cmocka_unit_test(test_counts_with_cuts),
+	        cmocka_unit_test(test_cuts_again),
+	        cmocka_unit_test(test_bad_options),
 	};
 
 	return cmocka_run_group_tests_name("paths", tests, NULL, NULL);
