@@ -153,8 +153,7 @@ static int64_t cuts_cost(const struct cuts *c, const struct dag_edge *edge,
 
 	if (lost < 0)
 		lost = 0; /* rounding */
-	if (weight > INT64_MAX - 1)
-		weight = INT64_MAX - 1;
+	assert(weight < INT64_MAX);
 	return cuts_log((struct cuts_number){weight + 1, 0}) + lost -
 	       cuts_log((struct cuts_number){(uint64_t)bits, 0});
 }

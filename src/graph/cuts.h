@@ -17,7 +17,7 @@ struct dag;
  * weight[] is per CFG edge, or NULL: all alike.  Edges of keep[], which may be
  * NULL, are never chosen.
  *
- * Requires: limit >= 2.
+ * Requires: limit >= 2; weights below 2^63 - 1 (see WEIGHT_MAX).
  * Ensures: the edges are THROUGH and between blocks; cut[] depends on nothing
  *          but the arguments.
  * Memory:  cut[] has room for all CFG edges.

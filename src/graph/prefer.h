@@ -43,7 +43,8 @@ struct prefer {
  * Finds the values for interesting paths, given by their numbers in p; numbers
  * may repeat.
  *
- * Ensures:  slots are distinct; if n > 0 one of them is 0, one size - 1.
+ * Ensures:  slots are distinct; if n > 0 one of them is 0, one size - 1;
+ *           size <= p->n.
  * Fails:    CAIRN_E_MISMATCH for a number that is not below p->n, and
  *           CAIRN_E_LIMIT if size would be above max_size; f is released.
  * Memory:   until prefer_release.

@@ -828,6 +828,8 @@ static const char *judge_slots(const struct work *w)
 	const struct prefer *f = &w->f;
 	bool first = f->n == 0, last = f->n == 0;
 
+	if (f->size > w->p.n)
+		return "preference needs more than all numbers";
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (f->slot[i] >= f->size)
 			return "a slot is too large";

@@ -190,6 +190,8 @@ static void test_edge_counts(void **state)
 		assert_int_equal(paths_count(&p, number[i], 1, edge, NULL), 0);
 	dead = PATH_MAKE(&g, P, Q);
 	dead.end = PATH_UNFINISHED;
+	assert_int_equal(path_block(&dead, &g, 0), P);
+	assert_int_equal(path_block(&dead, &g, 1), Q);
 	assert_int_equal(paths_encode(&p, &dead, &sum, NULL), 0);
 	assert_int_equal(paths_count_prefix(&p, sum, Q, 1, edge, NULL), 0);
 	assert_memory_equal(edge, truth, sizeof(truth));
