@@ -249,10 +249,9 @@ void dag_release(struct dag *d)
 void dag_cut(struct dag *d, const edge_id *edges, uint32_t nedges)
 {
 	for (uint32_t i = 0; i < nedges; i++) {
-		const struct cfg_edge *edge = &d->g->edges[edges[i]];
-
 		assert(d->how[edges[i]] == DAG_THROUGH &&
-		       edge->src != CFG_OUTSIDE && edge->dst != CFG_OUTSIDE);
+		       d->g->edges[edges[i]].src != CFG_OUTSIDE &&
+		       d->g->edges[edges[i]].dst != CFG_OUTSIDE);
 		d->how[edges[i]] = DAG_CUT;
 	}
 	dag_build(d);

@@ -282,6 +282,10 @@ void finish_process(uint32_t how, uint32_t signal, const struct unwind *u)
 		t->is_walked = true;
 	}
 	claim();
+	/* threads that were in the slow call then are known from here on, and
+	 * later ones wait */
+	rt_enter(&mask);
+	rt_leave(&mask);
 	park_others();
 	rt_enter(&mask);
 	out_seal(how, signal);

@@ -448,23 +448,34 @@ class Stop:
     """stopped.c, ended by a timer wherever it is: no count may be off."""
     opt: str
     mode: str = "edges"
+    threads: bool = False    # by the first thread: its counts must add up
     full: bool = False
 
     RUNS = 15
 
     def name(self):
-        return "stopped/%s/%s" % (self.opt.strip("-"), self.mode)
+        return "stopped/%s/%s%s" % (self.opt.strip("-"), self.mode,
+                                    "/threads" if self.threads else "")
 
     def attempt(self, directory, _generated):
         os.makedirs(directory)
         exe = os.path.join(directory, "stopped")
         source = os.path.join(HERE, "stopped.c")
         call([CAIRN_CC, "--cairn=" + self.mode, *VERIFY, self.opt, "-g",
-              "-D_GNU_SOURCE", source, "-o", exe])
+              "-D_GNU_SOURCE", "-pthread", source, "-o", exe])
         with open(source, encoding="utf-8") as f:
             places = [n for n, line in enumerate(f, 1) if "HERE(" in line][1:]
         for i in range(self.RUNS):
-            self.run(directory, exe, 2000 + 137 * i, places)
+            if self.threads:
+                self.run_threads(directory, exe, 61 * i)
+            else:
+                self.run(directory, exe, 2000 + 137 * i, places)
+
+    def run_threads(self, directory, exe, moment):
+        profile = os.path.join(directory, "%d.cairn" % moment)
+        call([exe, os.path.join(directory, "own"), str(moment), "threads"],
+             env=dict(os.environ, CAIRN_OUT=profile))
+        check(profile)
 
     def run(self, directory, exe, moment, places):
         own = os.path.join(directory, "own")
@@ -489,7 +500,8 @@ class Stop:
 
 def deaths():
     segv, kill = signal.SIGSEGV, signal.SIGKILL
-    return [*(Stop(opt, mode) for opt in ("-O0", "-O1", "-O2", "-O3")
+    return [*(Stop(opt, "edges,all", True) for opt in ("-O0", "-O2")),
+            *(Stop(opt, mode) for opt in ("-O0", "-O1", "-O2", "-O3")
               for mode in ("edges", "edges,all", "edges,nogs")),
             Death("short", segv), Death("long", segv),
             Death("short", segv, "edges,strict"),

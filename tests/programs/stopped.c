@@ -4,8 +4,13 @@
  * program keeps the count of each of its blocks in a file, too.
  *
  *     stopped FILE MICROSECONDS
+ *     stopped FILE MICROSECONDS threads
+ *
+ * With threads it is the first one that ends the program, while others run or
+ * are about to.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -71,17 +76,39 @@ static NOINLINE unsigned work(unsigned n, unsigned s)
 	return s;
 }
 
+static void *forever(void *seed)
+{
+	unsigned s = (unsigned)(long)seed;
+
+	for (;;)
+		s = work(20, s);
+	return NULL;
+}
+
+static void end_with_threads(unsigned moment)
+{
+	pthread_t thread;
+
+	for (long i = 1; i <= 6; i++)
+		if (pthread_create(&thread, NULL, forever, (void *)i))
+			exit(1);
+	usleep(moment);
+	exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	struct itimerval timer = {.it_value.tv_usec = 1000};
 	int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
 	unsigned s = 1;
 
-	if (argc != 3 || fd < 0 || ftruncate(fd, 4096) < 0)
+	if (argc < 3 || fd < 0 || ftruncate(fd, 4096) < 0)
 		return 1;
 	own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (own == MAP_FAILED)
 		return 1;
+	if (argc == 4)
+		end_with_threads((unsigned)atoi(argv[2]));
 	timer.it_value.tv_usec = atoi(argv[2]);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	for (;;)
