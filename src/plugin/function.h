@@ -62,6 +62,7 @@ struct edge_info {
 	uint64_t weight;    /* what placement used */
 	bool is_chord;
 	LLVMBasicBlockRef block; /* one that was put on it, or NULL */
+	LLVMValueRef probe;      /* at the top of that block, or NULL */
 	uint32_t trip;           /* index, if where is AT_TRIP */
 	uint32_t counter;        /* 0, or 1 + index */
 };

@@ -331,6 +331,14 @@ static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block,
 	return base;
 }
 
+/* At the top of the block on an edge, unless there is one. */
+static void probe_edge(struct marker *m, edge_id e, LLVMValueRef in,
+                       uint32_t what)
+{
+	if (m->probes && !m->fn->edges[e].probe)
+		m->fn->edges[e].probe = shim_add_probe(in, what);
+}
+
 /* The base of the loop that the place in hand is in. */
 static LLVMValueRef base_of_loop(struct marker *m)
 {
@@ -340,7 +348,9 @@ static LLVMValueRef base_of_loop(struct marker *m)
 	LLVMBasicBlockRef from = fn->nodes[fn->g.edges[e].src].block, block;
 	bool is_only_way =
 	        LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(from)) == 1;
-	bool is_counted = fn->edges[e].counter && fn->edges[e].where == AT_END;
+	/* a mark that is on the edge already runs first */
+	bool is_counted = fn->edges[e].counter &&
+	                  (fn->edges[e].where == AT_END || fn->edges[e].block);
 	uint32_t what =
 	        is_counted ? marker_behind_edge(fn, e) : before_edge(fn, e);
 	LLVMValueRef end;
@@ -349,8 +359,8 @@ static LLVMValueRef base_of_loop(struct marker *m)
 		return base->value;
 	block = block_on_edge(fn, e);
 	end = LLVMGetBasicBlockTerminator(block);
-	if (m->probes && !is_only_way) /* else it becomes part of `from` */
-		shim_add_probe(end, what);
+	if (!is_only_way) /* else it becomes part of `from` */
+		probe_edge(m, e, end, what);
 	base->value = base_at_end_of(m, block, what);
 	fn->edges[e].block = LLVMGetInstructionParent(end);
 	return base->value;
@@ -577,8 +587,7 @@ static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 		break;
 	case AT_SPLIT:
 		at = LLVMGetBasicBlockTerminator(block_on_edge(fn, e));
-		if (m->probes)
-			shim_add_probe(at, before_edge(fn, e));
+		probe_edge(m, e, at, before_edge(fn, e));
 		break;
 	case AT_PAD:
 		at = LLVMGetBasicBlockTerminator(shim_split_pad(src->block));
@@ -730,6 +739,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		shim_add_site(fn->sites[i].call, i);
 	shim_prepare_function(fn->f, !mode->strict);
+	shim_pin(fn->f);
 	LLVMDisposeBuilder(m.builder);
 }
 
@@ -812,5 +822,6 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode)
 		LLVMDisposeBuilder(m.builder);
 	}
 	shim_prepare_function(f, !mode->strict);
+	shim_pin(f);
 	free(found);
 }

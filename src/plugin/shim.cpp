@@ -401,9 +401,6 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 	};
 
 	F.setGC(PLUGIN_GC);
-	// the map says where its marks and calls are: nobody may move them
-	F.removeFnAttr(Attribute::AlwaysInline);
-	F.addFnAttr(Attribute::NoInline);
 	F.setMemoryEffects(MemoryEffects::unknown()); // it counts now
 	if (!needs_personality)
 		return;
@@ -411,6 +408,14 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 		F.setUWTableKind(UWTableKind::Async);
 	if (const char *Name = personalityFor(F))
 		personality(Name);
+}
+
+void shim_pin(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+
+	F.removeFnAttr(Attribute::AlwaysInline);
+	F.addFnAttr(Attribute::NoInline);
 }
 
 // What a function must not have if it is not to be optimized.

@@ -92,6 +92,8 @@ const char *shim_why_not(LLVMValueRef f);
 bool shim_is_not_optimized(LLVMValueRef f);
 /* True if calls of f are hardened in ways that cannot be sites. */
 bool shim_calls_by_thunks(LLVMValueRef f);
+/* The map says where the marks of f are: nobody may inline it any more. */
+void shim_pin(LLVMValueRef f);
 /* Keeps the optimizer off functions that are marked already, and lets it again:
  * their marks are where the map says. */
 void shim_freeze(LLVMModuleRef module);

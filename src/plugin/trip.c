@@ -574,14 +574,16 @@ static void hold_until(struct writer *w, edge_id e, LLVMValueRef at)
 {
 	const struct node *dst = &w->fn->nodes[w->fn->g.edges[e].dst];
 	bool is_top = LLVMGetInstructionParent(at) == dst->block;
-	uint32_t behind = is_top && dst->probe ? shim_probed(dst->probe)
-	                                       : marker_behind_edge(w->fn, e);
+	LLVMValueRef probe = is_top ? dst->probe : w->fn->edges[e].probe;
 
-	marker_set_behind(w->m, behind);
-	if (is_top && dst->probe)
-		shim_set_probed(dst->probe, w->t->latch);
-	else if (w->fn->nodes[w->t->head].probe)
-		shim_add_probe(at, w->t->latch);
+	if (probe) { /* what it said holds behind the addition */
+		marker_set_behind(w->m, shim_probed(probe));
+		shim_set_probed(probe, w->t->latch);
+	} else {
+		marker_set_behind(w->m, marker_behind_edge(w->fn, e));
+		if (w->fn->nodes[w->t->head].probe)
+			shim_add_probe(at, w->t->latch);
+	}
 }
 
 /* Every way out of the loop adds up; an open loop has a slot for its limit. */
