@@ -22,6 +22,21 @@ HIDDEN __thread int64_t __cairn_delta __attribute__((tls_model("local-exec")));
 
 HIDDEN bool cairn_delta_set(int64_t delta);
 
+/* Asked once, early: there is no answer any more when the first thread is gone.
+ * Requires: the runtime's lock. */
+static bool may_use_instruction(void)
+{
+	static bool was_asked, answer;
+	struct sys_aux aux;
+
+	if (!was_asked) {
+		sys_read_aux(&aux);
+		answer = aux.hwcap2 & HWCAP2_FSGSBASE;
+		was_asked = true;
+	}
+	return answer;
+}
+
 /*
  * The system call takes no negative value, which a static-pie needs: it is
  * loaded above everything else.  The instruction does, but valgrind, for one,
@@ -29,15 +44,13 @@ HIDDEN bool cairn_delta_set(int64_t delta);
  */
 static bool set_gs(int64_t value)
 {
-	struct sys_aux aux;
+	bool may = may_use_instruction();
 
 	if (sys3(SYS_arch_prctl, ARCH_SET_GS, value, 0) == 0)
 		return true;
-	sys_read_aux(&aux);
-	if (!(aux.hwcap2 & HWCAP2_FSGSBASE))
-		return false;
-	__asm__ volatile("wrgsbase %0" : : "r"(value));
-	return true;
+	if (may)
+		__asm__ volatile("wrgsbase %0" : : "r"(value));
+	return may;
 }
 
 /* 0 is "none yet": %gs stays, for code that has looked already. */
