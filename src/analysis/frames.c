@@ -6,7 +6,9 @@
  * lists for every call that may not return, with block and segment.  A frame
  * that died between calls (a fault, a signal) is known by where it was: the
  * last probe at or before that address names the block, and the last call of
- * that block before it the segment.
+ * that block before it the segment.  Marks that it was stopped before are still
+ * to come, as the probe says: the frame is placed behind them, and `late` lists
+ * the counters that lack it.
  *
  * Not every return address is a site.  The map leaves out calls behind which
  * nothing follows (a tail call, a call that never returns): the flow has left
@@ -20,8 +22,8 @@
  *
  * Invariant: the places are sorted and each occurs once.
  * Breaks when: code of a block is not contiguous and has no probe of its own
- * (13 of 3718 sites measured on Lua, MECHANISMS.md 1): an asynchronous frame
- * may then be charged to a neighbour.
+ * (13 of 3718 sites measured on Lua): an asynchronous frame may then be charged
+ * to a neighbour.
  * Cost: O((sites + frames) log sites).
  */
 #include "analysis/frames.h"

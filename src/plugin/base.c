@@ -6,7 +6,7 @@
  * forwards a store to the next load of the same counter sooner if both are
  * relative to a general register: `incq 64(%rbx)` over and over takes 1 cycle
  * each on AMD EPYC, `incq %gs:64+counters(%rip)` and also the plain
- * `incq 64+counters(%rip)` take 6 (bzip2: 1.10 against 1.14 times the plain
+ * `incq 64+counters(%rip)` take 6 (bzip2: 1.07 against 1.14 times the plain
  * run).  So marks in loops without calls, where no register has to be saved
  * for it, count from counters + delta in a register, found once before the
  * outermost such loop.
