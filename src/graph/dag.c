@@ -41,7 +41,10 @@ static void dag_take_asked(struct dag *d, const enum dag_how *asked)
 		        edge->src != CFG_OUTSIDE && edge->dst != CFG_OUTSIDE;
 
 		assert(!asked || asked[e] != DAG_INDIRECT || inside);
-		if (!dfs_is_reached(&reach, edge->src))
+		assert(!asked || asked[e] != DAG_IGNORED ||
+		       edge->dst == CFG_OUTSIDE);
+		if (!dfs_is_reached(&reach, edge->src) ||
+		    (asked && asked[e] == DAG_IGNORED))
 			d->how[e] = DAG_UNREACHED;
 		else if (asked && inside &&
 		         (asked[e] == DAG_CUT || asked[e] == DAG_INDIRECT))
@@ -128,6 +131,7 @@ static void dag_add_out(struct dag *d, block_id b)
 			d->edge_of[e] = gather;
 			break;
 		case DAG_UNREACHED:
+		case DAG_IGNORED:
 			break;
 		}
 	}

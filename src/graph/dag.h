@@ -9,11 +9,12 @@
 
 /* What becomes of an edge of the control-flow graph. */
 enum dag_how {
-	DAG_THROUGH,  /* paths run through it */
-	DAG_BACK,     /* retreating: ends a path and begins the next */
-	DAG_CUT,      /* the same, because somebody asked for it */
-	DAG_INDIRECT, /* the same, of an indirect branch: no code fits on it */
-	DAG_UNREACHED /* its source cannot be reached */
+	DAG_THROUGH,   /* paths run through it */
+	DAG_BACK,      /* retreating: ends a path and begins the next */
+	DAG_CUT,       /* the same, because somebody asked for it */
+	DAG_INDIRECT,  /* the same, of an indirect branch: no code fits on it */
+	DAG_UNREACHED, /* its source cannot be reached, or it was IGNORED */
+	DAG_IGNORED    /* asked for: a way out that is no part of any path */
 };
 
 enum dag_kind {
@@ -72,7 +73,9 @@ static inline uint32_t dag_hub(const struct dag *d)
 /*
  * Makes the graph.  asked[] has one entry per CFG edge, or is NULL: DAG_CUT
  * and DAG_INDIRECT end paths at the edge, anything else leaves the decision to
- * the walk.  A cut of a way in or out changes nothing.
+ * the walk.  A cut of a way in or out changes nothing.  DAG_IGNORED is for ways
+ * out that nothing is known of until they are taken (a call that does not come
+ * back): who needs their counts has them from the flow.
  *
  * Requires: cfg_link(g) done, g outlives d.  Indirect edges run between blocks;
  *           a block with one out has no other edges out, a block with one in

@@ -57,7 +57,7 @@ static bool paths_is_inside(const struct cfg *g, edge_id e)
 	return g->edges[e].src != CFG_OUTSIDE && g->edges[e].dst != CFG_OUTSIDE;
 }
 
-/* The rules of dag_init for indirect branches. */
+/* The rules of dag_init. */
 static int paths_check_asked(const struct cfg *g, const enum dag_how *asked,
                              struct cairn_err *err)
 {
@@ -75,7 +75,8 @@ static int paths_check_asked(const struct cfg *g, const enum dag_how *asked,
 
 		if (from[g->edges[e].src] != indirect ||
 		    to[g->edges[e].dst] != indirect ||
-		    (indirect && !paths_is_inside(g, e)))
+		    (indirect && !paths_is_inside(g, e)) ||
+		    (asked[e] == DAG_IGNORED && g->edges[e].dst != CFG_OUTSIDE))
 			bad = e;
 	}
 	free(from);
@@ -83,7 +84,8 @@ static int paths_check_asked(const struct cfg *g, const enum dag_how *asked,
 	if (bad == CFG_NONE)
 		return 0;
 	return cairn_fail(err, CAIRN_E_CORRUPT,
-	                  "edge %" PRIu32 " mixes indirect and other branches",
+	                  "edge %" PRIu32 " mixes indirect and other branches, "
+	                  "or is left out and no way out",
 	                  bad);
 }
 

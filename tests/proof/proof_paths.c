@@ -12,7 +12,8 @@
  * the path register, executed along it, must count that number.  On the way
  * the register must give every prefix.  The same for preferential numbers of a
  * random interesting set, by both methods: slots are distinct, and a path is
- * taken for interesting exactly if it is.
+ * taken for interesting exactly if it is.  The same number must come out if
+ * loops that are numbered by themselves (local.h) are asked for their turns.
  *
  * Then random executions: many paths in a row, deaths in the middle, children
  * of forks.  The counts of all edges must follow from what was counted.
@@ -37,6 +38,7 @@
 #include "graph/cfg.h"
 #include "graph/dag.h"
 #include "graph/increments.h"
+#include "graph/local.h"
 #include "graph/paths.h"
 #include "graph/prefer.h"
 #include "graph/weight.h"
@@ -48,6 +50,7 @@ enum {
 	NSAMPLES = 60,    /* draw so many otherwise */
 	PREFIX_MAX = 100, /* paths whose prefixes are checked */
 	INTERESTING_MAX = 60,
+	TURNS_MAX = 100,
 	NWALKS = 6
 };
 
@@ -178,6 +181,7 @@ enum version {
 	NO_ALIAS_CHECK,
 	NO_NEGATIVE,
 	NO_UNFINISHED,
+	TURNS_FORGET_END,
 	NVERSIONS
 };
 
@@ -193,6 +197,7 @@ static const char *const version_name[NVERSIONS] = {
         "aliases taken for interesting",
         "no negative values",
         "unfinished frames forgotten",
+        "turns without their last edge",
 };
 
 struct work {
@@ -207,6 +212,8 @@ struct work {
 	uint64_t *owner;
 	struct increments prefer_inc;
 	struct machine prefer_m;
+	struct local *locals; /* loops numbered by themselves */
+	uint32_t nlocals, locals_cap;
 	uint32_t npaths; /* judged so far */
 	uint8_t *seen;   /* per number, if all are listed */
 };
@@ -290,6 +297,17 @@ static void work_prefer(struct work *w)
 	                w->s->weight);
 }
 
+static void work_find_loops(struct work *w)
+{
+	for (block_id b = 1; b < w->s->g.nblocks; b++) {
+		VEC_RESERVE(w->locals, w->nlocals, w->locals_cap);
+		w->nlocals +=
+		        local_init(&w->locals[w->nlocals], &w->p, b, TURNS_MAX);
+	}
+	for (uint32_t i = 0; i < w->nlocals; i++) /* they have moved */
+		w->locals[i].paths.dag.g = &w->locals[i].g;
+}
+
 static void work_init(struct work *w, const struct subject *s,
                       enum version version)
 {
@@ -307,6 +325,7 @@ static void work_init(struct work *w, const struct subject *s,
 	if (!w->is_kept)
 		paths_init(&w->p, &s->g, &o, NULL);
 	work_prefer(w); /* before values are spoiled */
+	work_find_loops(w);
 	work_spoil_paths(w);
 	increments_init(&w->inc, &w->p.dag, w->p.value, s->weight);
 	work_spoil_increments(w, &w->inc);
@@ -325,6 +344,9 @@ static void work_release(struct work *w)
 	prefer_release(&w->f);
 	free(w->owner);
 	free(w->seen);
+	for (uint32_t i = 0; i < w->nlocals; i++)
+		local_release(&w->locals[i]);
+	free(w->locals);
 	paths_release(&w->p);
 }
 
@@ -538,8 +560,96 @@ static const char *judge_preference(struct work *w, const struct path *path,
 	return NULL;
 }
 
+static void path_push(struct path *path, edge_id e)
+{
+	VEC_RESERVE(path->edges, path->nedges, path->edges_cap);
+	path->edges[path->nedges++] = e;
+}
+
+/* --- turns ---------------------------------------------------------------- */
+
+static const struct local *loop_at(const struct work *w, block_id head)
+{
+	for (uint32_t i = 0; i < w->nlocals; i++)
+		if (w->locals[i].head == head)
+			return &w->locals[i];
+	return NULL;
+}
+
+static edge_id local_edge(const struct local *l, edge_id e)
+{
+	edge_id own = 1;
+
+	while (own < l->g.nedges && l->edge[own] != e)
+		own++;
+	return own;
+}
+
+/* The turn that begins with the i-th edge of a path; *i is then behind it. */
+static bool take_turn(const struct work *w, const struct local *l,
+                      const struct path *path, uint32_t *i, uint64_t *sum)
+{
+	struct path turn = {.enters = true, .first = local_block(l, l->head)};
+	block_id at = l->head;
+	uint64_t number;
+	bool ok;
+
+	path_push(&turn, 0);
+	do {
+		edge_id e = path->edges[(*i)++];
+
+		path_push(&turn, local_edge(l, e));
+		at = w->s->g.edges[e].dst;
+	} while (at != l->head && at != CFG_OUTSIDE &&
+	         local_block(l, at) != CFG_NONE);
+	turn.end = PATH_LEAVES;
+	ok = paths_encode(&l->paths, &turn, &number, NULL) == 0;
+	if (ok)
+		*sum += l->sum[number];
+	if (w->version == TURNS_FORGET_END)
+		*sum -= w->p.value[w->p.dag.edge_of[path->edges[*i - 1]]];
+	path_release(&turn);
+	return ok;
+}
+
+static uint64_t value_of(const struct work *w, edge_id e)
+{
+	const struct dag *d = &w->p.dag;
+	uint64_t value = w->p.value[d->edge_of[e]];
+
+	if (d->how[e] == DAG_INDIRECT)
+		value += w->p.value[d->scatter_of[w->s->g.edges[e].dst]];
+	return value;
+}
+
+/* The number of a path from the sums of its turns. */
+static const char *judge_turns(const struct work *w, const struct path *path,
+                               uint64_t number)
+{
+	const struct dag *d = &w->p.dag;
+	block_id at = path->enters ? CFG_OUTSIDE : path->first;
+	uint64_t sum = path->enters ? 0 : w->p.value[d->begin_of[at]];
+
+	for (uint32_t i = 0; i < path->nedges;) {
+		const struct local *l =
+		        at == CFG_OUTSIDE ? NULL : loop_at(w, at);
+
+		if (l && i > 0 && sum == w->p.value[d->begin_of[at]])
+			return "a way to a head is taken for a begin there";
+		if (l && !take_turn(w, l, path, &i, &sum))
+			return "a turn has no number";
+		if (!l)
+			sum += value_of(w, path->edges[i++]);
+		at = path_block(path, &w->s->g, i);
+	}
+	if (path->end == PATH_STOPS)
+		sum += w->p.value[d->out_at[at]];
+	return sum == number ? NULL : "turns add up to another number";
+}
+
 static const char *judge_path(struct work *w, const struct path *path)
 {
+	const char *wrong;
 	struct path back = {0};
 	uint64_t number = 0;
 	bool same;
@@ -561,23 +671,14 @@ static const char *judge_path(struct work *w, const struct path *path)
 		return "a path is not counted once";
 	if (w->m.counted != number)
 		return "a path is counted under another number";
-	if (w->npaths < PREFIX_MAX) {
-		const char *wrong = judge_prefixes(w, path);
-
-		if (wrong)
-			return wrong;
-	}
-	return judge_preference(w, path, number);
+	wrong = judge_turns(w, path, number);
+	if (!wrong && w->npaths < PREFIX_MAX)
+		wrong = judge_prefixes(w, path);
+	return wrong ? wrong : judge_preference(w, path, number);
 }
 
 /* --- all paths
  * --------------------------------------------------------------------- */
-
-static void path_push(struct path *path, edge_id e)
-{
-	VEC_RESERVE(path->edges, path->nedges, path->edges_cap);
-	path->edges[path->nedges++] = e;
-}
 
 /* Is it the first edge of its indirect branch to its target? */
 static bool is_first_edge(const struct work *w, edge_id e)
@@ -881,6 +982,7 @@ enum feature {
 	NEGATIVE,
 	ALIASES,
 	HOLES,
+	TURNS,
 	NFEATURES
 };
 
@@ -897,6 +999,7 @@ static const char *const feature_name[NFEATURES] = {
         "negative values",
         "aliases",
         "holes between slots",
+        "loops that count turns",
 };
 
 static void note_paths(const struct work *w, bool *has)
@@ -942,6 +1045,7 @@ static void note_features(const struct subject *s, uint64_t *nwith)
 		has[NEGATIVE] |= w.f.value[e] < 0;
 	}
 	has[HOLES] = w.f.size > w.f.n;
+	has[TURNS] = w.nlocals > 0;
 	note_paths(&w, has);
 	work_release(&w);
 	for (int f = 0; f < NFEATURES; f++)
