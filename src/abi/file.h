@@ -18,7 +18,7 @@
 	"\x89"           \
 	"CAIRN\r\n"
 #define CAIRN_FILE_MAGIC_SIZE 8
-#define CAIRN_FILE_VERSION 1u
+#define CAIRN_FILE_VERSION 2u
 #define CAIRN_FILE_HEADER_SIZE 4096u
 
 /* Offsets in the header page.  Bytes 0..127 never change after creation. */
@@ -101,18 +101,41 @@ enum cairn_chunk_type {
 	CAIRN_CHUNK_MODULE = 2,
 	/* ID thread, MODULE; payload: N counters, u64 each.  LIVE. */
 	CAIRN_CHUNK_COUNTS = 3,
-	/* ID thread; payload: N slots of (u64 key, u64 count).  LIVE. */
+	/* ID thread; payload: N slots of (u64 key, u64 register, u64 count):
+	 * see below.  LIVE. */
 	CAIRN_CHUNK_FRAMES = 4,
 	/* MODULE; AUX0 size before compression; payload: the module's map
 	 * section, one zstd frame, padded to 8.  In packed and merged files. */
 	CAIRN_CHUNK_MAP = 5,
+	/* ID thread, MODULE; N bytes of payload: tables of path counts, see
+	 * below.  LIVE. */
+	CAIRN_CHUNK_PATHS = 6,
 };
+
+/*
+ * Tables of path counts, back to back from the start of a PATHS payload; a
+ * table whose first word is 0 is the last.  A head of CAIRN_TABLE_HEAD bytes,
+ * then SLOTS slots of (u64 path, u64 count).  `path` is 1 + the number of the
+ * path, 0 in an empty slot.  A path may be in several slots and several tables
+ * of one function: counts add up.
+ */
+/* u64: link-time address of the function's words */
+#define CAIRN_TABLE_OWNER 0
+#define CAIRN_TABLE_SLOTS 8   /* u64 */
+#define CAIRN_TABLE_KEYS 16   /* u64: for the runtime */
+#define CAIRN_TABLE_MISSES 24 /* u64: for the runtime */
+#define CAIRN_TABLE_HEAD 32u
+#define CAIRN_TABLE_SLOT 16u
 
 /*
  * Keys of the frames table.  A key says where a frame was when it died (OUT)
  * or began in the middle (IN: fork, second return of setjmp or vfork), and the
  * count says how often; it is a two's complement number, since a recorded
  * death can be taken back (an exec that failed).  0 is an empty slot.
+ *
+ * The second word of a slot is 1 + the path register of the frame, where the
+ * function has one there (abi/map.h), and else 0.  A slot of which only the
+ * first word was written counts nothing.
  */
 #define CAIRN_FRAME_KIND_SHIFT 60
 #define CAIRN_FRAME_MODULE_SHIFT 48

@@ -16,6 +16,7 @@
 
 #define CAIRN_MAP_SECTION ".cairn.map"
 #define CAIRN_COUNTERS_SECTION "cairn_cnts"
+#define CAIRN_REGISTERS_SECTION "cairn_regs"
 
 /* Record head, little-endian. */
 #define CAIRN_MAP_MAGIC 0x314e4643u /* "CFN1" */
@@ -40,7 +41,12 @@
  *     b < n        block b, behind the marks at its top
  *     n + b        on the way into block b, before the block's own counter
  *     2 n + e      on edge e, before its counter (and that of its target)
+ *     UNKNOWN      somewhere in the function
+ * In a function that counts paths:
+ *     n + b        a path has just begun at block b
+ *     2 n + e      before what belongs to edge e
  */
+#define CAIRN_PROBE_UNKNOWN 0xffffffffu
 
 /*
  * A second kind of record, with --cairn-stage=source: the sites of one piece of
@@ -82,10 +88,56 @@
  *   per edge: uv source, uv target, uv kind (enum cairn_edge_kind),
  *       uv 0 or 1 + counter that counts this edge, uv weight
  *   uv  number of sites; per site: uv block, uv segment that ends in the call
+ *   uv  enum cairn_paths: how paths are counted; if not NONE:
+ *       uv  number of paths
+ *       uv  number of cuts; per cut: uv edge (graph/paths.h: options.cuts).
+ *           Edges of kind INDIRECT and CALL end paths as well, those of kind
+ *           ABNORMAL are no part of any
+ *       uv  number of loops that count their turns themselves; per loop: uv
+ *           its head (graph/local.h).  HASHED only; as many counters as it
+ *           has turns follow the words of the table, in this order
+ *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
+ *           values of the path so far (graph/increments.h), for REGISTER sv
+ *           what to add to the register to get it
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
-#define CAIRN_BLOB_VERSION 1u
+#define CAIRN_BLOB_VERSION 2u
+
+/*
+ * How a function counts its paths.  DIRECT: counter k counts path k, and the
+ * path register is the link-time address of counter k plus the load bias.
+ * HASHED: the first counters are the words of a table (abi/rt.h), counts are in
+ * PATHS chunks, and the register is 1 + k.  Counter i of a loop that counts its
+ * turns counts the path that begins at its head and is turn i.
+ */
+enum cairn_paths {
+	CAIRN_PATHS_NONE = 0,
+	CAIRN_PATHS_DIRECT = 1,
+	CAIRN_PATHS_HASHED = 2,
+	CAIRN_NPATHS_KINDS
+};
+
+/* What a frame that dies at a site leaves unfinished. */
+enum cairn_pending {
+	CAIRN_PENDING_NOTHING = 0, /* its path was counted before the call */
+	CAIRN_PENDING_KNOWN = 1,
+	CAIRN_PENDING_REGISTER = 2,
+	CAIRN_NPENDING_KINDS
+};
+
+/*
+ * Where the path register is when a call returns: an entry of 8 bytes in
+ * CAIRN_REGISTERS_SECTION, which is loaded, for every site that needs it.
+ *     i32 return address minus the address of this entry
+ *     u32 bits 0-3: a register, by its DWARF number; bit 4: it holds the path
+ *         register, else: add the signed number in bits 5-31 for the address
+ *         of it on the stack
+ */
+#define CAIRN_REG_ENTRY 8u
+#define CAIRN_REG_NUMBER 15u
+#define CAIRN_REG_IN_REGISTER 16u
+#define CAIRN_REG_OFFSET_SHIFT 5
 
 #define CAIRN_FN_NOT_COVERED 1u
 #define CAIRN_FN_STRICT 2u /* edges,strict: no frame needs to be looked up */
@@ -117,6 +169,7 @@ enum cairn_edge_kind {
 	CAIRN_EDGE_UNWIND = 11,   /* invoke: threw */
 	CAIRN_EDGE_FALL = 12,     /* strict: the call fell through */
 	CAIRN_EDGE_ABNORMAL = 13, /* strict: the call did not come back */
+	CAIRN_EDGE_CALL = 14,     /* paths: to a call that ends them */
 	CAIRN_NEDGE_KINDS
 };
 

@@ -33,6 +33,31 @@
  * module.  Its name is what a link without the driver complains about. */
 #define CAIRN_RT_SLOW "__cairn_link_with_cairn_cc"
 
+/*
+ * Paths that have no counter of their own are counted in a table that each
+ * thread has for each such function.  The function's counters are the words
+ * below, in the thread's shard; generated code looks at one slot,
+ *     slot = (char *)&words->key + words->offset
+ *            + (r * words->multiplier >> CAIRN_TABLE_SHIFT & words->mask)
+ * where r is 1 + the number of the path, and if slot[0] == r adds 1 to
+ * slot[1].  Otherwise it makes the call below.  At first all words are 0, and
+ * the slot is the one here, whose key is 0: the call makes a table.
+ * The words are read in this order.  A table of greater mask may take the place
+ * of one at any time, in a signal handler too: a mixture of old and new words
+ * still finds a slot of one of them, and any slot with the right key will do.
+ */
+#define CAIRN_TABLE_SHIFT 36
+#define CAIRN_TABLE_WORDS 5 /* multiplier, mask, offset, key, count */
+#define CAIRN_TABLE_MULTIPLIER 0
+#define CAIRN_TABLE_MASK 1
+#define CAIRN_TABLE_OFFSET 2
+#define CAIRN_TABLE_KEY 3
+
+/* void COUNT(rdi: the words, in this thread's shard; rsi: r): counts one path;
+ * changes no register but the flags.  Called by inline assembly, as SLOW is.
+ * Hidden: one per module. */
+#define CAIRN_RT_COUNT_PATH "__cairn_count_path"
+
 /* Personality routines: note a dying frame, then continue, or do what C++
  * wants. */
 #define CAIRN_RT_PERSONALITY "__cairn_personality"

@@ -26,14 +26,16 @@ static void add(struct findings *out, const char *rule, const char *where,
 	out->items[out->n++] = (struct finding){rule, xstrdup(where), what};
 }
 
-/* Strict functions stay exact when frames were not looked at. */
+/* Strict functions stay exact when frames were not looked at, unless they count
+ * paths. */
 static bool needs_frames(const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->nmodules; i++) {
 		const struct map *m = p->modules[i].map;
 
 		for (uint32_t f = 0; m && f < m->nfunctions; f++)
-			if (!(m->functions[f].flags &
+			if (m->functions[f].paths != CAIRN_PATHS_NONE ||
+			    !(m->functions[f].flags &
 			      (CAIRN_FN_STRICT | CAIRN_FN_NOT_COVERED)))
 				return true;
 	}
@@ -136,7 +138,14 @@ static const char *rule_of(enum counts_doubt doubt)
 		return "C3";
 	case COUNTS_UNLOCATED:
 	case COUNTS_HELD:
+	case COUNTS_PATH_UNKNOWN:
 		return "C4";
+	case COUNTS_PATH_LOST:
+		return "C6";
+	case COUNTS_PATH_IMPOSSIBLE:
+		return "C7";
+	case COUNTS_PATH_MAP:
+		return "M3";
 	default:
 		return "C1";
 	}
@@ -157,8 +166,19 @@ static char *describe(const struct counts *c, const struct profile_module *m,
 		                 " to %" PRIu32 "); likely cause: %s",
 		                 reason, r->bad_edge, e->src, e->dst, cause);
 	}
-	if (r->doubt == COUNTS_HELD || r->doubt == COUNTS_UNLOCATED)
+	if (r->doubt == COUNTS_HELD || r->doubt == COUNTS_UNLOCATED ||
+	    r->doubt == COUNTS_PATH_UNKNOWN)
 		return xstrdup(reason);
+	if (r->doubt == COUNTS_PATH_LOST)
+		return xasprintf("%s (%" PRIu64 " times)", reason, r->nlost);
+	if (r->doubt == COUNTS_PATH_IMPOSSIBLE)
+		return xasprintf("%s (number %" PRIu64
+		                 "); likely cause: a damaged file",
+		                 reason, r->bad_path);
+	if (r->doubt == COUNTS_PATH_MAP)
+		return xasprintf("%s; likely cause: built by another version "
+		                 "of cairn-cc",
+		                 reason);
 	if (r->bad_block != UINT32_MAX)
 		return xasprintf("%s (block %" PRIu32 "); likely cause: %s",
 		                 reason, r->bad_block, cause);

@@ -14,6 +14,8 @@
  * one before it, less the frames that died in the call between them, plus
  * those that began behind it.
  *
+ * A function that counts paths gives its edges directly: path_counts.c.
+ *
  * Invariant: known[] is false for every number that is not determined or came
  * out negative; a function whose equations contradict each other says so.
  * Breaks when: a frame died and nobody saw it (SIGKILL, a frame without unwind
@@ -23,6 +25,7 @@
 #include "analysis/counts.h"
 
 #include "analysis/frames.h"
+#include "analysis/path_counts.h"
 #include "analysis/slow.h"
 #include "base/alloc.h"
 #include "format/map.h"
@@ -36,6 +39,8 @@
 /* One function while its counts are recovered. */
 struct job {
 	const struct profile_module *module;
+	const struct frame_places *all; /* of the module */
+	uint32_t index;                 /* of the function */
 	const struct map *map;
 	const struct map_function *f;
 	struct counts_module *cm;
@@ -82,12 +87,26 @@ const char *counts_reason(enum counts_doubt doubt)
 		       "stopped a frame in a loop that held its count in a "
 		       "register: up to 65536 turns of that loop are missing; "
 		       "build with edges,strict to have them";
+	case COUNTS_PATH_UNKNOWN:
+		return "a signal, or the end of the program in another thread, "
+		       "stopped it, or its registers could not be read, and "
+		       "the path so far is not known: counts along this path "
+		       "may miss one";
+	case COUNTS_PATH_LOST:
+		return "paths were counted in a place that belongs to no path: "
+		       "counts along them are too low";
 	case COUNTS_NEGATIVE:
 		return "a derived count came out below zero";
 	case COUNTS_UNBALANCED:
 		return "the flow into and out of a block differ";
 	case COUNTS_UNSOLVABLE:
 		return "the counters do not determine the counts of the edges";
+	case COUNTS_PATH_IMPOSSIBLE:
+		return "a path was counted, or left unfinished, that the "
+		       "function does not have";
+	case COUNTS_PATH_MAP:
+		return "the number of paths in its map is not that of its "
+		       "control-flow graph";
 	}
 	return NULL;
 }
@@ -207,6 +226,67 @@ static void recover_blocks(struct job *j, const struct cfg *g)
 		}
 }
 
+/* The first edge that came out below zero, UINT32_MAX if none did. */
+static uint32_t find_negative(const struct job *j)
+{
+	for (uint32_t e = 0; e < j->f->nedges; e++)
+		if ((int64_t)j->edge[e] < 0)
+			return e;
+	return UINT32_MAX;
+}
+
+/* The places of the frames whose paths are known, as count_segments wants
+ * them. */
+static void place_prefixes(struct job *j, const struct path_counts *pc,
+                           struct frame_place *places)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pc->nprefixes; i++) {
+		const struct path_prefix *x = &pc->prefixes[i];
+
+		j->extra_in[x->block] += x->in;
+		if (!n || places[n - 1].block != x->block ||
+		    places[n - 1].segment != x->segment)
+			places[n++] = (struct frame_place){
+			        .function = j->index,
+			        .block = x->block,
+			        .segment = x->segment,
+			};
+		places[n - 1].in += x->in;
+		places[n - 1].out += x->out;
+	}
+	j->places = places;
+	j->nplaces = n;
+}
+
+/*
+ * A build that counts paths.  If paths of frames are missing, flow does not add
+ * up where they began, and that is no news.
+ */
+static void recover_paths(struct job *j, const struct path_counts *pc)
+{
+	uint32_t bad = path_counts_edges(pc, j->map, j->f, j->edge, j->block);
+	bool is_negative;
+
+	memset(j->edge_known, 1, j->f->nedges);
+	memset(j->block_known, 1, j->f->nblocks);
+	is_negative = !has_only_returns_twice(j);
+	if (pc->doubt > j->out->doubt)
+		j->out->doubt = pc->doubt;
+	j->out->bad_path = pc->bad_number;
+	j->out->nlost = pc->nlost;
+	if (j->out->doubt != COUNTS_EXACT)
+		return;
+	if (bad) {
+		j->out->doubt = COUNTS_UNBALANCED;
+		j->out->bad_block = bad;
+	} else if (is_negative) {
+		j->out->doubt = COUNTS_NEGATIVE;
+		j->out->bad_edge = find_negative(j);
+	}
+}
+
 /* Counts of the segments of one block; *next is the first place not before
  * it. */
 static void count_segments(struct job *j, uint32_t b, size_t *next)
@@ -248,6 +328,28 @@ static void sum_up(struct job *j)
 		j->out->executions += j->block[b];
 		j->out->instructions += j->block[b] * mb[b].ninstructions;
 	}
+}
+
+static void recover_path_function(struct job *j)
+{
+	struct frame_place *places;
+	struct path_counts pc;
+
+	if (!path_counts_init(&pc, j->module, j->index, j->all)) {
+		j->out->doubt = pc.doubt;
+		return;
+	}
+	j->extra_in = xcalloc(j->f->nblocks, sizeof(*j->extra_in));
+	places = xcalloc(pc.nprefixes, sizeof(*places));
+	place_prefixes(j, &pc, places);
+	recover_paths(j, &pc);
+	hide_negatives(j->edge, j->edge_known, j->f->nedges);
+	hide_negatives(j->block, j->block_known, j->f->nblocks);
+	count_all_segments(j);
+	sum_up(j);
+	free(places);
+	free(j->extra_in);
+	path_counts_release(&pc);
 }
 
 static void recover_function(struct job *j)
@@ -293,9 +395,13 @@ static void count_function(struct job *j, const struct counts *c,
 	j->edge_known = j->cm->edge_known + j->f->first_edge;
 	j->block = j->cm->block + j->f->first_block;
 	j->block_known = j->cm->block_known + j->f->first_block;
-	if (!(flags & CAIRN_FN_STRICT) || c->doubt == COUNTS_INCOMPLETE)
+	if (!(flags & CAIRN_FN_STRICT) || c->doubt == COUNTS_INCOMPLETE ||
+	    j->f->paths != CAIRN_PATHS_NONE)
 		j->out->doubt = c->doubt;
-	recover_function(j);
+	if (j->f->paths != CAIRN_PATHS_NONE)
+		recover_path_function(j);
+	else
+		recover_function(j);
 	/* a loop that held its count explains what does not add up */
 	if (trouble == FRAME_HELD ||
 	    (trouble && !counts_is_inconsistent(j->out->doubt)))
@@ -341,6 +447,8 @@ static void count_module(struct counts *c, uint32_t module)
 	for (uint32_t i = 0; i < pm->map->nfunctions; i++) {
 		struct job j = {
 		        .module = pm,
+		        .all = &places,
+		        .index = i,
 		        .map = pm->map,
 		        .f = &pm->map->functions[i],
 		        .cm = cm,

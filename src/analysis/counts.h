@@ -18,15 +18,21 @@ enum counts_doubt {
 	COUNTS_UNWALKED,   /* threads or frames nobody could look at */
 	COUNTS_UNLOCATED,  /* a signal stopped it, nobody knows where */
 	COUNTS_HELD,       /* a signal stopped a loop that held its count */
-	COUNTS_NEGATIVE,   /* some count came out below zero */
-	COUNTS_UNBALANCED, /* flow into and out of a block differ */
-	COUNTS_UNSOLVABLE, /* the counters do not determine the edges */
+	COUNTS_PATH_UNKNOWN, /* a frame died, and nobody knows on which path */
+	COUNTS_PATH_LOST,    /* paths were counted, nobody knows which */
+	COUNTS_NEGATIVE,     /* some count came out below zero */
+	COUNTS_UNBALANCED,   /* flow into and out of a block differ */
+	COUNTS_UNSOLVABLE,   /* the counters do not determine the edges */
+	COUNTS_PATH_IMPOSSIBLE, /* counts of a path that it does not have */
+	COUNTS_PATH_MAP,        /* the map's paths are not those of its CFG */
 };
 
 struct counts_function {
 	bool covered;
 	enum counts_doubt doubt;
 	uint32_t bad_edge, bad_block; /* where the flow is off, UINT32_MAX */
+	uint64_t bad_path;            /* COUNTS_PATH_IMPOSSIBLE: the number */
+	uint64_t nlost;               /* COUNTS_PATH_LOST: how many */
 	uint64_t entries;             /* 0 if not known */
 	bool entries_known;
 	uint64_t executions;   /* of all its blocks, as far as known */

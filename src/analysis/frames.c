@@ -20,7 +20,12 @@
  * was interrupted where nobody can say which block it was in, or in a loop that
  * holds its count in a register.
  *
- * Invariant: the places are sorted and each occurs once.
+ * A function that counts paths needs more: the path that the frame was on.  The
+ * map says for each site whether that is over, known, or in the register that
+ * the runtime has read (abi/map.h, enum cairn_pending); between calls nobody
+ * knows.  What follows for the counts is for path_counts.c to say.
+ *
+ * Invariant: the places are sorted and each occurs once, and so are the paths.
  * Breaks when: code of a block is not contiguous and has no probe of its own
  * (13 of 3718 sites measured on Lua): an asynchronous frame may then be charged
  * to a neighbour.
@@ -36,7 +41,8 @@
 
 struct site_address {
 	uint64_t pc;
-	uint32_t function, block, segment;
+	uint32_t function, block, segment, pending;
+	uint64_t value;
 };
 
 struct index {
@@ -78,16 +84,21 @@ static void index_init(struct index *ix, const struct map *m)
 			const struct map_site *at =
 			        &m->sites[f->first_site + s];
 
-			ix->sites[ix->nsites++] = (struct site_address){
-			        f->address + at->offset, i, at->block,
-			        at->segment};
+			ix->sites[ix->nsites++] =
+			        (struct site_address){f->address + at->offset,
+			                              i,
+			                              at->block,
+			                              at->segment,
+			                              at->pending,
+			                              at->value};
 		}
 	}
 	for (uint32_t i = 0; i < m->nfar_sites; i++) {
 		const struct map_far_site *s = &m->far_sites[i];
 
 		ix->sites[ix->nsites++] = (struct site_address){
-		        s->pc, s->function, s->block, s->segment};
+		        s->pc,      s->function, s->block,
+		        s->segment, s->pending,  s->value};
 	}
 	qsort(ix->sites, ix->nsites, sizeof(*ix->sites), by_pc);
 	qsort_r(ix->functions, m->nfunctions, sizeof(*ix->functions),
@@ -137,6 +148,7 @@ struct spot {
 	uint32_t probe;  /* offset of the probe that says so */
 	bool before_top; /* the counter of the block is still to come */
 	uint32_t edge;   /* one whose counter is still to come, or MAP_NONE */
+	bool is_unknown; /* all else is not */
 };
 
 static struct spot find_spot(const struct map *m, const struct map_function *f,
@@ -153,6 +165,9 @@ static struct spot find_spot(const struct map *m, const struct map_function *f,
 		what = p->what;
 		s.probe = p->offset;
 	}
+	s.is_unknown = what == CAIRN_PROBE_UNKNOWN;
+	if (s.is_unknown)
+		return s;
 	s.before_top = what >= f->nblocks;
 	if (what >= 2 * f->nblocks) {
 		s.edge = what - 2 * f->nblocks;
@@ -195,6 +210,12 @@ static void add_late(struct frame_places *out, struct frame_late late)
 	out->late[out->nlate++] = late;
 }
 
+static void add_path(struct frame_places *out, struct frame_path path)
+{
+	VEC_RESERVE(out->paths, out->npaths, out->paths_cap);
+	out->paths[out->npaths++] = path;
+}
+
 static void trouble(struct frame_places *out, uint32_t function,
                     enum frame_trouble what)
 {
@@ -228,6 +249,37 @@ static bool ends_activation(const struct map *m, const struct map_function *f,
 	return jumps_to_end;
 }
 
+/* Strict functions are exact without, but for the paths of those that were
+ * stopped between calls. */
+static bool needs_frames(const struct map_function *f)
+{
+	return !(f->flags & CAIRN_FN_NOT_COVERED) &&
+	       (!(f->flags & CAIRN_FN_STRICT) || f->paths != CAIRN_PATHS_NONE);
+}
+
+/*
+ * The same in a function that counts paths.  Blocks have no counters there:
+ * what is on the way into one is behind an operation that has ended a path.
+ */
+static void place_path(struct frame_places *out, const struct map *m,
+                       uint32_t function, const struct spot *at,
+                       uint64_t offset, bool is_out, uint64_t count)
+{
+	bool begins = at->before_top && at->edge == MAP_NONE;
+
+	add_path(out,
+	         (struct frame_path){
+	                 .function = function,
+	                 .block = at->block,
+	                 .segment = find_segment(m, &m->functions[function], at,
+	                                         offset),
+	                 .edge = at->edge,
+	                 .kind = begins ? FRAME_PATH_BEGIN : FRAME_PATH_UNKNOWN,
+	                 .in = is_out ? 0 : count,
+	                 .out = is_out ? count : 0,
+	         });
+}
+
 /* A frame that was interrupted at an address that is no site. */
 static void place_between(struct frame_places *out, const struct index *ix,
                           uint32_t function, uint64_t pc, bool is_out,
@@ -237,15 +289,19 @@ static void place_between(struct frame_places *out, const struct index *ix,
 	uint64_t offset = pc - f->address;
 	struct spot at;
 
-	if (f->flags & (CAIRN_FN_NOT_COVERED | CAIRN_FN_STRICT))
+	if (!needs_frames(f))
 		return;
-	if (!f->nprobes) {
+	at = find_spot(ix->map, f, offset);
+	if (!f->nprobes || at.is_unknown) {
 		trouble(out, function, FRAME_UNLOCATED);
 		return;
 	}
-	at = find_spot(ix->map, f, offset);
 	if (!at.block)
 		return;
+	if (f->paths != CAIRN_PATHS_NONE) {
+		place_path(out, ix->map, function, &at, offset, is_out, count);
+		return;
+	}
 	if (ix->map->blocks[f->first_block + at.block].flags & CAIRN_BLOCK_HELD)
 		trouble(out, function, FRAME_HELD);
 	if (at.before_top)
@@ -277,6 +333,67 @@ static bool is_last_call(const struct map *m, uint32_t function, uint64_t pc)
 	return !block || ends_activation(m, f, block);
 }
 
+/* The sum of the values up to a site, as the map says to find it. */
+static void find_sum(struct frame_path *path, const struct map_function *f,
+                     const struct site_address *s,
+                     const struct profile_frame *fr)
+{
+	uint64_t reg = fr->reg;
+
+	if (s->pending == CAIRN_PENDING_NOTHING) {
+		path->kind = FRAME_PATH_NONE;
+		return;
+	}
+	path->kind = FRAME_PATH_SUM;
+	path->sum = s->value;
+	if (s->pending == CAIRN_PENDING_KNOWN)
+		return;
+	if (f->paths == CAIRN_PATHS_DIRECT) {
+		/* the register may point before the first counter */
+		int64_t offset = (int64_t)(reg - f->counters);
+
+		path->sum += (uint64_t)(offset / 8);
+		if (offset % 8)
+			path->sum = UINT64_MAX; /* no path has this */
+	} else {
+		path->sum += reg - 1;
+	}
+	if (!fr->has_reg) {
+		path->kind = FRAME_PATH_UNKNOWN;
+		path->sum = 0;
+	}
+}
+
+static void place_at_site(struct frame_places *out, const struct index *ix,
+                          const struct site_address *s,
+                          const struct profile_frame *fr)
+{
+	const struct map_function *f = &ix->map->functions[s->function];
+	uint64_t count = (uint64_t)fr->count;
+	bool is_out = fr->kind == CAIRN_FRAME_OUT;
+	struct frame_path path = {
+	        .function = s->function,
+	        .block = s->block,
+	        .segment = s->segment,
+	        .edge = MAP_NONE,
+	        .in = is_out ? 0 : count,
+	        .out = is_out ? count : 0,
+	};
+
+	if (f->paths == CAIRN_PATHS_NONE) {
+		add_place(out, (struct frame_place){
+		                       .function = path.function,
+		                       .block = path.block,
+		                       .segment = path.segment,
+		                       .in = path.in,
+		                       .out = path.out,
+		               });
+		return;
+	}
+	find_sum(&path, f, s, fr);
+	add_path(out, path);
+}
+
 static void place_call(struct frame_places *out, const struct index *ix,
                        const struct profile_frame *fr)
 {
@@ -287,13 +404,7 @@ static void place_call(struct frame_places *out, const struct index *ix,
 
 	/* several functions at once, where marks went in before inlining */
 	for (; s && s < ix->sites + ix->nsites && s->pc == fr->pc; s++) {
-		add_place(out, (struct frame_place){
-		                       .function = s->function,
-		                       .block = s->block,
-		                       .segment = s->segment,
-		                       .in = is_out ? 0 : count,
-		                       .out = is_out ? count : 0,
-		               });
+		place_at_site(out, ix, s, fr);
 		found = true;
 	}
 	if (found)
@@ -322,7 +433,7 @@ static void place_far(struct frame_places *out, const struct map *m)
 {
 	for (uint32_t i = 0; i < m->nfunctions; i++)
 		if ((m->functions[i].flags & CAIRN_FN_SOURCE) &&
-		    !(m->functions[i].flags & CAIRN_FN_STRICT))
+		    needs_frames(&m->functions[i]))
 			trouble(out, i, FRAME_UNLOCATED);
 }
 
@@ -359,6 +470,40 @@ static int by_function(const void *a, const void *b)
 	const struct frame_late *x = a, *y = b;
 
 	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct frame_path *x = a, *y = b;
+
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	if (x->segment != y->segment)
+		return x->segment < y->segment ? -1 : 1;
+	if (x->edge != y->edge)
+		return x->edge < y->edge ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->sum < y->sum ? -1 : x->sum > y->sum;
+}
+
+static void sum_paths(struct frame_places *out)
+{
+	size_t kept = 0;
+
+	if (out->npaths)
+		qsort(out->paths, out->npaths, sizeof(*out->paths), by_path);
+	for (size_t i = 0; i < out->npaths; i++) {
+		if (kept && !by_path(&out->paths[kept - 1], &out->paths[i])) {
+			out->paths[kept - 1].in += out->paths[i].in;
+			out->paths[kept - 1].out += out->paths[i].out;
+		} else {
+			out->paths[kept++] = out->paths[i];
+		}
+	}
+	out->npaths = kept;
 }
 
 static void sum_places(struct frame_places *out)
@@ -402,6 +547,7 @@ void frames_place(struct frame_places *out, const struct profile *p,
 			place_async(out, &ix, fr);
 	}
 	sum_places(out);
+	sum_paths(out);
 	free(ix.sites);
 	free(ix.functions);
 }
@@ -410,6 +556,7 @@ void frames_release(struct frame_places *places)
 {
 	free(places->items);
 	free(places->late);
+	free(places->paths);
 	free(places->trouble);
 	*places = (struct frame_places){0};
 }

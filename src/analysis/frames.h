@@ -24,6 +24,23 @@ struct frame_late {
 	uint64_t by;                    /* modulo 2^64 */
 };
 
+/* What is known of the path that a frame was on. */
+enum frame_path_kind {
+	FRAME_PATH_NONE,    /* it was counted before the call */
+	FRAME_PATH_BEGIN,   /* it has just begun, at the block */
+	FRAME_PATH_SUM,     /* `sum` of the values so far: graph/paths.h */
+	FRAME_PATH_UNKNOWN, /* unless only one leads there */
+};
+
+/* A frame of a function that counts paths.  These are in no other list. */
+struct frame_path {
+	uint32_t function, block, segment;
+	uint32_t edge; /* not taken yet, leads to the block; MAP_NONE: none */
+	enum frame_path_kind kind;
+	uint64_t sum;
+	uint64_t in, out; /* modulo 2^64 */
+};
+
 /* What a frame can do to the exactness of a function, worst last. */
 enum frame_trouble {
 	FRAME_FINE = 0,
@@ -36,6 +53,8 @@ struct frame_places {
 	size_t n, cap;
 	struct frame_late *late; /* sorted by function */
 	size_t nlate, late_cap;
+	struct frame_path *paths; /* sorted by all but in and out */
+	size_t npaths, paths_cap;
 	enum frame_trouble *trouble; /* per function */
 	uint64_t nstray; /* frames that were in no function of the map */
 };

@@ -16,6 +16,7 @@ enum cli_exit { CLI_FINE = 0, CLI_NEGATIVE = 1, CLI_ERROR = 2 };
 
 /* Subcommands: argv[0] is their name.  They return an exit status. */
 int cmd_report(int argc, char **argv);
+int cmd_paths(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_check(int argc, char **argv);

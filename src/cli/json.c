@@ -121,6 +121,13 @@ void json_u64(struct json *j, uint64_t v)
 	j->need_comma = true;
 }
 
+void json_real(struct json *j, double v)
+{
+	before_value(j);
+	fprintf(j->out, "%.6f", v);
+	j->need_comma = true;
+}
+
 void json_bool(struct json *j, bool v)
 {
 	before_value(j);

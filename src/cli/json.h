@@ -22,6 +22,7 @@ void json_begin(struct json *j, char bracket); /* '{' or '[' */
 void json_end(struct json *j, char bracket);   /* '}' or ']' */
 void json_key(struct json *j, const char *key);
 void json_u64(struct json *j, uint64_t v);
+void json_real(struct json *j, double v); /* six decimals; finite */
 void json_bool(struct json *j, bool v);
 /* Any bytes; what is not UTF-8 becomes U+FFFD.  NULL becomes null. */
 void json_string(struct json *j, const char *s);

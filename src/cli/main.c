@@ -13,6 +13,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
         {"report", "show counts: text, --json or --lcov", cmd_report},
+        {"paths", "show the paths that ran, hottest first", cmd_paths},
         {"merge", "sum the profiles of several runs into one file", cmd_merge},
         {"pack", "make a profile self-contained", cmd_pack},
         {"check", "is this profile sound? which function is not, and why",

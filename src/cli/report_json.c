@@ -26,6 +26,7 @@ static const char *const edge_kinds[CAIRN_NEDGE_KINDS] = {
         [CAIRN_EDGE_DEFAULT] = "default",   [CAIRN_EDGE_INDIRECT] = "indirect",
         [CAIRN_EDGE_NORMAL] = "normal",     [CAIRN_EDGE_UNWIND] = "unwind",
         [CAIRN_EDGE_FALL] = "fall",         [CAIRN_EDGE_ABNORMAL] = "abnormal",
+        [CAIRN_EDGE_CALL] = "call",
 };
 
 static const char *const endings[] = {
@@ -253,6 +254,8 @@ static void put_place(const struct report *r, struct json *j,
 
 static const char *mode_of(const struct map_function *f)
 {
+	if (f->paths != CAIRN_PATHS_NONE)
+		return "paths";
 	if (f->flags & CAIRN_FN_SLOW)
 		return "slow";
 	return f->flags & CAIRN_FN_STRICT ? "strict" : "edges";

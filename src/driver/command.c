@@ -51,6 +51,7 @@
  */
 static const char *const exported[] = {
         CAIRN_RT_THREAD,
+        "__cairn_core_count_path",
         "__cairn_core_dying",
         "__cairn_core_load",
         "__cairn_core_slow",
@@ -102,10 +103,10 @@ static void add_llvm(struct argv *out, const char *word)
 
 static const char *mode_word(const struct option *o)
 {
-	return xasprintf("-cairn-mode=edges%s%s%s%s%s%s",
-	                 o->slow ? ",slow" : "", o->strict ? ",strict" : "",
-	                 o->all ? ",all" : "", o->nogs ? ",nogs" : "",
-	                 o->weights ? ",weights=" : "",
+	return xasprintf("-cairn-mode=%s%s%s%s%s%s%s",
+	                 o->paths ? "paths" : "edges", o->slow ? ",slow" : "",
+	                 o->strict ? ",strict" : "", o->all ? ",all" : "",
+	                 o->nogs ? ",nogs" : "", o->weights ? ",weights=" : "",
 	                 o->weights ? o->weights : "");
 }
 

@@ -34,26 +34,27 @@ static int take_mode(struct option *o, const char *s, size_t n,
                      struct cairn_err *err)
 {
 	o->none = is(s, n, "none");
-	if (o->none || is(s, n, "edges"))
+	o->paths = is(s, n, "paths");
+	if (o->none || o->paths || is(s, n, "edges"))
 		return 0;
-	if (is(s, n, "paths") || is(s, n, "trace") || is(s, n, "record"))
+	if (is(s, n, "trace") || is(s, n, "record"))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=%.*s is not built yet; this version "
-		                  "has edges and none",
+		                  "has edges, paths and none",
 		                  (int)n, s);
 	return cairn_fail(err, CAIRN_E_USAGE,
-	                  "--cairn=%.*s is no mode; use edges or none", (int)n,
-	                  s);
+	                  "--cairn=%.*s is no mode; use edges, paths or none",
+	                  (int)n, s);
 }
 
 static int take_detail(struct option *o, const char *s, size_t n,
                        struct cairn_err *err)
 {
-	if (is(s, n, "slow"))
+	if (is(s, n, "slow") && !o->paths)
 		o->slow = true;
 	else if (is(s, n, "strict"))
 		o->strict = true;
-	else if (is(s, n, "all"))
+	else if (is(s, n, "all") && !o->paths)
 		o->all = true;
 	else if (is(s, n, "nogs"))
 		o->nogs = true;
@@ -63,10 +64,11 @@ static int take_detail(struct option *o, const char *s, size_t n,
 		o->weights = "freq";
 	else
 		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "--cairn=edges has no option '%.*s'; it has "
-		                  "slow, strict, all, nogs, weights=heuristic "
-		                  "and weights=freq",
-		                  (int)n, s);
+		                  "--cairn=%s has no option '%.*s'; it has %s"
+		                  "strict, nogs, weights=heuristic and "
+		                  "weights=freq",
+		                  o->paths ? "paths" : "edges", (int)n, s,
+		                  o->paths ? "" : "slow, all, ");
 	return 0;
 }
 
@@ -78,6 +80,7 @@ static int take_value(struct option *o, const char *value,
 
 	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
+	o->paths = false;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {
 		value += n + 1;

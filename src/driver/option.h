@@ -8,6 +8,7 @@ struct cairn_err;
 
 /* What the --cairn options ask for.  All zero is the default: edges, late. */
 struct option {
+	bool paths;           /* --cairn=paths: count paths, not edges */
 	bool none;            /* --cairn=none: compile as clang would */
 	bool slow;            /* a counter in every block */
 	bool strict;          /* exact even after SIGKILL */

@@ -51,6 +51,7 @@ static int check_fixed(struct container *c, const unsigned char *h, size_t size,
                        struct cairn_err *err)
 {
 	size_t n = size < CAIRN_FILE_MAGIC_SIZE ? size : CAIRN_FILE_MAGIC_SIZE;
+	uint32_t version;
 
 	if (!size)
 		return cairn_corrupt(err, c->name, 0,
@@ -63,20 +64,21 @@ static int check_fixed(struct container *c, const unsigned char *h, size_t size,
 		                  c->name);
 	if (size < CAIRN_HDR_VERSION + 4)
 		return truncated(c, size, CAIRN_FILE_HEADER_SIZE - size, err);
-	if (get_le32(h + CAIRN_HDR_VERSION) > CAIRN_FILE_VERSION)
+	version = get_le32(h + CAIRN_HDR_VERSION);
+	if (version && version != CAIRN_FILE_VERSION)
 		return cairn_fail(err, CAIRN_E_VERSION,
 		                  "%s: format version %" PRIu32
-		                  ", this cairn reads up to %u; use the cairn "
-		                  "that belongs to the cairn-cc that built it",
-		                  c->name, get_le32(h + CAIRN_HDR_VERSION),
-		                  CAIRN_FILE_VERSION);
+		                  ", this cairn reads version %u; use the "
+		                  "cairn that belongs to the cairn-cc that "
+		                  "built the program",
+		                  c->name, version, CAIRN_FILE_VERSION);
 	if (size < CAIRN_FILE_HEADER_SIZE)
 		return truncated(c, size, CAIRN_FILE_HEADER_SIZE - size, err);
 	if (crc32c(0, h, CAIRN_HDR_CRC) != get_le32(h + CAIRN_HDR_CRC))
 		return cairn_corrupt(err, c->name, CAIRN_HDR_CRC,
 		                     "the header's checksum is "
 		                     "wrong; " REMEDY_DAMAGED);
-	if (get_le32(h + CAIRN_HDR_VERSION) != CAIRN_FILE_VERSION ||
+	if (version != CAIRN_FILE_VERSION ||
 	    get_le32(h + CAIRN_HDR_SIZE) != CAIRN_FILE_HEADER_SIZE)
 		return cairn_corrupt(err, c->name, CAIRN_HDR_VERSION,
 		                     "no such version or header "
@@ -135,7 +137,8 @@ static int parse_header(struct container *c, const unsigned char *h,
 static bool payload_holds(const struct chunk *k)
 {
 	uint64_t unit = k->type == CAIRN_CHUNK_COUNTS   ? 8
-	                : k->type == CAIRN_CHUNK_FRAMES ? 16
+	                : k->type == CAIRN_CHUNK_FRAMES ? CONTAINER_FRAME_SLOT
+	                : k->type == CAIRN_CHUNK_PATHS  ? 1
 	                                                : 0;
 
 	return !unit || k->n <= k->size / unit;
@@ -143,7 +146,8 @@ static bool payload_holds(const struct chunk *k)
 
 static bool is_live_type(uint32_t type)
 {
-	return type == CAIRN_CHUNK_COUNTS || type == CAIRN_CHUNK_FRAMES;
+	return type == CAIRN_CHUNK_COUNTS || type == CAIRN_CHUNK_FRAMES ||
+	       type == CAIRN_CHUNK_PATHS;
 }
 
 /* Checks the flags and, where there is one, the payload's checksum. */
@@ -213,7 +217,7 @@ static int add_chunk(struct container *c, const unsigned char *h, uint64_t at,
 		c->nskipped++;
 		return 0;
 	}
-	if (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_MAP)
+	if (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_PATHS)
 		return cairn_fail(err, CAIRN_E_VERSION,
 		                  "%s: has a chunk of type %" PRIu32
 		                  " at byte %" PRIu64
@@ -257,7 +261,8 @@ static int parse_chunks(struct container *c, const unsigned char *data,
 	return 0;
 }
 
-/* Orders chunks by what they claim to be; frames tables may repeat. */
+/* Orders chunks by what they claim to be; tables of frames and of paths may
+ * repeat. */
 static int by_identity(const void *a, const void *b)
 {
 	const struct chunk *x = *(const struct chunk *const *)a;
@@ -275,6 +280,7 @@ static int by_identity(const void *a, const void *b)
 static bool same_identity(const struct chunk *x, const struct chunk *y)
 {
 	return x->type == y->type && x->type != CAIRN_CHUNK_FRAMES &&
+	       x->type != CAIRN_CHUNK_PATHS &&
 	       (x->type == CAIRN_CHUNK_PROGRAM ||
 	        (x->module == y->module &&
 	         (x->type != CAIRN_CHUNK_COUNTS || x->id == y->id)));
@@ -314,7 +320,8 @@ static int check_chunk_set(struct container *c, struct chunk **sorted,
 			return cairn_corrupt(err, c->name, k->offset,
 			                     "modules are numbered from "
 			                     "1; " REMEDY_DAMAGED);
-		if (k->type != CAIRN_CHUNK_COUNTS && k->type != CAIRN_CHUNK_MAP)
+		if (k->type != CAIRN_CHUNK_COUNTS &&
+		    k->type != CAIRN_CHUNK_MAP && k->type != CAIRN_CHUNK_PATHS)
 			continue;
 		m = find_module(sorted, c->nchunks, k->module);
 		if (!m || (k->type == CAIRN_CHUNK_COUNTS && m->n != k->n))

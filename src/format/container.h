@@ -8,6 +8,9 @@
 
 struct cairn_err;
 
+/* Bytes of a slot of a FRAMES chunk: key, register, count. */
+#define CONTAINER_FRAME_SLOT 24u
+
 /* One chunk, checked.  The payload is borrowed from the container. */
 struct chunk {
 	uint32_t type; /* enum cairn_chunk_type */
@@ -41,7 +44,8 @@ enum container_mode {
 
 /*
  * Reads and checks a file: magic, version, all checksums, all lengths, no
- * chunk twice, every chunk's module declared.
+ * chunk twice, every chunk's module declared.  What is inside the payloads is
+ * not looked at.
  *
  * Fails:  CAIRN_E_SYSTEM, _FOREIGN, _VERSION, _CORRUPT.  *c is then empty and
  *         need not be released.

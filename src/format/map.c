@@ -17,6 +17,7 @@
 
 #include "abi/crc32c.h"
 #include "abi/map.h"
+#include "abi/rt.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -26,6 +27,9 @@
 #include <string.h>
 
 #define REMEDY "build the program again"
+
+/* No function has as many paths as this: it would have been cut. */
+#define PATHS_END ((uint64_t)1 << 60)
 
 struct parser {
 	struct map *map;
@@ -217,15 +221,95 @@ static int read_blob_sites(struct parser *p)
 	return p->c.bad ? corrupt(p, "its call sites make no sense") : 0;
 }
 
+/* What a frame that dies at each site leaves unfinished. */
+static void read_pendings(struct parser *p)
+{
+	for (uint32_t i = 0; i < p->f.ncalls && !p->c.bad; i++) {
+		struct map_site *s = &p->map->calls[p->f.first_call + i];
+
+		s->pending = read_below(p, CAIRN_NPENDING_KINDS);
+		if (s->pending == CAIRN_PENDING_KNOWN) {
+			s->value = cursor_uv(&p->c);
+			if (s->value >= p->f.npaths)
+				p->c.bad = true;
+		} else if (s->pending == CAIRN_PENDING_REGISTER) {
+			s->value = (uint64_t)cursor_sv(&p->c);
+		}
+	}
+}
+
+/* Counters of a function that counts paths are for nothing else. */
+static bool has_path_counters(const struct parser *p)
+{
+	const struct map *m = p->map;
+
+	for (uint32_t i = 0; i < p->f.nedges; i++)
+		if (m->edges[p->f.first_edge + i].counter != MAP_NONE)
+			return false;
+	for (uint32_t i = 0; i < p->f.nblocks; i++)
+		if (m->blocks[p->f.first_block + i].counter != MAP_NONE)
+			return false;
+	if (p->f.paths == CAIRN_PATHS_DIRECT)
+		return p->f.ncounters == p->f.npaths && !p->f.nturns;
+	/* a turn has at least one counter */
+	return p->f.ncounters >= CAIRN_TABLE_WORDS &&
+	       p->f.ncounters - CAIRN_TABLE_WORDS >= p->f.nturns &&
+	       (p->f.nturns || p->f.ncounters == CAIRN_TABLE_WORDS);
+}
+
+/* Loops that count their turns, by their heads. */
+static void read_turns(struct parser *p)
+{
+	struct map *m = p->map;
+
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		uint32_t head = read_below(p, p->f.nblocks);
+
+		if (!head)
+			p->c.bad = true;
+		VEC_RESERVE(m->turns, m->nturns, m->turns_cap);
+		m->turns[m->nturns++] = head;
+	}
+	p->f.nturns = m->nturns - p->f.first_turn;
+	p->f.turn_counter = CAIRN_TABLE_WORDS;
+}
+
+static int read_paths(struct parser *p)
+{
+	struct map *m = p->map;
+
+	p->f.first_cut = m->ncuts;
+	p->f.first_turn = m->nturns;
+	p->f.paths = read_below(p, CAIRN_NPATHS_KINDS);
+	if (p->f.paths != CAIRN_PATHS_NONE) {
+		p->f.npaths = cursor_uv(&p->c);
+		if (!p->f.npaths || p->f.npaths >= PATHS_END)
+			p->c.bad = true;
+		for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+			VEC_RESERVE(m->cuts, m->ncuts, m->cuts_cap);
+			m->cuts[m->ncuts++] = read_below(p, p->f.nedges);
+		}
+		p->f.ncuts = m->ncuts - p->f.first_cut;
+		read_turns(p);
+		read_pendings(p);
+	}
+	if (p->c.bad)
+		return corrupt(p, "its paths make no sense");
+	if (p->f.paths != CAIRN_PATHS_NONE && !has_path_counters(p))
+		return corrupt(p, "its counters are not those of its paths");
+	return 0;
+}
+
 static int read_blob(struct parser *p)
 {
 	uint64_t version = cursor_uv(&p->c);
 
-	if (!p->c.bad && version > CAIRN_BLOB_VERSION)
+	if (!p->c.bad && version && version != CAIRN_BLOB_VERSION)
 		return cairn_fail(p->err, CAIRN_E_VERSION,
 		                  "%s: has a map of version %" PRIu64
-		                  ", this cairn reads up to %u; use the cairn "
-		                  "that belongs to the cairn-cc that built it",
+		                  ", this cairn reads version %u; use the "
+		                  "cairn that belongs to the cairn-cc that "
+		                  "built it",
 		                  p->name, version, CAIRN_BLOB_VERSION);
 	if (version != CAIRN_BLOB_VERSION)
 		return corrupt(p, "no such version");
@@ -233,6 +317,7 @@ static int read_blob(struct parser *p)
 	CAIRN_TRY(read_blocks(p));
 	CAIRN_TRY(read_edges(p));
 	CAIRN_TRY(read_blob_sites(p));
+	CAIRN_TRY(read_paths(p));
 	if (p->c.p != p->c.end)
 		return corrupt(p, "bytes are left over");
 	if ((p->f.flags & CAIRN_FN_NOT_COVERED) &&
@@ -273,7 +358,8 @@ static int read_addresses(struct parser *p, uint32_t nsites, uint32_t nprobes)
 		uint32_t offset = cursor_u32(&p->c);
 		uint32_t what = cursor_u32(&p->c);
 
-		if (what >= 2 * (uint64_t)p->f.nblocks + p->f.nedges)
+		if (what != CAIRN_PROBE_UNKNOWN &&
+		    what >= 2 * (uint64_t)p->f.nblocks + p->f.nedges)
 			return corrupt(p, "an address names no block");
 		VEC_RESERVE(m->probes, m->nprobes, m->probes_cap);
 		m->probes[m->nprobes++] = (struct map_probe){offset, what, i};
@@ -389,14 +475,18 @@ static int resolve_far_sites(struct parser *p)
 		struct map_function **f =
 		        bsearch(&s->counters, sorted, n, sizeof(*sorted),
 		                compare_counters);
+		const struct map_site *call;
 
 		if (!f || s->id >= (*f)->ncalls) {
 			rc = corrupt(p, "an address names no call site");
 			break;
 		}
 		s->function = (uint32_t)(*f - m->functions);
-		s->block = m->calls[(*f)->first_call + s->id].block;
-		s->segment = m->calls[(*f)->first_call + s->id].segment;
+		call = &m->calls[(*f)->first_call + s->id];
+		s->block = call->block;
+		s->segment = call->segment;
+		s->pending = call->pending;
+		s->value = call->value;
 	}
 	free(sorted);
 	return rc;
@@ -508,6 +598,8 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->calls, 0, m->calls_cap);
 	VEC_RESERVE(m->far_sites, 0, m->far_sites_cap);
 	VEC_RESERVE(m->codes, 0, m->codes_cap);
+	VEC_RESERVE(m->cuts, 0, m->cuts_cap);
+	VEC_RESERVE(m->turns, 0, m->turns_cap);
 	return m;
 }
 
@@ -551,6 +643,8 @@ void map_free(struct map *m)
 	free(m->calls);
 	free(m->far_sites);
 	free(m->codes);
+	free(m->cuts);
+	free(m->turns);
 	free(m);
 }
 

@@ -39,9 +39,12 @@ struct map_edge {
 	uint64_t weight;
 };
 
-/* A call that may not return: offset is its return address in the function. */
+/* A call that may not return: offset is its return address in the function.
+ * In a function that counts paths, `value` belongs to KNOWN and REGISTER. */
 struct map_site {
 	uint32_t offset, block, segment;
+	uint32_t pending; /* enum cairn_pending */
+	uint64_t value;
 };
 
 /* A call in code that was marked before inlining: pc is its return address,
@@ -49,6 +52,8 @@ struct map_site {
 struct map_far_site {
 	uint64_t pc, counters;
 	uint32_t function, block, segment, id;
+	uint32_t pending; /* as in struct map_site */
+	uint64_t value;
 };
 
 /* Machine code that is no function of the map's, marked before inlining. */
@@ -66,6 +71,8 @@ struct map_probe {
 struct map_function {
 	uint64_t address, counters, hash;
 	uint32_t ncounters, code_size, flags;
+	uint32_t paths; /* enum cairn_paths */
+	uint64_t npaths;
 	uint32_t name, reason; /* in map->strings */
 	uint32_t file, line;   /* of the definition; file MAP_NONE if unknown */
 	/* ranges of the map's vectors; blocks include the outside */
@@ -74,6 +81,9 @@ struct map_function {
 	uint32_t first_site, nsites;
 	uint32_t first_probe, nprobes;
 	uint32_t first_call, ncalls; /* sites by their number in the blob */
+	uint32_t first_cut, ncuts;   /* edges of the function */
+	uint32_t first_turn, nturns; /* loops that count their turns */
+	uint32_t turn_counter;       /* that of the first turn of the first */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	size_t record, record_size;          /* where the section has it */
 };
@@ -93,11 +103,13 @@ struct map {
 	struct map_far_site *far_sites;
 	struct map_code *codes;
 	uint32_t *instances; /* names, in strings */
+	uint32_t *cuts;      /* where paths are cut: edges of the function */
+	uint32_t *turns;     /* heads of loops that count their turns */
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
-	        nprobes, ninstances, ncalls, nfar_sites, ncodes;
+	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
-	        codes_cap;
+	        codes_cap, cuts_cap, turns_cap;
 };
 
 /*
@@ -106,6 +118,10 @@ struct map {
  * Ensures: all indices are in range; edge 0 of a covered function leaves the
  *          outside and is the only one of kind ENTRY; records that say the
  *          same twice are there once; counters of two functions never overlap.
+ *          A function that counts paths has at least as many counters as its
+ *          kind of table wants, and none of them belongs to an edge or a
+ *          block; that `npaths`, cuts and turns are right is for those to see
+ *          who number the paths.
  * Fails:   CAIRN_E_CORRUPT, CAIRN_E_VERSION; *out is then NULL.
  */
 int map_parse(const unsigned char *data, size_t size, const char *name,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a profile as one self-contained file: one chunk of counts and one
- * map per module, one frames table.
+ * Writing a profile as one self-contained file: one chunk of counts, one of
+ * tables of paths and one map per module, one frames table.
  *
- * Modules and frames are written in the profile's order, numbered from 1, so
- * that the bytes are a function of the inputs.  A run that was never closed
- * leaves its mark in the flag UNFINISHED, since the file written here is
- * closed and has all checksums.
+ * Modules, paths and frames are written in the profile's order, modules
+ * numbered from 1, so that the bytes are a function of the inputs.  Load biases
+ * are 0, as everything in a profile is in link-time terms.  Tables are as long
+ * as they have paths: only the runtime has to find its way in them.  A run that
+ * was never closed leaves its mark in the flag UNFINISHED, since the file
+ * written here is closed and has all checksums.
  */
 #include "format/profile.h"
 
@@ -59,6 +61,41 @@ static void put_counts(struct bytes *out, struct bytes *tmp,
 	             tmp->data, tmp->n);
 }
 
+/* The table that begins with path `at`; returns the first path behind it. */
+static size_t put_table(struct bytes *tmp, const struct profile_module *m,
+                        size_t at)
+{
+	uint64_t owner = m->paths[at].owner;
+	size_t end = at;
+
+	while (end < m->npaths && m->paths[end].owner == owner)
+		end++;
+	bytes_put_u64(tmp, owner);
+	bytes_put_u64(tmp, end - at);
+	bytes_put_u64(tmp, 0);
+	bytes_put_u64(tmp, 0);
+	for (; at < end; at++) {
+		bytes_put_u64(tmp, m->paths[at].key);
+		bytes_put_u64(tmp, m->paths[at].count);
+	}
+	return end;
+}
+
+static void put_paths(struct bytes *out, struct bytes *tmp,
+                      const struct profile_module *m, uint32_t number)
+{
+	if (!m->npaths)
+		return;
+	tmp->n = 0;
+	for (size_t at = 0; at < m->npaths;)
+		at = put_table(tmp, m, at);
+	writer_chunk(out,
+	             &(struct writer_chunk){.type = CAIRN_CHUNK_PATHS,
+	                                    .module = number,
+	                                    .n = tmp->n},
+	             tmp->data, tmp->n);
+}
+
 static int put_map(struct bytes *out, struct bytes *tmp,
                    const struct profile_module *m, uint32_t number,
                    struct cairn_err *err)
@@ -83,6 +120,7 @@ static void put_frames(struct bytes *out, struct bytes *tmp,
 
 		key |= (uint64_t)(f->module + 1) << CAIRN_FRAME_MODULE_SHIFT;
 		bytes_put_u64(tmp, key | f->pc);
+		bytes_put_u64(tmp, f->has_reg ? f->reg + 1 : 0);
 		bytes_put_u64(tmp, (uint64_t)f->count);
 	}
 	writer_chunk(out,
@@ -140,6 +178,7 @@ int profile_write(const struct profile *p, const char *path,
 	put_program(&out, &tmp, p);
 	for (uint32_t i = 0; i < p->nmodules && !rc; i++) {
 		put_counts(&out, &tmp, &p->modules[i], i + 1);
+		put_paths(&out, &tmp, &p->modules[i], i + 1);
 		if (p->modules[i].map)
 			rc = put_map(&out, &tmp, &p->modules[i], i + 1, err);
 	}

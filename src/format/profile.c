@@ -11,30 +11,42 @@
  * were summed belong to the same build of the same file.
  * Breaks when: a module was linked without a build id; then path, address and
  * number of its counters stand in for it.
- * Cost: linear in the bytes of the files, plus sorting the frames.
+ * What depends on where a run was loaded is taken out when the maps are there:
+ * normal.c.
+ * Cost: linear in the bytes of the files, plus sorting frames and paths.
  */
 #include "format/profile.h"
 
 #include "abi/file.h"
+#include "abi/rt.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
 #include "format/container.h"
 #include "format/locate.h"
 #include "format/map.h"
+#include "format/normal.h"
 #include "format/zframe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Load biases of the frames, parallel to p->frames, until they are summed. */
+struct biases {
+	uint64_t *items;
+	size_t cap;
+};
+
 /* State while one file is added. */
 struct loader {
 	struct profile *p;
+	struct biases *biases;
 	const struct container *c;
 	struct cairn_err *err;
 	uint32_t *module_of; /* per MODULE chunk number: index in p->modules */
 	uint32_t *numbers;   /* the chunk numbers, parallel */
+	uint64_t *bias;      /* parallel */
 	uint32_t nmodules;
 	const char *program;
 };
@@ -170,18 +182,26 @@ static int load_module(struct loader *l, const struct chunk *k)
 			memcpy(p->modules[at].id, h.id, h.nid);
 	}
 	l->module_of[l->nmodules] = at;
+	l->bias[l->nmodules] = k->aux1;
 	l->numbers[l->nmodules++] = k->module;
 	return 0;
 }
 
-/* The module that a chunk belongs to.  The container has checked COUNTS and
- * MAP chunks; a key of a frames table may name any. */
+/* The index of a module's number in this file; nmodules if there is none. */
+static uint32_t find_number(const struct loader *l, uint32_t number)
+{
+	uint32_t i = 0;
+
+	while (i < l->nmodules && l->numbers[i] != number)
+		i++;
+	return i;
+}
+
+/* The module that a COUNTS, MAP or PATHS chunk belongs to: the container has
+ * checked that there is one. */
 static struct profile_module *module_of(struct loader *l, uint32_t number)
 {
-	for (uint32_t i = 0; i < l->nmodules; i++)
-		if (l->numbers[i] == number)
-			return &l->p->modules[l->module_of[i]];
-	return NULL;
+	return &l->p->modules[l->module_of[find_number(l, number)]];
 }
 
 static void load_counts(struct loader *l, const struct chunk *k)
@@ -194,30 +214,99 @@ static void load_counts(struct loader *l, const struct chunk *k)
 		m->counts[i] += get_le64(k->payload + 8 * i);
 }
 
-static int load_frames(struct loader *l, const struct chunk *k)
+static void add_frame(struct loader *l, const struct profile_frame *f,
+                      uint64_t bias)
 {
 	struct profile *p = l->p;
 
+	VEC_RESERVE(l->biases->items, p->nframes, l->biases->cap);
+	l->biases->items[p->nframes] = bias;
+	VEC_RESERVE(p->frames, p->nframes, p->frames_cap);
+	p->frames[p->nframes++] = *f;
+}
+
+static int load_frames(struct loader *l, const struct chunk *k)
+{
 	for (uint64_t i = 0; i < k->n; i++) {
-		uint64_t key = get_le64(k->payload + 16 * i);
-		uint64_t count = get_le64(k->payload + 16 * i + 8);
+		const unsigned char *slot =
+		        k->payload + CONTAINER_FRAME_SLOT * i;
+		uint64_t key = get_le64(slot), reg = get_le64(slot + 8);
+		struct profile_frame f = {
+		        .kind = (uint32_t)(key >> CAIRN_FRAME_KIND_SHIFT),
+		        .pc = key & CAIRN_FRAME_PC_MASK,
+		        .has_reg = reg != 0,
+		        .reg = reg ? reg - 1 : 0,
+		        .count = (int64_t)get_le64(slot + 16),
+		};
 		uint32_t number = (uint32_t)(key >> CAIRN_FRAME_MODULE_SHIFT) &
 		                  CAIRN_FRAME_MODULE_MASK;
-		uint32_t kind = (uint32_t)(key >> CAIRN_FRAME_KIND_SHIFT);
-		struct profile_module *m;
+		uint32_t at;
 
-		if (!key || !count)
+		if (!key || !f.count)
 			continue;
-		m = module_of(l, number);
-		if (!m || kind < CAIRN_FRAME_OUT || kind > CAIRN_FRAME_IN_ASYNC)
+		at = find_number(l, number);
+		if (at == l->nmodules || f.kind < CAIRN_FRAME_OUT ||
+		    f.kind > CAIRN_FRAME_IN_ASYNC)
 			return corrupt(l, k, "a frame names no module or kind");
-		VEC_RESERVE(p->frames, p->nframes, p->frames_cap);
-		p->frames[p->nframes++] = (struct profile_frame){
-		        .module = (uint32_t)(m - p->modules),
-		        .kind = kind,
-		        .pc = key & CAIRN_FRAME_PC_MASK,
-		        .count = (int64_t)count,
-		};
+		f.module = l->module_of[at];
+		add_frame(l, &f, l->bias[at]);
+	}
+	return 0;
+}
+
+/* Is this the address of words of the module? */
+static bool is_owner(const struct profile_module *m, uint64_t owner)
+{
+	uint64_t at = owner - m->base;
+
+	return owner >= m->base && at % 8 == 0 &&
+	       m->ncounters >= CAIRN_TABLE_WORDS &&
+	       at / 8 <= m->ncounters - CAIRN_TABLE_WORDS;
+}
+
+static void load_slots(struct profile_module *m, uint64_t owner,
+                       const unsigned char *slots, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		const unsigned char *slot = slots + CAIRN_TABLE_SLOT * i;
+		uint64_t count = get_le64(slot + 8);
+
+		if (!count)
+			continue;
+		VEC_RESERVE(m->paths, m->npaths, m->paths_cap);
+		m->paths[m->npaths++] =
+		        (struct profile_path){owner, get_le64(slot), count};
+	}
+}
+
+/*
+ * Tables of path counts.  The runtime makes a table by writing its owner last,
+ * so that a file of a killed program has no half tables; the number of slots
+ * need be no power of two, since nobody looks a path up by its hash here.
+ */
+static int load_paths(struct loader *l, const struct chunk *k)
+{
+	struct profile_module *m = module_of(l, k->module);
+	struct cursor c = {k->payload, k->payload + k->n, false};
+
+	while (c.p != c.end) {
+		uint64_t owner = cursor_u64(&c), nslots;
+
+		if (!c.bad && !owner)
+			break;
+		nslots = cursor_u64(&c);
+		cursor_take(&c, CAIRN_TABLE_HEAD - CAIRN_TABLE_KEYS);
+		if (c.bad ||
+		    nslots > (uint64_t)(c.end - c.p) / CAIRN_TABLE_SLOT)
+			return corrupt(l, k,
+			               "a table of paths is longer than its "
+			               "chunk");
+		if (!is_owner(m, owner))
+			return corrupt(l, k,
+			               "a table of paths belongs to no "
+			               "counters of its module");
+		load_slots(m, owner, c.p, nslots);
+		cursor_take(&c, nslots * CAIRN_TABLE_SLOT);
 	}
 	return 0;
 }
@@ -363,6 +452,8 @@ static int load_chunks(struct loader *l)
 			CAIRN_TRY(load_frames(l, k));
 		if (k->type == CAIRN_CHUNK_MAP)
 			CAIRN_TRY(load_map(l, k));
+		if (k->type == CAIRN_CHUNK_PATHS)
+			CAIRN_TRY(load_paths(l, k));
 	}
 	return 0;
 }
@@ -381,31 +472,33 @@ static int check_cut(const struct container *c, struct cairn_err *err)
 	                     "program again");
 }
 
-static int load_container(struct profile *p, const struct container *c,
-                          struct cairn_err *err)
+static int load_container(struct profile *p, struct biases *biases,
+                          const struct container *c, struct cairn_err *err)
 {
-	struct loader l = {.p = p, .c = c, .err = err};
+	struct loader l = {.p = p, .biases = biases, .c = c, .err = err};
 	int rc;
 
 	CAIRN_TRY(check_cut(c, err));
 	add_file(p, c);
 	l.module_of = xmalloc(c->nchunks * sizeof(*l.module_of));
 	l.numbers = xmalloc(c->nchunks * sizeof(*l.numbers));
+	l.bias = xmalloc(c->nchunks * sizeof(*l.bias));
 	rc = load_chunks(&l);
 	free(l.module_of);
 	free(l.numbers);
+	free(l.bias);
 	return rc;
 }
 
-static int load_file(struct profile *p, const char *path, bool partial,
-                     struct cairn_err *err)
+static int load_file(struct profile *p, struct biases *biases, const char *path,
+                     bool partial, struct cairn_err *err)
 {
 	struct container c;
 	int rc;
 
 	CAIRN_TRY(container_read(
 	        &c, path, partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE, err));
-	rc = load_container(p, &c, err);
+	rc = load_container(p, biases, &c, err);
 	container_release(&c);
 	return rc;
 }
@@ -418,7 +511,26 @@ static int by_place(const void *a, const void *b)
 		return x->module < y->module ? -1 : 1;
 	if (x->pc != y->pc)
 		return x->pc < y->pc ? -1 : 1;
-	return x->kind < y->kind ? -1 : x->kind > y->kind;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->has_reg != y->has_reg)
+		return x->has_reg ? 1 : -1;
+	return x->reg < y->reg ? -1 : x->reg > y->reg;
+}
+
+/* Puts the registers of all frames in terms that all runs share. */
+static void normalise_frames(struct profile *p, const struct biases *biases)
+{
+	struct normal_sites *sites = xcalloc(p->nmodules, sizeof(*sites));
+
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		normal_sites_init(&sites[i], &p->modules[i]);
+	for (size_t i = 0; i < p->nframes; i++)
+		normal_frame(&sites[p->frames[i].module], &p->frames[i],
+		             biases->items[i]);
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		normal_sites_release(&sites[i]);
+	free(sites);
 }
 
 /* Sorts the frames, adds up equal places and forgets sums of zero. */
@@ -441,6 +553,35 @@ static void sum_frames(struct profile *p)
 			p->frames[kept++] = f;
 	}
 	p->nframes = kept;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct profile_path *x = a, *y = b;
+
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* Sorts the paths of a module and adds up those that are the same. */
+static void sum_paths(struct profile_module *m)
+{
+	size_t kept = 0;
+
+	if (m->npaths)
+		qsort(m->paths, m->npaths, sizeof(*m->paths), by_path);
+	for (size_t i = 0, next; i < m->npaths; i = next) {
+		struct profile_path path = m->paths[i];
+
+		for (next = i + 1;
+		     next < m->npaths && !by_path(&path, &m->paths[next]);
+		     next++)
+			path.count += m->paths[next].count;
+		if (path.count)
+			m->paths[kept++] = path;
+	}
+	m->npaths = kept;
 }
 
 /* Every function's counters have to lie in the module's. */
@@ -478,7 +619,8 @@ static int find_map(struct profile *p, struct profile_module *m,
 		CAIRN_TRY(map_parse(m->map_bytes, m->map_size, m->path, &m->map,
 		                    err));
 	}
-	return check_map(m, err);
+	CAIRN_TRY(check_map(m, err));
+	return normal_module(m, err);
 }
 
 static int find_maps(struct profile *p, const struct profile_options *o,
@@ -487,8 +629,10 @@ static int find_maps(struct profile *p, const struct profile_options *o,
 	for (uint32_t i = 0; i < p->nmodules; i++) {
 		struct profile_module *m = &p->modules[i];
 		struct cairn_err e;
-		int rc = find_map(p, m, o, &e);
+		int rc;
 
+		sum_paths(m);
+		rc = find_map(p, m, o, &e);
 		if (!rc)
 			continue;
 		if (!o->skip_missing)
@@ -508,15 +652,19 @@ int profile_open(struct profile **out, const char *const *paths, size_t npaths,
 {
 	const struct profile_options defaults = {0};
 	struct profile *p = xcalloc(1, sizeof(*p));
+	struct biases biases = {0};
 	int rc = 0;
 
 	*out = NULL;
 	if (!options)
 		options = &defaults;
 	for (size_t i = 0; i < npaths && !rc; i++)
-		rc = load_file(p, paths[i], options->partial, err);
+		rc = load_file(p, &biases, paths[i], options->partial, err);
 	if (!rc)
 		rc = find_maps(p, options, err);
+	if (!rc)
+		normalise_frames(p, &biases);
+	free(biases.items);
 	if (rc) {
 		profile_free(p);
 		return rc;
@@ -536,6 +684,7 @@ void profile_free(struct profile *p)
 		free(m->path);
 		free(m->id);
 		free(m->counts);
+		free(m->paths);
 		map_free(m->map);
 		free(m->map_bytes);
 		free(m->missing);
@@ -555,6 +704,25 @@ void profile_free(struct profile *p)
 uint64_t profile_count(const struct profile_module *m, uint64_t counter)
 {
 	return m->counts ? m->counts[counter] : 0;
+}
+
+const struct profile_path *profile_paths(const struct profile_module *m,
+                                         uint64_t owner, size_t *n)
+{
+	size_t lo = 0, hi = m->npaths, end;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->paths[mid].owner < owner)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (end = lo; end < m->npaths && m->paths[end].owner == owner; end++)
+		;
+	*n = end - lo;
+	return *n ? m->paths + lo : NULL;
 }
 
 bool profile_is_open(const struct profile *p)

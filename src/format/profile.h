@@ -11,6 +11,14 @@
 struct cairn_err;
 struct map;
 
+/* How often a path was counted in a table. */
+struct profile_path {
+	uint64_t owner; /* link-time address of the function's words */
+	uint64_t key;   /* 1 + number of the path; 0: lost, nobody knows which
+	                   path was meant */
+	uint64_t count; /* never 0 */
+};
+
 /* An executable or shared object that counted. */
 struct profile_module {
 	char *path;
@@ -19,19 +27,29 @@ struct profile_module {
 	uint64_t base;      /* link-time address of the first counter */
 	uint64_t ncounters; /* and how many there are */
 	uint64_t *counts;   /* summed over threads and runs; NULL: no thread
-	                       ever counted here */
-	struct map *map;    /* NULL if `missing` says why */
+	                       ever counted here.  Words that are no counts
+	                       (CAIRN_PATHS_HASHED) are 0 where there is a
+	                       map */
+	struct profile_path *paths; /* sorted by owner, key; each once */
+	size_t npaths, paths_cap;
+	struct map *map; /* NULL if `missing` says why */
 	unsigned char *map_bytes;
 	size_t map_size;
 	char *missing;
 	size_t from; /* the file that had it first */
 };
 
-/* A place where frames died or began, summed. */
+/*
+ * A place where frames died or began, summed.  The path register is there only
+ * where the map wants it (CAIRN_PENDING_REGISTER), and without the load bias,
+ * so that it means the same in every run.
+ */
 struct profile_frame {
 	uint32_t module; /* index into modules */
 	uint32_t kind;   /* enum cairn_frame_kind */
 	uint64_t pc;
+	bool has_reg;
+	uint64_t reg; /* 0 unless has_reg */
 	int64_t count;
 };
 
@@ -52,7 +70,8 @@ struct profile {
 	char *program, *directory, *command; /* of the first file */
 	struct profile_module *modules;
 	uint32_t nmodules, modules_cap;
-	struct profile_frame *frames; /* sorted by module, pc, kind */
+	struct profile_frame *frames; /* sorted by module, pc, kind,
+	                                 has_reg, reg; each once */
 	size_t nframes, frames_cap;
 	struct profile_file *files;
 	size_t nfiles, files_cap;
@@ -87,6 +106,10 @@ int profile_write(const struct profile *p, const char *path,
 
 /* Counter number `counter` of the module. */
 uint64_t profile_count(const struct profile_module *m, uint64_t counter);
+
+/* The paths that the function with this map entry counted in its tables. */
+const struct profile_path *profile_paths(const struct profile_module *m,
+                                         uint64_t owner, size_t *n);
 
 /* True if some run did not end in a way that let the runtime finish its file:
  * killed, or still running. */

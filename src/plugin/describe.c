@@ -127,21 +127,13 @@ static LLVMValueRef first_of(const struct node *node)
 	return node->first ? node->first : LLVMGetFirstInstruction(node->block);
 }
 
-static bool ends_node(const struct node *node, LLVMValueRef i)
-{
-	return i == node->last_call;
-}
-
 static uint32_t count_instructions(const struct node *node)
 {
 	uint32_t n = 0;
 
-	for (LLVMValueRef i = first_of(node); i;
-	     i = LLVMGetNextInstruction(i)) {
+	for (LLVMValueRef i = first_of(node); i && i != node->end;
+	     i = LLVMGetNextInstruction(i))
 		n += !LLVMIsAPHINode(i) && !LLVMIsADbgInfoIntrinsic(i);
-		if (ends_node(node, i))
-			break;
-	}
 	return n;
 }
 
@@ -155,17 +147,14 @@ static void describe_node(struct describer *d, const struct function *fn,
 	bytes_put_uv(&d->blocks, count_instructions(node));
 	bytes_put_uv(&d->blocks, node->counter);
 	bytes_put_uv(&d->blocks, node->nsegments);
-	for (LLVMValueRef i = first_of(node); i;
+	for (LLVMValueRef i = first_of(node); i && i != node->end;
 	     i = LLVMGetNextInstruction(i)) {
 		add_line(d, i);
-		if (ends_node(node, i))
-			break;
-		if (*next_site < fn->nsites &&
-		    fn->sites[*next_site].call == i) {
-			++*next_site;
-			if (!LLVMIsATerminatorInst(i))
-				end_segment(d);
-		}
+		if (*next_site == fn->nsites || fn->sites[*next_site].call != i)
+			continue;
+		if (fn->sites[*next_site].segment + 1 < node->nsegments)
+			end_segment(d);
+		++*next_site;
 	}
 	end_segment(d);
 }
@@ -270,6 +259,8 @@ void describe_function(const struct function *fn, const struct mode *mode,
 	bytes_put(b, d.blocks.data, d.blocks.n);
 	put_edges(fn, b);
 	put_sites(fn, b);
+	if (!mode->paths)
+		bytes_put_uv(b, CAIRN_PATHS_NONE);
 	bytes_release(&definition);
 	describer_release(&d);
 }
@@ -288,7 +279,7 @@ void describe_uncovered(LLVMValueRef f, const char *reason, struct bytes *b)
 	bytes_put_uv(b, d.nfiles);
 	bytes_put(b, d.files.data, d.files.n);
 	bytes_put(b, definition.data, definition.n);
-	for (int i = 0; i < 4; i++) /* no instances, blocks, edges, sites */
+	for (int i = 0; i < 5; i++) /* instances, blocks, edges, sites, paths */
 		bytes_put_uv(b, 0);
 	bytes_release(&definition);
 	describer_release(&d);

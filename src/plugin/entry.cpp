@@ -113,8 +113,20 @@ class CairnPass : public PassInfoMixin<CairnPass>
 
 } // namespace
 
+// The path register of a frame stays where it is at a call, instead of being
+// stored on the stack for us to find.
+static void keepRegisters()
+{
+	auto &Options = cl::getRegisteredOptions();
+	auto Found = Options.find("use-registers-for-deopt-values");
+
+	if (Found != Options.end())
+		static_cast<cl::opt<bool> *>(Found->second)->setValue(true);
+}
+
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
 {
+	keepRegisters();
 	auto Register = [](PassBuilder &Builder) {
 		Builder.registerPipelineStartEPCallback(
 		        [](ModulePassManager &Passes, OptimizationLevel) {

@@ -9,10 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bytes;
+struct function_paths;
 struct shim;
 
 /* What the command line asked for. */
 struct mode {
+	bool paths;     /* count paths, not edges */
 	bool slow;      /* a counter in every block */
 	bool strict;    /* a call's fall-through is an edge of its own */
 	bool all;       /* a counter on every edge */
@@ -24,16 +27,19 @@ struct mode {
 };
 
 /*
- * A node of our CFG: a basic block, or in strict mode a part of one, up to and
- * with a call.  Calls that may not come back end segments.
+ * A node of our CFG: a basic block, or a part of one: in strict mode up to and
+ * with a call, and with paths a call that ends them is a part of its own.
+ * Calls that may not come back end segments.
  */
 struct node {
 	LLVMBasicBlockRef block;
 	LLVMValueRef first;     /* its first instruction; NULL: the block's */
+	LLVMValueRef end;       /* where the next part begins; NULL: nowhere */
 	LLVMValueRef last_call; /* strict: the call that ends this part */
 	uint32_t nsegments;
 	uint32_t flags; /* CAIRN_BLOCK_* */
 	bool is_chord;
+	bool is_call;        /* paths: a call that ends them, alone */
 	bool is_bare_return; /* of tail calls: no mark may stand in it */
 	bool has_call;       /* one that a register has to survive */
 	bool is_behind_call; /* on some path from the entry */
@@ -52,6 +58,7 @@ enum edge_where {
 	AT_TRIP,    /* nowhere: the loop counts its own turns (trip.c) */
 	AT_COMPARE, /* before the indirect jump, if it goes there */
 	AT_FALL,    /* strict: right after the call */
+	AT_CALL,    /* paths: right before the call that is the target */
 };
 
 struct edge_info {
@@ -100,6 +107,8 @@ struct site {
 	LLVMValueRef call;
 	block_id block;
 	uint32_t segment;
+	enum cairn_pending pending; /* paths: see abi/map.h */
+	uint64_t value;
 };
 
 /* A function, imported: the CFG, and where its parts are in the IR. */
@@ -116,8 +125,9 @@ struct function {
 	uint32_t nsites, sites_cap;
 	uint32_t ncounters;
 	uint32_t edges_cap, nodes_cap;
-	LLVMValueRef counters; /* the global */
-	uint64_t key;          /* names it after inlining; 0 if marked late */
+	struct function_paths *paths; /* or NULL: see path.c */
+	LLVMValueRef counters;        /* the global */
+	uint64_t key; /* names it after inlining; 0 if marked late */
 };
 
 /* Imports f.  Reads the IR, changes nothing. */
@@ -131,6 +141,15 @@ uint64_t function_hash(const struct function *fn);
 LLVMValueRef tail_call_of(LLVMBasicBlockRef block);
 /* The call behind which a block has nothing but `unreachable`, or NULL. */
 LLVMValueRef final_call_of(LLVMBasicBlockRef block);
+
+/* Numbers the paths and chooses what to do where; see path.c.  `weight` is how
+ * often each edge is taken. */
+void paths_choose(struct function *fn, const uint64_t *weight);
+void paths_release_of(struct function *fn);
+/* Writes the operations on the path register. */
+void mark_paths(struct function *fn, const struct mode *mode);
+/* What the map says of the paths, once they are marked. */
+void describe_paths(const struct function *fn, struct bytes *b);
 
 /* Finds the loops that can count themselves: where becomes AT_TRIP. */
 void trips_find(struct function *fn);
@@ -170,7 +189,6 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode);
 char *path_of(LLVMMetadataRef file);
 
 /* Describes the function for the map; the caller frees b. */
-struct bytes;
 void describe_function(const struct function *fn, const struct mode *mode,
                        struct bytes *b);
 void describe_uncovered(LLVMValueRef f, const char *reason, struct bytes *b);

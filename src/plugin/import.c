@@ -101,6 +101,16 @@ static block_id add_node(struct function *fn, LLVMBasicBlockRef block)
 	return b;
 }
 
+/* The next part of the block that the last node is of. */
+static block_id add_part(struct function *fn, LLVMValueRef first)
+{
+	block_id b = add_node(fn, fn->nodes[fn->g.nblocks - 1].block);
+
+	fn->nodes[b].first = first;
+	fn->nodes[b - 1].end = first;
+	return b;
+}
+
 static void mark_reachable(LLVMValueRef f, struct ptrmap *seen)
 {
 	unsigned n = LLVMCountBasicBlocks(f);
@@ -143,6 +153,33 @@ static void add_site(struct function *fn, LLVMValueRef call, block_id b)
 	};
 }
 
+/*
+ * A call at which paths end: one that may not come back and that nobody would
+ * tell us of (strict), or that may come back twice.  It is a node of its own:
+ * the path is counted before it and the next one begins with it, where the
+ * register is known, also when it comes back for the second time.
+ */
+static bool ends_path(LLVMValueRef call, const struct mode *mode)
+{
+	return mode->paths && (mode->strict || shim_returns_twice(call));
+}
+
+static block_id import_path_end(struct function *fn, LLVMValueRef call,
+                                const struct mode *mode)
+{
+	block_id b = add_part(fn, call);
+
+	fn->nodes[b].is_call = true;
+	fn->nodes[b].has_call = true;
+	if (mode->strict)
+		fn->nodes[b].last_call = call;
+	else
+		add_site(fn, call, b);
+	if (!LLVMIsATerminatorInst(call))
+		b = add_part(fn, LLVMGetNextInstruction(call));
+	return b;
+}
+
 /* Nodes and sites of one block.  Returns its last node. */
 static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
                              const struct mode *mode)
@@ -159,6 +196,10 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 			fn->nodes[b].has_call = true;
 		if (!needs_site(i, tail, noreturn, mode))
 			continue;
+		if (ends_path(i, mode)) {
+			b = import_path_end(fn, i, mode);
+			continue;
+		}
 		if (!mode->strict) {
 			add_site(fn, i, b);
 			if (!LLVMIsATerminatorInst(i))
@@ -166,10 +207,8 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 			continue;
 		}
 		fn->nodes[b].last_call = i;
-		if (!LLVMIsATerminatorInst(i)) {
-			b = add_node(fn, block);
-			fn->nodes[b].first = LLVMGetNextInstruction(i);
-		}
+		if (!LLVMIsATerminatorInst(i))
+			b = add_part(fn, LLVMGetNextInstruction(i));
 	}
 	return b;
 }
@@ -277,16 +316,22 @@ static void import_successors(struct function *fn, block_id src,
 static void import_parts(struct function *fn, block_id first, block_id last,
                          struct shim *s)
 {
+	struct edge_info *e;
 	uint64_t frequency =
 	        shim_edge_frequency(s, fn->nodes[first].block, UINT32_MAX);
 
 	for (block_id b = first; b <= last; b++) {
-		if (!fn->nodes[b].last_call)
-			continue;
-		add_edge(fn, b, CFG_OUTSIDE, CAIRN_EDGE_ABNORMAL, AT_NOWHERE);
-		if (b < last)
-			add_edge(fn, b, b + 1, CAIRN_EDGE_FALL, AT_FALL)
-			        ->frequency = frequency;
+		if (fn->nodes[b].last_call)
+			add_edge(fn, b, CFG_OUTSIDE, CAIRN_EDGE_ABNORMAL,
+			         AT_NOWHERE);
+		if (b == last)
+			return;
+		if (fn->nodes[b + 1].is_call)
+			e = add_edge(fn, b, b + 1, CAIRN_EDGE_CALL, AT_CALL);
+		else
+			e = add_edge(fn, b, b + 1, CAIRN_EDGE_FALL,
+			             fn->nodes[b].is_call ? AT_TOP : AT_FALL);
+		e->frequency = frequency;
 	}
 }
 
@@ -395,7 +440,7 @@ void function_import(struct function *fn, LLVMValueRef f,
 	keep_returns_bare(fn);
 	find_behind_calls(fn);
 	if (!mode->strict && !mode->all && !mode->source && !mode->slow &&
-	    !shim_is_not_optimized(f))
+	    !mode->paths && !shim_is_not_optimized(f))
 		trips_find(fn);
 	ptrmap_release(&reachable);
 	ptrmap_release(&to_node);
@@ -407,6 +452,7 @@ void function_release(struct function *fn)
 {
 	cfg_release(&fn->g);
 	trips_release(fn);
+	paths_release_of(fn);
 	free(fn->bases);
 	free(fn->nodes);
 	free(fn->edges);

@@ -23,7 +23,7 @@
  *
  * Either way a signal handler on the same thread cannot tear a mark.
  */
-#include "plugin/function.h"
+#include "plugin/marker.h"
 
 #include "abi/rt.h"
 #include "base/alloc.h"
@@ -35,25 +35,6 @@
 #include <string.h>
 
 #define NOBODY_KNOWS UINT32_MAX
-#define SEGMENT_SPACE 256 /* what LLVM calls %gs */
-
-struct marker {
-	struct function *fn;
-	LLVMModuleRef module;
-	LLVMContextRef context;
-	LLVMBuilderRef builder;
-	LLVMTypeRef i64, ptr, segment_ptr;
-	LLVMValueRef base; /* counters + delta */
-	bool is_early;     /* leave placeholders */
-	bool probes;       /* say where blocks are */
-	uint64_t key;      /* of the module */
-	uint32_t behind;   /* what to say behind the mark in hand */
-	bool by_segment;   /* no base: the delta is in a segment register */
-	bool keeps_base;   /* over calls, in a register */
-	bool is_first;     /* may be the first one of its thread: it looks */
-	bool is_far;       /* the place in hand is behind a call */
-	uint32_t loop;     /* of the place in hand: node.base */
-};
 
 static LLVMValueRef hidden_global(struct marker *m, const char *name,
                                   LLVMTypeRef type)
@@ -67,7 +48,7 @@ static LLVMValueRef hidden_global(struct marker *m, const char *name,
 	return g;
 }
 
-static LLVMValueRef ours(LLVMValueRef instruction)
+LLVMValueRef marker_ours(LLVMValueRef instruction)
 {
 	shim_no_sanitize(instruction);
 	return instruction;
@@ -76,7 +57,7 @@ static LLVMValueRef ours(LLVMValueRef instruction)
 static LLVMValueRef load(struct marker *m, LLVMTypeRef type, LLVMValueRef from,
                          const char *name)
 {
-	return ours(LLVMBuildLoad2(m->builder, type, from, name));
+	return marker_ours(LLVMBuildLoad2(m->builder, type, from, name));
 }
 
 /* In an executable: one word, its place known to the linker. */
@@ -104,7 +85,7 @@ static LLVMValueRef load_delta_shared(struct marker *m)
 	return load(m, m->i64, at, "cairn.delta");
 }
 
-static LLVMValueRef load_delta(struct marker *m)
+LLVMValueRef marker_load_delta(struct marker *m)
 {
 	return m->by_segment ? load_delta_local(m) : load_delta_shared(m);
 }
@@ -127,7 +108,7 @@ static LLVMValueRef slow_call(struct marker *m)
 	                         sizeof(constraints) - 1, true, false,
 	                         LLVMInlineAsmDialectATT, false);
 
-	return ours(LLVMBuildCall2(m->builder, type, code, NULL, 0, ""));
+	return marker_ours(LLVMBuildCall2(m->builder, type, code, NULL, 0, ""));
 }
 
 /*
@@ -178,7 +159,7 @@ LLVMValueRef opaque(LLVMBuilderRef b, LLVMValueRef v)
 }
 
 /* At the top of the function: the thread's delta, made if there is none. */
-static LLVMValueRef write_prologue(struct marker *m)
+LLVMValueRef marker_prologue(struct marker *m)
 {
 	LLVMValueRef place = shim_after_allocas(m->fn->f);
 	LLVMBasicBlockRef entry;
@@ -189,7 +170,7 @@ static LLVMValueRef write_prologue(struct marker *m)
 	LLVMPositionBuilderBefore(m->builder, place);
 	if (m->by_segment && !m->is_first)
 		return NULL;
-	delta = load_delta(m);
+	delta = marker_load_delta(m);
 	if (!m->is_first)
 		return delta;
 	entry = LLVMGetInstructionParent(place);
@@ -235,7 +216,7 @@ static void count_by_asm(struct marker *m, LLVMValueRef at, bool in_segment,
 	        type, text, strlen(text), constraints, sizeof(constraints) - 1,
 	        true, false, LLVMInlineAsmDialectATT, false);
 
-	call = ours(LLVMBuildCall2(m->builder, type, code, args, 2, ""));
+	call = marker_ours(LLVMBuildCall2(m->builder, type, code, args, 2, ""));
 	shim_set_element_type(call, m->i64);
 	note_mark(m, call);
 }
@@ -258,7 +239,7 @@ static void count_later(struct marker *m, uint32_t k, LLVMValueRef by)
  * it does not do so in functions that are not optimized, and it may take a sum
  * of variables apart.
  */
-static void add_to(struct marker *m, LLVMValueRef at, bool in_segment,
+void marker_add_to(struct marker *m, LLVMValueRef at, bool in_segment,
                    LLVMValueRef by)
 {
 	LLVMValueRef value;
@@ -267,12 +248,13 @@ static void add_to(struct marker *m, LLVMValueRef at, bool in_segment,
 		count_by_asm(m, at, in_segment, by);
 		return;
 	}
-	if (in_segment)
+	if (in_segment &&
+	    LLVMGetPointerAddressSpace(LLVMTypeOf(at)) != SEGMENT_SPACE)
 		at = LLVMConstAddrSpaceCast(at, m->segment_ptr);
 	value = load(m, m->i64, at, "");
 	LLVMSetVolatile(value, true);
 	value = LLVMBuildAdd(m->builder, value, by, "");
-	value = ours(LLVMBuildStore(m->builder, value, at));
+	value = marker_ours(LLVMBuildStore(m->builder, value, at));
 	LLVMSetVolatile(value, true);
 	note_mark(m, value);
 }
@@ -286,7 +268,7 @@ static void add_to(struct marker *m, LLVMValueRef at, bool in_segment,
 static LLVMValueRef base_in_shared(struct marker *m)
 {
 	return !m->is_far || m->keeps_base ? m->base
-	                                   : base_from(m, load_delta(m));
+	                                   : base_from(m, marker_load_delta(m));
 }
 
 /*
@@ -322,7 +304,7 @@ static LLVMValueRef base_at_end_of(struct marker *m, LLVMBasicBlockRef block,
 
 	m->builder = LLVMCreateBuilderInContext(m->context);
 	LLVMPositionBuilderBefore(m->builder, end);
-	delta = load_delta(m);
+	delta = marker_load_delta(m);
 	if (m->by_segment && (m->is_far || !m->is_first))
 		delta = checked(m, delta, end, what);
 	base = opaque(m->builder, base_from(m, delta));
@@ -373,11 +355,12 @@ static void count_from(struct marker *m, LLVMValueRef base, uint32_t k,
 	LLVMValueRef offset = LLVMConstInt(m->i64, 8ull * k, false);
 
 	if (base)
-		add_to(m, LLVMBuildGEP2(m->builder, i8, base, &offset, 1, ""),
-		       false, by);
+		marker_add_to(
+		        m, LLVMBuildGEP2(m->builder, i8, base, &offset, 1, ""),
+		        false, by);
 	else
-		add_to(m, LLVMConstGEP2(i8, m->fn->counters, &offset, 1), true,
-		       by);
+		marker_add_to(m, LLVMConstGEP2(i8, m->fn->counters, &offset, 1),
+		              true, by);
 }
 
 /* Adds `by` to counter k, at the builder's place. */
@@ -418,13 +401,13 @@ static void count(struct marker *m, uint32_t k)
 	count_by(m, k, LLVMConstInt(m->i64, 1, false));
 }
 
-static LLVMValueRef top_of(const struct node *node)
+LLVMValueRef marker_top_of(const struct node *node)
 {
 	return node->first ? node->first : shim_insertion_point(node->block);
 }
 
 /* The last place of a block where its flow is still inside. */
-static LLVMValueRef end_of(LLVMBasicBlockRef block)
+LLVMValueRef marker_end_of(LLVMBasicBlockRef block)
 {
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 	LLVMValueRef tail = tail_call_of(block);
@@ -566,45 +549,54 @@ static uint32_t at_top(const struct function *fn, block_id b)
 	return fn->nodes[b].is_bare_return ? b : before_block(fn, b);
 }
 
+LLVMValueRef marker_place_of_edge(struct marker *m, edge_id e)
+{
+	struct function *fn = m->fn;
+	const struct node *src = &fn->nodes[fn->g.edges[e].src];
+	const struct node *dst = &fn->nodes[fn->g.edges[e].dst];
+	LLVMValueRef at;
+
+	switch (fn->edges[e].where) {
+	case AT_ENTRY:
+	case AT_TOP:
+		return marker_top_of(dst);
+	case AT_END:
+		return marker_end_of(src->block);
+	case AT_SPLIT:
+		at = LLVMGetBasicBlockTerminator(block_on_edge(fn, e));
+		probe_edge(m, e, at, before_edge(fn, e));
+		return at;
+	case AT_PAD:
+		return LLVMGetBasicBlockTerminator(shim_split_pad(src->block));
+	case AT_FALL:
+		return LLVMGetNextInstruction(src->last_call);
+	case AT_CALL:
+		return dst->first;
+	case AT_COMPARE:
+	case AT_TRIP:
+	case AT_NOWHERE:
+		break;
+	}
+	assert(fn->edges[e].where == AT_ENTRY); /* no such place */
+	return NULL;
+}
+
 static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 {
 	struct function *fn = m->fn;
-	const struct edge_info *info = &fn->edges[e];
-	const struct node *src = &fn->nodes[fn->g.edges[e].src];
-	const struct node *dst = &fn->nodes[fn->g.edges[e].dst];
-	LLVMValueRef at = NULL;
+	const struct cfg_edge *edge = &fn->g.edges[e];
 
 	m->is_far = is_far_edge(fn, e);
 	m->loop = loop_of_edge(fn, e);
 	m->behind = marker_behind_edge(fn, e);
-	switch (info->where) {
-	case AT_ENTRY:
-	case AT_TOP:
-		at = top_of(dst);
-		break;
-	case AT_END:
-		at = end_of(src->block);
-		break;
-	case AT_SPLIT:
-		at = LLVMGetBasicBlockTerminator(block_on_edge(fn, e));
-		probe_edge(m, e, at, before_edge(fn, e));
-		break;
-	case AT_PAD:
-		at = LLVMGetBasicBlockTerminator(shim_split_pad(src->block));
-		break;
-	case AT_FALL:
-		at = LLVMGetNextInstruction(src->last_call);
-		break;
-	case AT_COMPARE:
-		count_if_goes_to(m, src->block, dst->block, counter);
+	if (fn->edges[e].where == AT_TRIP) /* mark_trips */
 		return;
-	case AT_TRIP: /* mark_trips */
-		return;
-	case AT_NOWHERE:
-		assert(info->where != AT_NOWHERE);
+	if (fn->edges[e].where == AT_COMPARE) {
+		count_if_goes_to(m, fn->nodes[edge->src].block,
+		                 fn->nodes[edge->dst].block, counter);
 		return;
 	}
-	LLVMPositionBuilderBefore(m->builder, at);
+	LLVMPositionBuilderBefore(m->builder, marker_place_of_edge(m, e));
 	count(m, counter);
 }
 
@@ -613,11 +605,11 @@ static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
  * (sections.cpp), in the function's group: here it is only declared.  Nobody
  * outside the group refers to it, so its name need not leave the file.
  */
-static LLVMValueRef declare_counters(struct marker *m)
+LLVMValueRef marker_declare_counters(struct marker *m, uint32_t n)
 {
 	unsigned serial =
 	        LLVMGetNamedMetadataNumOperands(m->module, PLUGIN_FUNCTIONS);
-	LLVMTypeRef type = LLVMArrayType2(m->i64, m->fn->ncounters);
+	LLVMTypeRef type = LLVMArrayType2(m->i64, n);
 	LLVMValueRef g;
 	char name[64];
 
@@ -653,7 +645,8 @@ static void mark_blocks(struct marker *m)
 		m->is_far = fn->nodes[b].is_behind_call;
 		m->loop = fn->nodes[b].base;
 		m->behind = b;
-		LLVMPositionBuilderBefore(m->builder, top_of(&fn->nodes[b]));
+		LLVMPositionBuilderBefore(m->builder,
+		                          marker_top_of(&fn->nodes[b]));
 		count(m, fn->nodes[b].counter - 1);
 	}
 }
@@ -665,7 +658,7 @@ static void mark_blocks(struct marker *m)
 static void add_probes(struct function *fn)
 {
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		LLVMValueRef top = top_of(&fn->nodes[b]);
+		LLVMValueRef top = marker_top_of(&fn->nodes[b]);
 
 		if (at_top(fn, b) != CFG_OUTSIDE &&
 		    (!LLVMIsABranchInst(top) || LLVMIsConditional(top)))
@@ -673,8 +666,7 @@ static void add_probes(struct function *fn)
 	}
 }
 
-static void marker_init(struct marker *m, struct function *fn,
-                        const struct mode *mode)
+void marker_init(struct marker *m, struct function *fn, const struct mode *mode)
 {
 	*m = (struct marker){.fn = fn};
 	m->module = LLVMGetGlobalParent(fn->f);
@@ -724,8 +716,8 @@ void mark_function(struct function *fn, const struct mode *mode)
 	LLVMValueRef delta;
 
 	marker_init(&m, fn, mode);
-	fn->counters = declare_counters(&m);
-	delta = write_prologue(&m);
+	fn->counters = marker_declare_counters(&m, fn->ncounters);
+	delta = marker_prologue(&m);
 	if (m.by_segment && !shim_is_not_optimized(fn->f))
 		bases_find(fn);
 	if (!m.by_segment) {
@@ -737,7 +729,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 		add_probes(fn);
 	mark_trips(&m);
 	for (uint32_t i = 0; i < fn->nsites; i++)
-		shim_add_site(fn->sites[i].call, i);
+		shim_add_site(fn->sites[i].call, i, NULL);
 	shim_prepare_function(fn->f, !mode->strict);
 	shim_pin(fn->f);
 	LLVMDisposeBuilder(m.builder);
@@ -799,7 +791,7 @@ static void replace_placeholder(struct marker *m, LLVMValueRef call,
 		at = LLVMBuildGEP2(m->builder,
 		                   LLVMInt8TypeInContext(m->context), at,
 		                   &delta, 1, "");
-	add_to(m, at, m->by_segment, LLVMGetOperand(call, 1));
+	marker_add_to(m, at, m->by_segment, LLVMGetOperand(call, 1));
 	LLVMInstructionEraseFromParent(call);
 }
 
@@ -816,7 +808,7 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode)
 		LLVMValueRef delta;
 
 		marker_init(&m, &fn, mode);
-		delta = write_prologue(&m);
+		delta = marker_prologue(&m);
 		for (size_t i = 0; i < n; i++)
 			replace_placeholder(&m, found[i], delta);
 		LLVMDisposeBuilder(m.builder);

@@ -47,9 +47,14 @@ static int parse_mode(const struct plugin_options *options, struct mode *mode,
 	        .source = !strcmp(options->stage, "source"),
 	        .segment = true,
 	};
-	if (strcmp(word, "edges"))
+	mode->paths = !strcmp(word, "paths");
+	if (strcmp(word, "edges") && !mode->paths)
 		result = cairn_fail(err, CAIRN_E_USAGE,
 		                    "cairn: unknown mode '%s'", word);
+	if (mode->paths && mode->source)
+		result = cairn_fail(err, CAIRN_E_USAGE,
+		                    "cairn: paths are those of the optimized "
+		                    "program; leave out --cairn-stage=source");
 	while (result == CAIRN_OK && (word = strsep(&rest, ","))) {
 		if (!strcmp(word, "slow"))
 			mode->slow = true;
@@ -195,6 +200,15 @@ static void choose_chords(struct plugin *p, struct function *fn)
 	free(needs_block);
 }
 
+static void choose_paths(struct plugin *p, struct function *fn)
+{
+	uint64_t *flow = xcalloc(fn->g.nedges, sizeof(*flow));
+
+	weigh(p, fn, flow);
+	paths_choose(fn, flow);
+	free(flow);
+}
+
 static void number_counters(struct plugin *p, struct function *fn)
 {
 	for (edge_id e = 0; e < fn->g.nedges; e++)
@@ -266,18 +280,28 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 		leave_out(p, f, reason);
 		return;
 	}
+	if (mode.paths)
+		shim_land_gotos(p->shim, f);
 	shim_prepare(p->shim, f);
 	mode.strict |= !mode.slow && (has_cleanup_handler(f) ||
 	                              shim_has_foreign_personality(f) ||
 	                              shim_calls_by_thunks(f));
 	function_import(&fn, f, &mode, p->shim);
-	choose_chords(p, &fn);
-	number_counters(p, &fn);
+	if (mode.paths) {
+		choose_paths(p, &fn);
+	} else {
+		choose_chords(p, &fn);
+		number_counters(p, &fn);
+	}
 	describe_function(&fn, &mode, &blob);
-	if (mode.source)
+	if (mode.paths) {
+		mark_paths(&fn, &mode);
+		describe_paths(&fn, &blob);
+	} else if (mode.source) {
 		mark_function_early(&fn, &mode);
-	else
+	} else {
 		mark_function(&fn, &mode);
+	}
 	add_record(p, &fn, &blob);
 	bytes_release(&blob);
 	function_release(&fn);

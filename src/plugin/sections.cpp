@@ -95,6 +95,7 @@ class CairnPrinter : public GCMetadataPrinter
 		const MCExpr *Offset;
 		uint64_t Id;
 		uint64_t Key; // of the function, if marked before inlining
+		uint32_t Register = 0; // where the path register is, 0: nowhere
 	};
 	DenseMap<const MCSymbol *, std::vector<Site>> Sites, Probes;
 
@@ -106,8 +107,27 @@ class CairnPrinter : public GCMetadataPrinter
 		        MCSymbolRefExpr::create(B, Context), Context);
 	}
 
+	// In the form of an entry of CAIRN_REGISTERS_SECTION; 0 if it cannot
+	// be said, and frames that die there have no register.
+	static uint32_t placeOf(const StackMaps::Location &L)
+	{
+		const int64_t Limit = int64_t(1)
+		                      << (31 - CAIRN_REG_OFFSET_SHIFT);
+
+		if (L.Reg > CAIRN_REG_NUMBER)
+			return 0;
+		if (L.Type == StackMaps::Location::Register)
+			return L.Reg | CAIRN_REG_IN_REGISTER;
+		if ((L.Type != StackMaps::Location::Direct &&
+		     L.Type != StackMaps::Location::Indirect) ||
+		    L.Offset < -Limit || L.Offset >= Limit)
+			return 0;
+		return L.Reg | uint32_t(L.Offset) << CAIRN_REG_OFFSET_SHIFT;
+	}
+
 	// A record lists calling convention, flags and number of values, then
-	// the values of the bundle: none, or three per inlined function.
+	// the values of the bundle: none, the path register, or three per
+	// inlined function.
 	static void addSites(const StackMaps::CallsiteInfo &Call,
 	                     std::vector<Site> &List)
 	{
@@ -116,7 +136,10 @@ class CairnPrinter : public GCMetadataPrinter
 		};
 
 		if (Call.Locations.size() < 6) {
-			List.push_back({Call.CSOffsetExpr, Call.ID, 0});
+			List.push_back({Call.CSOffsetExpr, Call.ID, 0,
+			                Call.Locations.size() == 4
+			                        ? placeOf(Call.Locations[3])
+			                        : 0});
 			return;
 		}
 		for (size_t I = 3; I + 2 < Call.Locations.size(); I += 3)
@@ -230,6 +253,36 @@ class CairnPrinter : public GCMetadataPrinter
 		}
 	}
 
+	// Where the path register is at the sites that need it.  A site's
+	// offset is its label minus the function; the label alone is local to
+	// the file, which matters in a shared object.
+	void emitRegisters(AsmPrinter &AP, const Function *F)
+	{
+		MCStreamer &Out = *AP.OutStreamer;
+		MCContext &Context = AP.OutContext;
+		bool IsFirst = true;
+
+		for (const Site &S : Sites.lookup(AP.getSymbol(F))) {
+			if (!S.Register)
+				continue;
+			if (IsFirst)
+				Out.switchSection(
+				        section(AP, CAIRN_REGISTERS_SECTION,
+				                ELF::SHT_PROGBITS,
+				                ELF::SHF_ALLOC, F, F));
+			IsFirst = false;
+			MCSymbol *Here = Context.createTempSymbol();
+			Out.emitLabel(Here);
+			Out.emitValue(
+			        MCBinaryExpr::createSub(
+			                cast<MCBinaryExpr>(S.Offset)->getLHS(),
+			                MCSymbolRefExpr::create(Here, Context),
+			                Context),
+			        4);
+			Out.emitInt32(S.Register);
+		}
+	}
+
 	// Sites of code that was marked before inlining.
 	void emitSites(AsmPrinter &AP, const Function &F)
 	{
@@ -315,6 +368,7 @@ class CairnPrinter : public GCMetadataPrinter
 				             Count->getZExtValue());
 			emitRecord(AP, F, Counters, Count->getZExtValue(),
 			           Blob->getString());
+			emitRegisters(AP, F);
 		}
 		if (!Keys.empty())
 			for (const Function &F : M)

@@ -6,10 +6,12 @@
 #include "abi/map.h"
 #include "abi/rt.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -24,6 +26,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 
@@ -234,12 +237,118 @@ static CallBase *addDeopt(CallBase *Old, ArrayRef<Value *> Values)
 	return New;
 }
 
-void shim_add_site(LLVMValueRef call, uint32_t id)
+LLVMValueRef shim_add_site(LLVMValueRef call, uint32_t id, LLVMValueRef value)
 {
-	CallBase *New = addDeopt(unwrap<CallBase>(call), {});
+	auto *Call = unwrap<CallBase>(call);
+
+	if (Call->getOperandBundle(LLVMContext::OB_deopt)) {
+		CallBase *Bare = CallBase::removeOperandBundle(
+		        Call, LLVMContext::OB_deopt, Call->getIterator());
+		Bare->copyMetadata(*Call);
+		Bare->takeName(Call);
+		Call->replaceAllUsesWith(Bare);
+		Call->eraseFromParent();
+		Call = Bare;
+	}
+	SmallVector<Value *, 1> Values;
+	if (value)
+		Values.push_back(unwrap(value));
+	CallBase *New = addDeopt(Call, Values);
 
 	New->addFnAttr(Attribute::get(New->getContext(), "statepoint-id",
 	                              std::to_string(id)));
+	return wrap(New);
+}
+
+bool shim_site_constant(LLVMValueRef call, LLVMValueRef symbol, uint64_t *value)
+{
+	auto *Call = unwrap<CallBase>(call);
+	Value *V = Call->getOperandBundle(LLVMContext::OB_deopt)->Inputs[0];
+	const DataLayout &Layout = Call->getModule()->getDataLayout();
+
+	if (auto *Number = dyn_cast<ConstantInt>(V)) {
+		*value = Number->getZExtValue();
+		return true;
+	}
+	auto *Cast = dyn_cast<ConstantExpr>(V);
+	if (!Cast || Cast->getOpcode() != Instruction::PtrToInt)
+		return false;
+	APInt Offset(64, 0);
+	const Value *Base =
+	        Cast->getOperand(0)->stripAndAccumulateConstantOffsets(
+	                Layout, Offset, true);
+	*value = Offset.getZExtValue();
+	return Base == unwrap(symbol);
+}
+
+bool shim_returns_twice(LLVMValueRef call)
+{
+	return unwrap<CallBase>(call)->hasFnAttr(Attribute::ReturnsTwice);
+}
+
+LLVMValueRef shim_place(LLVMValueRef before)
+{
+	IRBuilder<> Builder(unwrap<Instruction>(before));
+
+	Builder.SetCurrentDebugLocation(DebugLoc());
+	return wrap(Builder.CreateIntrinsic(Intrinsic::donothing, {}, {}));
+}
+
+void shim_promote(LLVMValueRef variable)
+{
+	auto *Variable = unwrap<AllocaInst>(variable);
+	DominatorTree Tree(*Variable->getFunction());
+
+	PromoteMemToReg({Variable}, Tree);
+}
+
+// Of what a block gets from computed gotos, and what from other ways in.
+static void landGotos(BasicBlock *To)
+{
+	SmallPtrSet<BasicBlock *, 8> Gotos;
+	bool HasOthers = false;
+
+	for (BasicBlock *From : predecessors(To))
+		if (isa<IndirectBrInst>(From->getTerminator()))
+			Gotos.insert(From);
+		else
+			HasOthers = true;
+	if (Gotos.empty() || !HasOthers)
+		return;
+	auto *Landing = BasicBlock::Create(To->getContext(), "cairn.landing",
+	                                   To->getParent(), To);
+	for (PHINode &Phi : To->phis()) {
+		auto *New = PHINode::Create(Phi.getType(), Gotos.size(),
+		                            Phi.getName(), Landing);
+		for (unsigned I = Phi.getNumIncomingValues(); I-- > 0;) {
+			BasicBlock *From = Phi.getIncomingBlock(I);
+			if (!Gotos.count(From))
+				continue;
+			New->addIncoming(Phi.getIncomingValue(I), From);
+			Phi.removeIncomingValue(I, false);
+		}
+		Phi.addIncoming(New, Landing);
+	}
+	for (BasicBlock *From : Gotos)
+		From->getTerminator()->replaceSuccessorWith(To, Landing);
+	if (BlockAddress *Address = BlockAddress::lookup(To))
+		Address->replaceAllUsesWith(BlockAddress::get(Landing));
+	BranchInst::Create(To, Landing);
+}
+
+void shim_land_gotos(struct shim *s, LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+	SmallSetVector<BasicBlock *, 16> Targets;
+
+	for (BasicBlock &B : F)
+		if (isa<IndirectBrInst>(B.getTerminator()))
+			for (BasicBlock *To : successors(&B))
+				Targets.insert(To);
+	for (BasicBlock *To : Targets)
+		landGotos(To);
+	if (!Targets.empty())
+		s->Analyses.invalidate(F, PreservedAnalyses::none());
 }
 
 // Inlining a call appends the bundles inside to the caller's: the list of a

@@ -61,8 +61,24 @@ void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
                     LLVMBasicBlockRef *copied_latch);
 /* True if a call neither throws nor fails to return. */
 bool shim_always_returns(LLVMValueRef call);
-/* Records the call's return address as site `id` of its function. */
-void shim_add_site(LLVMValueRef call, uint32_t id);
+/* Records the call's return address as site `id` of its function, and where
+ * `value` is then (or the variable, if it is an alloca; NULL: nothing).
+ * Replaces what a site had before.  Returns the call, which is another one
+ * then. */
+LLVMValueRef shim_add_site(LLVMValueRef call, uint32_t id, LLVMValueRef value);
+/* True if the value of a site is a constant: *value is it, or its distance from
+ * the symbol. */
+bool shim_site_constant(LLVMValueRef call, LLVMValueRef symbol,
+                        uint64_t *value);
+/* True if a call may come back more than once: setjmp, vfork. */
+bool shim_returns_twice(LLVMValueRef call);
+/* An instruction that does nothing, to keep a place. */
+LLVMValueRef shim_place(LLVMValueRef before);
+/* Turns a local variable into values. */
+void shim_promote(LLVMValueRef variable);
+/* Gives every target of a computed goto that is reached in other ways, too, a
+ * block of its own for the goto. */
+void shim_land_gotos(struct shim *s, LLVMValueRef f);
 /* The same before optimization: the site is known by its function's key, too,
  * since calls come to stand in other functions. */
 void shim_add_early_site(LLVMValueRef call, uint64_t key, uint32_t id);

@@ -25,11 +25,13 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "abi/map.h"
 #include "runtime/finish.h"
 #include "runtime/frames.h"
 #include "runtime/name.h"
 #include "runtime/object.h"
 #include "runtime/out.h"
+#include "runtime/paths.h"
 #include "runtime/sys.h"
 
 #define PROBES 8
@@ -86,6 +88,17 @@ void rt_leave(const uint64_t *mask)
 	process.lock_owner = 0;
 	unlock();
 	sys_restore_signals(mask);
+}
+
+void rt_enter_running(uint64_t *mask)
+{
+	for (;;) {
+		finish_wait_others();
+		rt_enter(mask);
+		if (!finish_by_others())
+			return;
+		rt_leave(mask);
+	}
 }
 
 /* --- the process ---------------------------------------------------------- */
@@ -258,8 +271,12 @@ static struct chunk *emit_module(uint32_t index, const struct out_spec *spec,
 	return c;
 }
 
-/* The record of the same build, unloaded before; 0 if there is none. */
-static uint32_t find_unloaded(const struct cairn_module *m,
+/*
+ * The record of the same build, unloaded before; 0 if there is none.  A path
+ * register may be an address, which the reader can tell only if all of a
+ * record's have one load bias.
+ */
+static uint32_t find_unloaded(const struct cairn_module *m, uint64_t bias,
                               const struct identity *id)
 {
 	for (uint32_t i = 1; i <= process.nmodules; i++) {
@@ -267,6 +284,8 @@ static uint32_t find_unloaded(const struct cairn_module *m,
 
 		if (!old->live && old->chunk &&
 		    rt_get64(old->chunk->mem + CAIRN_CHK_N) == ncounters(m) &&
+		    (m->regs == m->regs_end ||
+		     rt_get64(old->chunk->mem + CAIRN_CHK_AUX1) == bias) &&
 		    rt_same(out_payload(old->chunk), id->bytes, id->n))
 			return i;
 	}
@@ -319,7 +338,7 @@ static void register_module(struct cairn_module *m)
 
 	object_read(&o, rt_ehdr(m));
 	identify(&id, m, &o);
-	index = find_unloaded(m, &id);
+	index = find_unloaded(m, o.bias, &id);
 	if (index)
 		forget_deltas(index);
 	else
@@ -334,6 +353,10 @@ static void register_module(struct cairn_module *m)
 	record->text = o.text;
 	record->text_end = o.text_end;
 	record->eh_frame_hdr = o.eh_frame_hdr;
+	record->regs = m->regs;
+	record->nregs = (uint32_t)((m->regs_end - m->regs) / CAIRN_REG_ENTRY);
+	if (record->nregs)
+		process.has_registers = true;
 	__atomic_store_n(&record->live, m, __ATOMIC_RELEASE);
 	if (index > process.nmodules)
 		__atomic_store_n(&process.nmodules, index, __ATOMIC_RELEASE);
@@ -549,6 +572,8 @@ static int64_t slow_locked(struct cairn_module *m)
 	ensure_module(m);
 	t = process.is_off || m->is_off ? NULL : rt_self_locked();
 	c = t ? ensure_counts(t, m) : NULL;
+	if (!c && !process.is_off && !m->is_off)
+		out_lose();
 	if (!c)
 		return scratch_delta(m);
 	if (process.is_sealed)
@@ -565,13 +590,7 @@ int64_t __cairn_core_slow(struct cairn_module *m)
 	uint64_t mask;
 	int64_t delta;
 
-	for (;;) {
-		finish_wait_others();
-		rt_enter(&mask);
-		if (!finish_by_others())
-			break;
-		rt_leave(&mask);
-	}
+	rt_enter_running(&mask);
 	delta = slow_locked(m);
 	rt_leave(&mask);
 	return delta;
@@ -632,30 +651,15 @@ static void copy_module_chunk(uint32_t index)
 	emit_module(index, &spec, out_payload(old));
 }
 
-static void replace_chunk(struct chunk *c)
-{
-	const unsigned char *h = c->mem;
-	const struct out_spec spec = {
-	        .type = rt_get32(h + CAIRN_CHK_TYPE),
-	        .id = rt_get32(h + CAIRN_CHK_ID),
-	        .module = rt_get32(h + CAIRN_CHK_MODULE),
-	        .n = rt_get64(h + CAIRN_CHK_N),
-	        .flags = CAIRN_CHUNK_LIVE,
-	};
-
-	out_replace(c, &spec);
-	out_publish(c);
-}
-
 /* Gives up the shards of a thread that only the parent has. */
 static void forget_thread(struct thread *t)
 {
 	t->tid = 0;
-	t->frames = NULL;
+	t->frames[0] = t->frames[1] = NULL;
 	t->park = RT_PARK_NONE;
 	for (uint32_t i = 0; i <= process.nmodules; i++) {
 		t->delta[i] = 0;
-		t->counts[i] = NULL;
+		t->counts[i] = t->paths[i] = NULL;
 	}
 }
 
@@ -664,8 +668,30 @@ static bool belongs_to(const struct chunk *c, const struct thread *t)
 	return t && rt_get32(c->mem + CAIRN_CHK_ID) == t->serial;
 }
 
+static bool is_paths(const struct chunk *c)
+{
+	return rt_get32(c->mem + CAIRN_CHK_TYPE) == CAIRN_CHUNK_PATHS;
+}
+
+/*
+ * Tables of paths.  Code that a handler interrupted may be looking for a slot
+ * right now: if the handler forks, the child keeps all tables, with counts of
+ * zero.  Else it makes new ones as it needs them.
+ */
+static void move_paths(struct chunk *c, bool keeps)
+{
+	if (keeps) {
+		paths_renew(c);
+		return;
+	}
+	out_abandon(c);
+	c->next = process.free_chunks;
+	process.free_chunks = c;
+}
+
 /* `old` are the parent's chunks, still readable. */
-static void move_to_new_file(struct chunk *old, struct thread *self)
+static void move_to_new_file(struct chunk *old, struct thread *self,
+                             bool keeps_paths)
 {
 	struct chunk *next;
 
@@ -673,27 +699,38 @@ static void move_to_new_file(struct chunk *old, struct thread *self)
 		copy_module_chunk(i);
 	for (struct chunk *c = old; c; c = next) {
 		next = c->next;
-		if (belongs_to(c, self))
-			replace_chunk(c);
-		else
+		if (!belongs_to(c, self))
 			out_drop(c);
+		else if (is_paths(c))
+			move_paths(c, keeps_paths);
+		else
+			out_renew(c);
 	}
+	if (keeps_paths)
+		paths_adopt(self, process.chunks);
+	for (uint32_t i = 1; self && !keeps_paths && i <= process.nmodules; i++)
+		self->paths[i] = NULL;
 	for (struct thread *t = process.threads; t; t = t->next)
 		if (t != self)
 			forget_thread(t);
 }
 
 /* No file for the child: its counts go where nobody reads them. */
-static void abandon_chunks(struct chunk *old)
+static void abandon_chunks(struct chunk *old, struct thread *self)
 {
 	for (struct chunk *c = old; c; c = c->next)
-		sys_map(c->mem, c->size, PROT_READ | PROT_WRITE,
-		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		if (is_paths(c) && belongs_to(c, self))
+			paths_hold(c);
+		else
+			out_abandon(c);
+	if (self)
+		paths_adopt(self, old);
 }
 
 static void start_child(struct thread *self, uintptr_t to)
 {
 	struct chunk *old = process.chunks;
+	bool keeps_paths;
 
 	process.finishing = 0;
 	process.is_sealed = false;
@@ -708,10 +745,12 @@ static void start_child(struct thread *self, uintptr_t to)
 	out_forget();
 	open_output(CAIRN_FILE_FORKED);
 	if (process.is_off) {
-		abandon_chunks(old);
+		abandon_chunks(old, self);
 		return;
 	}
-	move_to_new_file(old, self);
+	keeps_paths =
+	        self && paths_any(self) && finish_was_interrupted(self, to);
+	move_to_new_file(old, self, keeps_paths);
 	if (self)
 		finish_inherited(self, to);
 }

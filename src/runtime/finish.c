@@ -350,6 +350,20 @@ void finish_take_back(const struct unwind *u, uintptr_t walked_to)
 	sys_futex_wake(&process.finishing);
 }
 
+bool finish_was_interrupted(struct thread *t, uintptr_t to)
+{
+	enum unwind_result r = UNWIND_OK;
+	struct unwind u;
+
+	rt_zero(&u, sizeof(u));
+	unwind_capture(&u);
+	if (!walk_start(&u, t, to))
+		return true;
+	while (r == UNWIND_OK && !u.is_async)
+		r = unwind_step(&u, t);
+	return r != UNWIND_END;
+}
+
 void finish_inherited(struct thread *t, uintptr_t to)
 {
 	struct unwind u;

@@ -27,6 +27,10 @@ void finish_core(uintptr_t to);
 /* It did not end: an exec failed. */
 void finish_take_back(const struct unwind *u, uintptr_t walked_to);
 
+/* Did a signal interrupt the code that called fork, or some function that led
+ * to it?  Also true if nobody can tell.  `to` as below. */
+bool finish_was_interrupted(struct thread *t, uintptr_t to);
+
 /* The frames that a fork child inherits begin in the middle.  `to` is where
  * the fork handler returns to.  Requires: lock held. */
 void finish_inherited(struct thread *t, uintptr_t to);

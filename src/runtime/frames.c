@@ -8,9 +8,17 @@
  * probing, in chunks of the output file; when one is three quarters full a
  * bigger one is put before it.  A key may then occur in both: counts add up.
  *
- * Invariant: a key, once written, stays in its slot.  A slot is claimed by one
- * compare-and-exchange and counted by one add, so that a signal handler on the
- * same thread may come in between any two instructions.
+ * Frames that have a path register are in tables of their own, since there a
+ * slot is known by two words, key and register.  A slot is claimed by one
+ * compare-and-exchange per word, the register first, and counted by one add, so
+ * that a signal handler on the same thread may come in between any two
+ * instructions.
+ *
+ * Invariant: a word of a slot, once it is not zero, stays.  Who counts in a
+ * slot has seen his own words in it.  So two that claim a slot word by word,
+ * one in the middle of the other, may get neither of them: then both go on, and
+ * the slot either waits for a frame that is just this mixture or counts nothing
+ * for ever, as one does of whose claim only half was made.
  * Cost: 20 instructions for a place that was seen before; the lock only when a
  * table is added.
  */
@@ -21,16 +29,17 @@
 #include "runtime/sys.h"
 #include "runtime/unwind.h"
 
-#define FIRST_SLOTS 248u /* with the header less than one page */
+#define FIRST_SLOTS 168u /* with the header less than one page */
 #define MAX_SLOTS (1u << 20)
 
 struct slot {
 	uint64_t key;
+	uint64_t reg; /* always 0 in tables without registers */
 	uint64_t count;
 };
 
 /* Requires: lock held. */
-static bool add_table(struct thread *t, uint64_t nslots)
+static bool add_table(struct thread *t, bool has_reg, uint64_t nslots)
 {
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_FRAMES,
@@ -44,37 +53,58 @@ static bool add_table(struct thread *t, uint64_t nslots)
 	if (!c)
 		return false;
 	out_publish(c);
-	c->sibling = t->frames;
-	__atomic_store_n(&t->frames, c, __ATOMIC_RELEASE);
+	c->sibling = t->frames[has_reg];
+	__atomic_store_n(&t->frames[has_reg], c, __ATOMIC_RELEASE);
 	return true;
 }
 
 bool frames_ensure(struct thread *t)
 {
-	return t->frames || add_table(t, FIRST_SLOTS);
+	return t->frames[0] || add_table(t, false, FIRST_SLOTS);
 }
 
 /* A bigger table in front of `full`, unless somebody was faster. */
-static bool grow(struct thread *t, const struct chunk *full)
+static bool grow(struct thread *t, bool has_reg, const struct chunk *full)
 {
-	uint64_t mask, n = rt_get64(full->mem + CAIRN_CHK_N) * 4;
-	bool ok = true;
+	uint64_t mask, n = FIRST_SLOTS;
+	/* a fork child looks at its frames with the lock held */
+	bool ok = true, is_inside = rt_is_inside();
 
-	rt_enter(&mask);
-	if (t->frames == full)
-		ok = add_table(t, n < MAX_SLOTS ? n : MAX_SLOTS);
-	rt_leave(&mask);
+	if (full)
+		n = rt_get64(full->mem + CAIRN_CHK_N) * 4;
+	if (!is_inside)
+		rt_enter(&mask);
+	if (t->frames[has_reg] == full)
+		ok = add_table(t, has_reg, n < MAX_SLOTS ? n : MAX_SLOTS);
+	if (!is_inside)
+		rt_leave(&mask);
 	return ok;
 }
 
-/* Its home among n slots: the high bits of a product, without a division. */
+/* The home of a key among n slots: the high bits of a product, without a
+ * division. */
 static uint64_t home(uint64_t key, uint64_t n)
 {
 	key *= 0x9e3779b97f4a7c15u;
 	return (key >> 32) * n >> 32;
 }
 
-/* NULL if three quarters of the places from its home on are taken. */
+/* Is the word this value, or can it become so? */
+static inline bool claim(uint64_t *word, uint64_t value)
+{
+	uint64_t there = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	return there == value ||
+	       (!there && __atomic_compare_exchange_n(word, &there, value,
+	                                              false, __ATOMIC_RELAXED,
+	                                              __ATOMIC_RELAXED)) ||
+	       there == value;
+}
+
+/*
+ * The slot of a frame without a register, in a table of such; NULL if three
+ * quarters of the places from its home on are taken.
+ */
 static uint64_t *find(const struct chunk *c, uint64_t key)
 {
 	struct slot *slots = out_payload(c);
@@ -82,14 +112,7 @@ static uint64_t *find(const struct chunk *c, uint64_t key)
 	uint64_t at = home(key, n);
 
 	for (uint64_t i = 0; i < n / 4 * 3; i++) {
-		uint64_t there =
-		        __atomic_load_n(&slots[at].key, __ATOMIC_RELAXED);
-
-		if (!there && __atomic_compare_exchange_n(
-		                      &slots[at].key, &there, key, false,
-		                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			return &slots[at].count;
-		if (there == key)
+		if (claim(&slots[at].key, key))
 			return &slots[at].count;
 		if (++at == n)
 			at = 0;
@@ -97,21 +120,44 @@ static uint64_t *find(const struct chunk *c, uint64_t key)
 	return NULL;
 }
 
-uint64_t *frames_slot(struct thread *t, unsigned kind, uint32_t module,
-                      uintptr_t pc)
+/* The same with one.  A handler that forks leaves its child an empty table:
+ * so the first word is looked at again after the second. */
+static uint64_t *find_with(const struct chunk *c, uint64_t key, uint64_t reg)
 {
-	uint64_t key =
-	        (uint64_t)kind << CAIRN_FRAME_KIND_SHIFT |
-	        (uint64_t)module << CAIRN_FRAME_MODULE_SHIFT |
-	        ((pc - process.modules[module].bias) & CAIRN_FRAME_PC_MASK);
+	struct slot *slots = out_payload(c);
+	uint64_t n = rt_get64(c->mem + CAIRN_CHK_N);
+	uint64_t at = home(key ^ reg * 0xd6e8feb86659fd93u, n);
+
+	for (uint64_t i = 0; i < n / 4 * 3; i++) {
+		struct slot *s = &slots[at];
+
+		if (claim(&s->reg, reg) && claim(&s->key, key) &&
+		    __atomic_load_n(&s->reg, __ATOMIC_RELAXED) == reg)
+			return &s->count;
+		if (++at == n)
+			at = 0;
+	}
+	return NULL;
+}
+
+uint64_t *frames_slot(struct thread *t, const struct frames_place *place)
+{
+	uint64_t link = place->pc - process.modules[place->module].bias;
+	uint64_t key = (uint64_t)place->kind << CAIRN_FRAME_KIND_SHIFT |
+	               (uint64_t)place->module << CAIRN_FRAME_MODULE_SHIFT |
+	               (link & CAIRN_FRAME_PC_MASK);
+	bool has_reg = place->reg != 0;
 
 	for (;;) {
-		const struct chunk *c = t->frames;
-		uint64_t *count = c ? find(c, key) : NULL;
+		const struct chunk *c = t->frames[has_reg];
+		uint64_t *count = NULL;
 
+		if (c)
+			count = has_reg ? find_with(c, key, place->reg)
+			                : find(c, key);
 		if (count)
 			return count;
-		if (!c || !grow(t, c)) {
+		if (!grow(t, has_reg, c)) {
 			out_flag(CAIRN_FILE_FRAMES_LOST, 1);
 			return NULL;
 		}
@@ -141,7 +187,7 @@ remember_slot(struct thread *t, unsigned kind, uintptr_t pc)
 	module = rt_module_of(is_async(kind) ? pc : pc - 1);
 	if (!module)
 		return NULL;
-	rule.slot = frames_slot(t, kind, module, pc);
+	rule.slot = frames_slot(t, &(struct frames_place){kind, module, pc, 0});
 	if (rule.slot)
 		unwind_keep(t, &rule);
 	return rule.slot;
@@ -164,17 +210,29 @@ static void add(uint64_t *count, int64_t n)
 	__asm__ volatile("addq %1, %0" : "+m"(*count) : "er"(n) : "cc");
 }
 
-void frames_add(struct thread *t, unsigned kind, uint32_t module, uintptr_t pc,
-                int64_t n)
+void frames_add(struct thread *t, const struct frames_place *place, int64_t n)
 {
-	uint64_t *count = frames_slot(t, kind, module, pc);
+	uint64_t *count = frames_slot(t, place);
 
 	if (count)
 		add(count, n);
 }
 
+/* The slot of a frame that died in a call, with a path register. */
+static uint64_t *slot_with(struct thread *t, uintptr_t pc, uint64_t reg)
+{
+	const struct frames_place place = {
+	        .kind = CAIRN_FRAME_OUT,
+	        .module = rt_module_of(pc - 1),
+	        .pc = pc,
+	        .reg = reg,
+	};
+
+	return place.module ? frames_slot(t, &place) : NULL;
+}
+
 void __cairn_core_dying(uintptr_t pc, bool between, const void *exception,
-                        bool lands)
+                        bool lands, uint64_t reg)
 {
 	struct thread *t = rt_self();
 	uint64_t *count;
@@ -189,8 +247,12 @@ void __cairn_core_dying(uintptr_t pc, bool between, const void *exception,
 		t->resumes = NULL;
 		return;
 	}
-	count = frames_slot_of(
-	        t, between ? CAIRN_FRAME_OUT_ASYNC : CAIRN_FRAME_OUT, pc);
+	if (reg && !between)
+		count = slot_with(t, pc, reg);
+	else
+		count = frames_slot_of(
+		        t, between ? CAIRN_FRAME_OUT_ASYNC : CAIRN_FRAME_OUT,
+		        pc);
 	if (count)
 		add(count, 1);
 }

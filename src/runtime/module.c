@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every instrumented module has of its own: the bounds of its counters,
- * the slow call, and a word to the core when it comes and goes.
+ * What every instrumented module has of its own: the bounds of its counters and
+ * of its places of path registers, the slow calls, and a word to the core when
+ * it comes and goes.
  *
  * The core is found by name at load time, so that all modules of a process
  * share the executable's; nothing here is seen outside the module.
@@ -14,6 +15,9 @@
 
 extern HIDDEN uint64_t __start_cairn_cnts[] __attribute__((weak));
 extern HIDDEN uint64_t __stop_cairn_cnts[] __attribute__((weak));
+/* Only where paths are counted; else both are 0 (gold: both the same). */
+extern HIDDEN const unsigned char __start_cairn_regs[] __attribute__((weak));
+extern HIDDEN const unsigned char __stop_cairn_regs[] __attribute__((weak));
 /* lld defines it only for those who ask before LTO has run. */
 extern HIDDEN const unsigned char __ehdr_start[] __attribute__((weak));
 
@@ -42,14 +46,22 @@ HIDDEN struct cairn_module cairn_module = {
         .ehdr = __ehdr_start,
         .offset = &__cairn_module_offset,
         .set_delta = cairn_delta_set,
+        .regs = __start_cairn_regs,
+        .regs_end = __stop_cairn_regs,
 };
 
-/* Called by the slow call, slow.S. */
+/* Called by the slow calls, slow.S. */
 HIDDEN int64_t cairn_module_slow(void);
+HIDDEN void cairn_module_count_path(uint64_t *words, uint64_t r);
 
 int64_t cairn_module_slow(void)
 {
 	return __cairn_core_slow(&cairn_module);
+}
+
+void cairn_module_count_path(uint64_t *words, uint64_t r)
+{
+	__cairn_core_count_path(&cairn_module, words, r);
 }
 
 __attribute__((constructor(101))) static void module_load(void)

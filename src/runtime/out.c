@@ -51,6 +51,7 @@ static struct {
 	bool was_made;       /* PATH names our file */
 	bool has_orphan;     /* some chunk is not mapped */
 	bool has_draft_name; /* DRAFT is to be removed */
+	bool has_lost;       /* counts that no file can have */
 	int fd;              /* 1 + descriptor, only while the lock is held */
 	uint64_t dev, ino;
 	uint64_t length;   /* of the chunks handed out, header included */
@@ -482,7 +483,7 @@ void out_forget(void)
 	if (process.header)
 		sys3(SYS_munmap, (long)process.header, (long)RT_PAGE, 0);
 	process.header = NULL;
-	out.is_file = out.was_made = out.has_orphan = false;
+	out.is_file = out.was_made = out.has_orphan = out.has_lost = false;
 	out.length = out.reserved = 0;
 	out.window = NULL;
 	out.window_at = out.window_size = 0;
@@ -651,6 +652,36 @@ void out_drop(struct chunk *c)
 	process.free_chunks = c;
 }
 
+void out_renew(struct chunk *c)
+{
+	const unsigned char *h = c->mem;
+	const struct out_spec spec = {
+	        .type = rt_get32(h + CAIRN_CHK_TYPE),
+	        .id = rt_get32(h + CAIRN_CHK_ID),
+	        .module = rt_get32(h + CAIRN_CHK_MODULE),
+	        .n = rt_get64(h + CAIRN_CHK_N),
+	        .flags = CAIRN_CHUNK_LIVE,
+	};
+
+	out_replace(c, &spec);
+	out_publish(c);
+}
+
+void out_abandon(const struct chunk *c)
+{
+	sys_map(c->mem, c->size, PROT_READ | PROT_WRITE,
+	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+void out_lose(void)
+{
+	if (out.has_lost)
+		return;
+	out.has_lost = true;
+	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	out_say("cannot count all in ", PATH, ENOMEM, "some counts are lost");
+}
+
 /* --- the end -------------------------------------------------------------- */
 
 static int write_chunk(int fd, struct chunk *c)
@@ -736,7 +767,7 @@ void out_seal(uint32_t how, uint32_t signal)
 	}
 	if (out.has_orphan || !out.is_file) {
 		fd = write_orphans(&lost);
-		lost = lost || fd < 0;
+		lost = lost || fd < 0 || out.has_lost;
 		if (!lost)
 			__atomic_fetch_and(
 			        (uint32_t *)(process.header + CAIRN_HDR_FLAGS),

@@ -38,12 +38,19 @@ void out_replace(struct chunk *old, const struct out_spec *spec);
 void out_publish(struct chunk *c);
 /* Forgets a chunk and its memory. */
 void out_drop(struct chunk *c);
+/* The same live chunk, of zeros, in a new file. */
+void out_renew(struct chunk *c);
+/* Puts zeros that nobody reads in the place of a chunk. */
+void out_abandon(const struct chunk *c);
 
 /* Closes the descriptor that the calls above share: before the lock goes. */
 void out_idle(void);
 
 /* Sets header flags, and adds to the number of what nobody could look at. */
 void out_flag(uint32_t flags, uint32_t unwalked);
+
+/* Counts are lost for want of memory: says so, in the header too. */
+void out_lose(void);
 
 /* Checksums, end time, state; writes what is not mapped. */
 void out_seal(uint32_t how, uint32_t signal);

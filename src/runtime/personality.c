@@ -6,9 +6,7 @@
  *
  * Cost: nothing until somebody unwinds.
  */
-#include <unwind.h>
-
-#include "runtime/rt.h"
+#include "runtime/personality.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -21,15 +19,10 @@ _Unwind_Reason_Code __cairn_personality(int version, _Unwind_Action actions,
                                         struct _Unwind_Exception *exception,
                                         struct _Unwind_Context *context)
 {
-	int is_async = 0;
-	uintptr_t pc;
-
 	(void)version;
 	(void)exception_class;
 	(void)exception;
-	if (actions & _UA_CLEANUP_PHASE) {
-		pc = _Unwind_GetIPInfo(context, &is_async);
-		__cairn_core_dying(pc, is_async, NULL, false);
-	}
+	if (actions & _UA_CLEANUP_PHASE)
+		personality_dies(context, NULL);
 	return _URC_CONTINUE_UNWIND;
 }

@@ -4,7 +4,41 @@
 
 #include <unwind.h>
 
+#include "runtime/registers.h"
 #include "runtime/rt.h"
+#include "runtime/sys.h"
+
+/*
+ * 1 + the path register of the frame, which is in the call that returns to pc;
+ * 0 if it has none.  What the unwinder calls the CFA of a context is the
+ * frame's stack pointer when the call returns.
+ */
+static inline uint64_t personality_path(struct _Unwind_Context *context,
+                                        uintptr_t pc)
+{
+	uint32_t at = __cairn_core_register(pc);
+	int number = (int)(at & CAIRN_REG_NUMBER);
+	uint64_t value;
+
+	if (!at)
+		return 0;
+	value = number == 7 ? _Unwind_GetCFA(context)
+	                    : _Unwind_GetGR(context, number);
+	if (!(at & CAIRN_REG_IN_REGISTER))
+		value = rt_get64((const void *)(value + registers_offset(at)));
+	return 1 + value;
+}
+
+/* Notes that a frame dies. */
+static inline void personality_dies(struct _Unwind_Context *context,
+                                    const struct _Unwind_Exception *exception)
+{
+	int is_async = 0;
+	uintptr_t pc = _Unwind_GetIPInfo(context, &is_async);
+
+	__cairn_core_dying(pc, is_async, exception, false,
+	                   is_async ? 0 : personality_path(context, pc));
+}
 
 /*
  * Notes what a language's own personality routine decided about a frame: to let
@@ -16,17 +50,12 @@ static inline void personality_note(_Unwind_Action actions,
                                     const struct _Unwind_Exception *exception,
                                     struct _Unwind_Context *context)
 {
-	int is_async = 0;
-	uintptr_t pc;
-
 	if (!(actions & _UA_CLEANUP_PHASE))
 		return;
-	if (result == _URC_CONTINUE_UNWIND) {
-		pc = _Unwind_GetIPInfo(context, &is_async);
-		__cairn_core_dying(pc, is_async, exception, false);
-	} else if (!(actions & _UA_HANDLER_FRAME)) {
-		__cairn_core_dying(0, false, exception, true);
-	}
+	if (result == _URC_CONTINUE_UNWIND)
+		personality_dies(context, exception);
+	else if (!(actions & _UA_HANDLER_FRAME))
+		__cairn_core_dying(0, false, exception, true, 0);
 }
 
 #endif /* CAIRN_RUNTIME_PERSONALITY_H */

@@ -12,15 +12,15 @@
 /*
  * What the parts of the runtime share.
  *
- * A process has one core: the copy of core.c, out.c, frames.c, unwind.c and
- * finish.c that its modules agree on, the executable's if it has one.  A module
- * (executable or shared object) has a struct cairn_module, in module.c, and
- * reaches the core only through the RT_SHARED functions below, which the
- * dynamic linker binds.  All else is hidden.
+ * A process has one core: the copy of core.c, out.c, frames.c, paths.c,
+ * unwind.c and finish.c that its modules agree on, the executable's if it has
+ * one.  A module (executable or shared object) has a struct cairn_module, in
+ * module.c, and reaches the core only through the RT_SHARED functions below,
+ * which the dynamic linker binds.  All else is hidden.
  */
 #define RT_SHARED __attribute__((visibility("default")))
 #define RT_PAGE ((size_t)4096)
-#define RT_VERSION 2u
+#define RT_VERSION 3u
 
 /* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
 #define RT_MODULES CAIRN_RT_MAX_MODULES
@@ -31,6 +31,7 @@ struct chunk {
 	struct chunk *sibling; /* frames of one thread, newest first */
 	unsigned char *mem;    /* header, then payload */
 	uint64_t size;         /* whole pages */
+	uint64_t used;         /* of the payload: paths.c */
 	uint64_t offset;       /* in the file; 0: has no place in it yet */
 	bool is_mapped;        /* mem is the file; else private memory */
 	bool is_published;
@@ -46,6 +47,7 @@ struct cairn_module {
 	int64_t *offset;           /* its CAIRN_RT_MODULE_OFFSET */
 	/* Its CAIRN_RT_DELTA, if it has one; false if that cannot be done. */
 	bool (*set_delta)(int64_t d);
+	const unsigned char *regs, *regs_end; /* CAIRN_REGISTERS_SECTION */
 	int64_t scratch; /* delta when not counting, 0: none yet */
 	bool is_off;
 };
@@ -59,6 +61,9 @@ struct module {
 	const unsigned char *ehdr;
 	uintptr_t bias, text, text_end;
 	const unsigned char *eh_frame_hdr;
+	const unsigned char *regs; /* its entries: registers.c */
+	uint32_t nregs;
+	uint32_t *regs_index; /* NULL: not made yet */
 	struct chunk *chunk;
 };
 
@@ -71,6 +76,7 @@ struct unwind_rule {
 	uint64_t *slot; /* of the frames table; NULL: not known yet */
 	uint32_t generation;
 	int32_t cfa_offset;
+	uint32_t reg_at; /* where the path register is, 0: none */
 	int16_t saved[6];
 	uint16_t module;
 	uint8_t cfa_reg;
@@ -97,9 +103,10 @@ enum rt_park {
 struct thread {
 	int64_t delta[RT_MODULES];
 	struct chunk *counts[RT_MODULES];
+	struct chunk *paths[RT_MODULES]; /* newest arena: paths.c */
 	struct unwind_rule rules[RT_RULES + RT_RULE_WAYS - 1];
 	struct thread *next;
-	struct chunk *frames;
+	struct chunk *frames[2]; /* without path registers, with: frames.c */
 	uint32_t serial;
 	int tid;
 	uint32_t park;
@@ -133,6 +140,7 @@ struct process {
 	int pid;
 	bool is_started, is_off, has_said, is_executable, is_sealed;
 	bool is_static;
+	bool has_registers; /* some module has path registers */
 	uint32_t finishing; /* tid that finishes the process, 0: nobody */
 	uint32_t nthreads;
 	struct thread *threads, *next_victim;
@@ -164,16 +172,30 @@ RT_SHARED void __cairn_core_unload(struct cairn_module *m);
  * or between calls, for this exception; or, if `lands`, it entered a cleanup
  * of the frame.  At the end of the cleanup the frame resumes the exception,
  * which has the unwinder look at the frame once more: that is no second death,
- * since the way out of the cleanup is an edge like a return.
+ * since the way out of the cleanup is an edge like a return.  `reg` is 1 + the
+ * frame's path register, 0 if it has none.
  */
 RT_SHARED void __cairn_core_dying(uintptr_t pc, bool between,
-                                  const void *exception, bool lands);
+                                  const void *exception, bool lands,
+                                  uint64_t reg);
+/* Where a frame that is in the call which returns to pc has its path register
+ * (abi/map.h), 0 if it has none. */
+RT_SHARED uint32_t __cairn_core_register(uintptr_t pc);
+/*
+ * Counts path r of the function with these words, which are in the shard of the
+ * calling thread; r is 0 if that was done, and its table is to be looked after.
+ * Threads: any, in signal handlers too.
+ */
+RT_SHARED void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
+                                       uint64_t r);
 
 /* --- core.c --------------------------------------------------------------- */
 
 /* Blocks all signals, then takes the lock. */
 void rt_enter(uint64_t *mask);
 void rt_leave(const uint64_t *mask);
+/* The same as rt_enter, when nobody else ends the process. */
+void rt_enter_running(uint64_t *mask);
 
 /* The ELF header of a module. */
 const unsigned char *rt_ehdr(struct cairn_module *m);

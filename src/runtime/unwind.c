@@ -26,6 +26,7 @@
 
 #include "runtime/cfi.h"
 #include "runtime/object.h"
+#include "runtime/registers.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
 
@@ -251,11 +252,25 @@ static bool find_rule(struct thread *t, uint64_t key, struct unwind_rule *rule)
 	return unwind_nkept(t) == n;
 }
 
+/* Reads the path register of the frame that *u stands in. */
+__attribute__((noinline)) static void read_path(struct unwind *u,
+                                                struct reader *r, uint32_t at)
+{
+	uint64_t base = u->reg[at & CAIRN_REG_NUMBER], value;
+
+	if (at & CAIRN_REG_IN_REGISTER)
+		u->path = 1 + base;
+	else if (read_word(r, base + registers_offset(at), &value))
+		u->path = 1 + value;
+}
+
 static enum unwind_result step_by_rule(struct unwind *u, struct reader *r,
                                        const struct unwind_rule *rule)
 {
 	uint64_t cfa = u->reg[rule->cfa_reg] + (uint64_t)rule->cfa_offset, ra;
 
+	if (rule->reg_at)
+		read_path(u, r, rule->reg_at);
 	if (cfa <= u->reg[UNWIND_RSP] || !read_word(r, cfa - 8, &ra))
 		return UNWIND_LOST;
 	for (unsigned i = 0; i < 6; i++)
@@ -411,7 +426,7 @@ static enum unwind_result step_unknown(struct unwind *u, struct thread *t,
 	struct cfi_row row;
 	struct cfi_fde fde;
 	struct found f;
-	uint32_t generation;
+	uint32_t generation, reg_at;
 
 	u->module = 0;
 	generation = process.generation;
@@ -426,13 +441,18 @@ static enum unwind_result step_unknown(struct unwind *u, struct thread *t,
 	u->cfa = 0;
 	if (!cfi_find(f.eh_frame_hdr, pc, &fde) || !cfi_row_at(&fde, pc, &row))
 		return UNWIND_LOST;
+	reg_at = u->is_async ? 0 : registers_at(f.module, u->pc);
 	if (fde.is_signal_frame || !make_rule(&row, &rule)) {
-		enum unwind_result result = step_by_row(u, r, &row);
+		enum unwind_result result;
 
+		if (reg_at)
+			read_path(u, r, reg_at);
+		result = step_by_row(u, r, &row);
 		u->is_async = fde.is_signal_frame;
 		return result;
 	}
 	rule.module = (uint16_t)f.module;
+	rule.reg_at = reg_at;
 	/* other objects may be unloaded without our knowing */
 	if (t && f.module) {
 		rule.key = rule_key(u);
@@ -448,6 +468,7 @@ enum unwind_result unwind_step(struct unwind *u, struct thread *t)
 	enum unwind_result result;
 	struct reader r;
 
+	u->path = 0;
 	reader_init(&r, t, u);
 	result = t && find_rule(t, rule_key(u), &rule)
 	                 ? step_by_rule(u, &r, &rule)

@@ -16,6 +16,7 @@ struct unwind {
 	bool is_async;   /* pc is where it was, not a return address */
 	uint16_t module; /* of the frame just left, 0: not instrumented */
 	uint32_t nswitches;
+	uint64_t path; /* 1 + path register of the frame just left, 0: none */
 };
 
 enum unwind_result {
@@ -41,8 +42,8 @@ void unwind_capture(struct unwind *u);
 void unwind_from_signal(struct unwind *u, const void *context);
 
 /*
- * Goes from a frame to its caller: sets cfa and module of the frame it leaves
- * and the rest to the caller's.  On UNWIND_END only cfa and module are set.
+ * Goes from a frame to its caller: sets cfa, module and path of the frame it
+ * leaves and the rest to the caller's.  On UNWIND_END only those are set.
  * Threads: t is the calling thread, NULL allowed (slower).
  */
 enum unwind_result unwind_step(struct unwind *u, struct thread *t);

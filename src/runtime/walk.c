@@ -13,6 +13,9 @@
  * that comes through such a frame counts the rest itself and treats the jump
  * as done.
  *
+ * A frame in the middle of a path has a path register, which is recorded with
+ * it.  One that goes on behind setjmp has none: its path ended before the call.
+ *
  * Invariant: every instrumented frame is recorded exactly once when it dies,
  * or the header says that frames were lost.
  * Cost: one step and one table look-up per frame.
@@ -101,11 +104,15 @@ static void walk(struct walk *w, struct unwind *u)
 		if (jump && !is_dead) {
 			pc = jump->target_pc;
 			is_async = false;
+			u->path = 0;
 			jump = NULL;
 		}
 		if (u->module && !is_dead) {
-			frames_add(w->t, kind_of(is_async, w->is_in), u->module,
-			           pc, w->n);
+			const struct frames_place place = {
+			        kind_of(is_async, w->is_in), u->module, pc,
+			        u->path};
+
+			frames_add(w->t, &place, w->n);
 			if (!w->youngest)
 				w->youngest = u->cfa;
 		}
@@ -148,10 +155,10 @@ void walk_in(struct thread *t, const struct unwind *u)
 
 /* --- jumps ---------------------------------------------------------------- */
 
-static void plan_entry(struct jump *j, struct thread *t, unsigned kind,
-                       uint32_t module, uintptr_t pc)
+static void plan_entry(struct jump *j, struct thread *t,
+                       const struct frames_place *place)
 {
-	uint64_t *slot = frames_slot(t, kind, module, pc);
+	uint64_t *slot = frames_slot(t, place);
 
 	if (!slot)
 		return;
@@ -211,24 +218,18 @@ static uintptr_t find_target(struct thread *t, const struct unwind *from,
 static void plan_switch(struct jump *j, struct thread *t,
                         const struct unwind *from)
 {
+	struct frames_place place = {.kind = CAIRN_FRAME_OUT, .pc = from->pc};
 	struct unwind u;
-	uintptr_t pc = from->pc;
 
 	unwind_copy(&u, from);
 	u.module = 0;
 	unwind_step(&u, t);
+	place.module = u.module;
+	place.reg = u.path;
 	if (u.module)
-		plan_entry(j, t, CAIRN_FRAME_OUT, u.module, pc);
+		plan_entry(j, t, &place);
 	out_flag(CAIRN_FILE_FRAMES_LOST, 1);
 }
-
-/* A frame on the way, before it is known whether this way leads to the target.
- */
-struct passed {
-	uintptr_t pc;
-	uint16_t module;
-	bool is_async;
-};
 
 /*
  * The common case: the target is near, on the same stack, and no other jump is
@@ -237,7 +238,8 @@ struct passed {
 static bool plan_near(struct jump *j, struct thread *t,
                       const struct unwind *from, uintptr_t sp)
 {
-	struct passed passed[NEAR];
+	/* before it is known whether this way leads to the target */
+	struct frames_place passed[NEAR];
 	struct unwind u;
 
 	unwind_copy(&u, from);
@@ -245,17 +247,16 @@ static bool plan_near(struct jump *j, struct thread *t,
 		uintptr_t lo = u.reg[UNWIND_RSP];
 
 		passed[n].pc = u.pc;
-		passed[n].is_async = u.is_async;
+		passed[n].kind = kind_of(u.is_async, false);
 		if (jump_of(&u) || sp < lo || unwind_step(&u, t) != UNWIND_OK)
 			return false;
 		passed[n].module = u.module;
+		passed[n].reg = u.path;
 		if (sp >= u.cfa)
 			continue;
 		for (unsigned i = 0; i <= n; i++)
 			if (passed[i].module)
-				plan_entry(j, t,
-				           kind_of(passed[i].is_async, false),
-				           passed[i].module, passed[i].pc);
+				plan_entry(j, t, &passed[i]);
 		j->target_cfa = u.cfa;
 		return true;
 	}
@@ -286,11 +287,14 @@ static void plan_frames(struct jump *j, struct thread *t,
 		if (inner && !is_dead) {
 			pc = inner->target_pc;
 			is_async = false;
+			u.path = 0;
 			inner = NULL;
 		}
 		if (u.module && !is_dead)
-			plan_entry(j, t, kind_of(is_async, false), u.module,
-			           pc);
+			plan_entry(
+			        j, t,
+			        &(struct frames_place){kind_of(is_async, false),
+			                               u.module, pc, u.path});
 		if (u.cfa == j->target_cfa)
 			return;
 	}
@@ -299,7 +303,8 @@ static void plan_frames(struct jump *j, struct thread *t,
 void jump_plan(struct jump *j, struct thread *t, const struct unwind *u,
                uintptr_t sp, uintptr_t pc)
 {
-	uint32_t module = rt_module_of(pc - 1);
+	const struct frames_place in = {CAIRN_FRAME_IN, rt_module_of(pc - 1),
+	                                pc, 0};
 
 	j->done = j->n = 0;
 	j->is_blocked = false;
@@ -311,6 +316,6 @@ void jump_plan(struct jump *j, struct thread *t, const struct unwind *u,
 		else
 			plan_switch(j, t, u);
 	}
-	if (module)
-		plan_entry(j, t, CAIRN_FRAME_IN, module, pc);
+	if (in.module)
+		plan_entry(j, t, &in);
 }

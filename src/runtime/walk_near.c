@@ -6,7 +6,8 @@
  * places.  Such a frame's rule is in the thread's table, and is nearly always
  * "the CFA is %rsp, or %rbp, plus a constant": so these two registers and the
  * pc are all there is to carry from frame to frame, and the rule remembers the
- * word that counts the frame's death.
+ * word that counts the frame's death; or where the frame's path register is, if
+ * that can be told from those two, and then the word is looked up.
  *
  * Everything else (a new pc, a signal frame, a stack page never read, a jump
  * under way, too many frames) is for jump_plan, which also leaves the rules
@@ -19,6 +20,7 @@
  * Cost: about 30 instructions per frame.
  */
 #include "runtime/frames.h"
+#include "runtime/registers.h"
 #include "runtime/rt.h"
 #include "runtime/walk.h"
 
@@ -36,7 +38,8 @@ complete_rule(struct thread *t, const struct unwind_rule *place, uintptr_t pc)
 	    (pc >= (uintptr_t)jump_commit_ready &&
 	     pc <= (uintptr_t)jump_commit_end))
 		return;
-	rule.slot = frames_slot(t, CAIRN_FRAME_OUT, rule.module, pc);
+	rule.slot = frames_slot(
+	        t, &(struct frames_place){CAIRN_FRAME_OUT, rule.module, pc, 0});
 	if (rule.slot)
 		unwind_keep(t, &rule);
 }
@@ -47,10 +50,41 @@ static inline const struct unwind_rule *known(struct thread *t, uintptr_t pc,
 {
 	const struct unwind_rule *rule = unwind_known(t, pc << 1, generation);
 
-	if (!rule || __builtin_expect(rule->slot != NULL, 1))
+	if (!rule || __builtin_expect(rule->slot || rule->reg_at, 1))
 		return rule;
 	complete_rule(t, rule, pc);
 	return NULL;
+}
+
+/*
+ * The word that counts the death of a frame with a path register; NULL if its
+ * rule is not whole, or takes more than what we know of the frame.
+ */
+__attribute__((noinline)) static uint64_t *
+slot_with(struct thread *t, const struct unwind_rule *there,
+          const struct near *at, uint32_t kept)
+{
+	struct unwind_rule rule;
+	uint64_t path;
+	uint32_t number;
+
+	rt_copy_words(&rule, there, sizeof(rule));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	number = rule.reg_at & CAIRN_REG_NUMBER;
+	if (unwind_nkept(t) != kept || rule.key != at->pc << 1 ||
+	    (rule.cfa_reg != UNWIND_RSP && rule.cfa_reg != UNWIND_RBP) ||
+	    (number != UNWIND_RSP && number != UNWIND_RBP))
+		return NULL;
+	path = number == UNWIND_RSP ? at->rsp : at->rbp;
+	if (!(rule.reg_at & CAIRN_REG_IN_REGISTER)) {
+		path += registers_offset(rule.reg_at);
+		if (path < at->rsp || path > t->stack_hi - 8)
+			return NULL;
+		path = rt_get64((const void *)path);
+	}
+	return frames_slot(t,
+	                   &(struct frames_place){CAIRN_FRAME_OUT, rule.module,
+	                                          at->pc, 1 + path});
 }
 
 /* To the caller; false if that would read words that nobody has read. */
@@ -92,7 +126,12 @@ bool jump_plan_near(struct jump *j, struct thread *t, struct near at,
 
 		if (!rule || n == JUMP_ENTRIES)
 			return false;
-		j->entry[n++] = (struct jump_entry){rule->slot, 1};
+		slot = rule->slot;
+		if (__builtin_expect(rule->reg_at != 0, 0))
+			slot = slot_with(t, rule, &at, kept);
+		if (!slot)
+			return false;
+		j->entry[n++] = (struct jump_entry){slot, 1};
 		if (!step(&at, rule, lo, hi))
 			return false;
 	} while (sp >= at.rsp);

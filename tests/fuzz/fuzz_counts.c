@@ -42,18 +42,42 @@ static void put_counts(struct bytes *file, const uint8_t *what)
 	             counts, sizeof(counts));
 }
 
-static void put_frames(struct bytes *file, const uint8_t *what, uint64_t func)
+/* Perhaps a table for the first function; the file is refused if that has
+ * none. */
+static void put_paths(struct bytes *file, const uint8_t *what, uint64_t owner)
 {
-	uint8_t slots[16 * NFRAMES];
+	uint8_t table[CAIRN_TABLE_HEAD + 8 * CAIRN_TABLE_SLOT] = {0};
+
+	if (what[0] & 1)
+		return;
+	put_le64(table + CAIRN_TABLE_OWNER, owner);
+	put_le64(table + CAIRN_TABLE_SLOTS, 8);
+	for (unsigned i = 0; i < 8; i++) {
+		put_le64(table + CAIRN_TABLE_HEAD + 16 * (size_t)i, what[i]);
+		put_le64(table + CAIRN_TABLE_HEAD + 16 * (size_t)i + 8, i + 1);
+	}
+	writer_chunk(file,
+	             &(struct writer_chunk){.type = CAIRN_CHUNK_PATHS,
+	                                    .module = 1,
+	                                    .n = sizeof(table)},
+	             table, sizeof(table));
+}
+
+static void put_frames(struct bytes *file, const uint8_t *what, uint64_t func,
+                       uint64_t counters)
+{
+	uint8_t slots[24 * NFRAMES];
 
 	for (unsigned i = 0; i < NFRAMES; i++) {
 		uint64_t kind = 1 + (what[i] & 3), offset = what[i] >> 2;
 		uint64_t pc = (func + offset) & CAIRN_FRAME_PC_MASK;
 
-		put_le64(slots + 16 * (size_t)i,
+		put_le64(slots + 24 * (size_t)i,
 		         kind << CAIRN_FRAME_KIND_SHIFT |
 		                 1ull << CAIRN_FRAME_MODULE_SHIFT | pc);
-		put_le64(slots + 16 * (size_t)i + 8, i + 1);
+		put_le64(slots + 24 * (size_t)i + 8,
+		         i % 2 ? 1 + counters + 8 * (uint64_t)i : i);
+		put_le64(slots + 24 * (size_t)i + 16, i + 1);
 	}
 	writer_chunk(file,
 	             &(struct writer_chunk){.type = CAIRN_CHUNK_FRAMES,
@@ -65,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct writer_header header = {.nruns = 1};
 	struct bytes file = {0}, map = {0}, packed = {0};
+	uint64_t base;
 
 	if (size < 16 + CAIRN_MAP_HEAD_SIZE)
 		return 0;
@@ -72,9 +97,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mend_map(map.data, map.n);
 	zframe_pack(&packed, map.data, map.n, NULL);
 	writer_begin(&file);
-	put_module(&file, get_le64(map.data + CAIRN_REC_COUNTERS));
+	base = get_le64(map.data + CAIRN_REC_COUNTERS);
+	put_module(&file, base);
 	put_counts(&file, data);
-	put_frames(&file, data + 8, get_le64(map.data + CAIRN_REC_FUNC));
+	put_paths(&file, data, base);
+	put_frames(&file, data + 8, get_le64(map.data + CAIRN_REC_FUNC), base);
 	writer_chunk(&file,
 	             &(struct writer_chunk){.type = CAIRN_CHUNK_MAP,
 	                                    .module = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes the hand-made seeds of tests/fuzz/corpus, which the golden tests use
- * as well: `make_seeds DIRECTORY`.  Format version 1; when the format changes,
+ * as well: `make_seeds DIRECTORY`.  Format version 2; when the format changes,
  * files of old versions stay and new ones are added.
  */
 #include "synth.h"
@@ -22,29 +22,35 @@ static void save_containers(void)
 	struct bytes b = {0};
 
 	synth_sample(&b, 30, 10, 1);
-	save("container/v1-closed.cairn", &b);
+	save("container/v2-closed.cairn", &b);
 	synth_sample(&b, 20, 5, 0);
-	save("container/v1-closed2.cairn", &b);
+	save("container/v2-closed2.cairn", &b);
 	synth_sample(&b, 30, 10, 0);
 	synth_kill(&b);
-	save("container/v1-killed.cairn", &b);
+	save("container/v2-killed.cairn", &b);
 	synth_sample(&b, 30, 10, (uint64_t)-50);
-	save("container/v1-negative.cairn", &b);
+	save("container/v2-negative.cairn", &b);
 	synth_sample(&b, 30, 10, 1);
 	b.n -= 100;
-	save("container/v1-truncated.cairn", &b);
+	save("container/v2-truncated.cairn", &b);
 	synth_sample(&b, 30, 10, 1);
 	b.data[b.n - 20] ^= 1;
-	save("container/v1-flipped.cairn", &b);
+	save("container/v2-flipped.cairn", &b);
 	synth_sample(&b, 30, 10, 1);
-	put_le32(b.data + CAIRN_HDR_VERSION, 2);
-	save("container/v2-future.cairn", &b);
+	put_le32(b.data + CAIRN_HDR_VERSION, 3);
+	save("container/v3-future.cairn", &b);
+	synth_paths_sample(&b, 0x555555550000, 0);
+	save("container/v2-paths.cairn", &b);
+	synth_paths_sample(&b, 0x7ffff7dd0000, 0);
+	save("container/v2-paths2.cairn", &b);
+	synth_paths_sample(&b, 0, 3);
+	save("container/v2-paths-lost.cairn", &b);
 	writer_begin(&b);
 	synth_program(&b, "/nowhere/program");
 	synth_module(&b, 1, "/nowhere/program", 0xbb, 0x1000, 1);
 	synth_counts(&b, 1, 1, (const uint64_t[]){1}, 1);
 	writer_end(&b, &synth_header);
-	save("container/v1-no-map.cairn", &b);
+	save("container/v2-no-map.cairn", &b);
 	bytes_put(&b, "not a profile\n", 14);
 	save("container/foreign.txt", &b);
 	bytes_release(&b);
@@ -53,23 +59,28 @@ static void save_containers(void)
 int main(int argc, char **argv)
 {
 	struct bytes map = {0}, source = {0}, elf = {0}, stripped = {0};
-	struct bytes counts = {0};
+	struct bytes counts = {0}, paths = {0};
 
 	if (argc != 2)
 		return 2;
 	root = argv[1];
 	synth_sample_map(&map);
 	synth_source_map(&source);
+	synth_paths_map(&paths);
 	synth_elf(&elf, &map, 0xaa);
 	synth_elf(&stripped, NULL, 0xaa);
 	bytes_put(&counts, "0123456789abcdef", 16);
 	bytes_put(&counts, map.data, map.n);
-	save("counts/v1-sample.counts", &counts);
-	save("map/v1-sample.map", &map);
-	save("map/v1-source.map", &source);
-	counts.n = 16;
+	save("counts/v2-sample.counts", &counts);
+	bytes_put(&counts, "0123456789abcdef", 16);
 	bytes_put(&counts, source.data, source.n);
-	save("counts/v1-source.counts", &counts);
+	save("counts/v2-source.counts", &counts);
+	bytes_put(&counts, "0123456789abcdef", 16);
+	bytes_put(&counts, paths.data, paths.n);
+	save("counts/v2-paths.counts", &counts);
+	save("map/v2-sample.map", &map);
+	save("map/v2-source.map", &source);
+	save("map/v2-paths.map", &paths);
 	save("elf/sample.elf", &elf);
 	save("elf/stripped.elf", &stripped);
 	save_containers();
@@ -78,5 +89,6 @@ int main(int argc, char **argv)
 	bytes_release(&elf);
 	bytes_release(&stripped);
 	bytes_release(&counts);
+	bytes_release(&paths);
 	return 0;
 }

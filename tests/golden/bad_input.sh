@@ -4,12 +4,12 @@
 cp "$CAIRN_ROOT"/tests/fuzz/corpus/container/* .
 : >empty.cairn
 mkdir directory.cairn
-for file in absent empty directory v1-truncated v1-flipped v2-future \
-	v1-no-map; do
+for file in absent empty directory v2-truncated v2-flipped v1-closed v3-future \
+	v2-no-map; do
 	cairn report $file.cairn
 	echo "$file: exit $?"
 done
 cairn report foreign.txt
 echo "foreign: exit $?"
-cairn report v1-closed.cairn >/dev/full
+cairn report v2-closed.cairn >/dev/full
 echo "full: exit $?"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A file cut anywhere: a sentence and exit status 2 from every command.
-whole=$CAIRN_ROOT/tests/fuzz/corpus/container/v1-closed.cairn
+whole=$CAIRN_ROOT/tests/fuzz/corpus/container/v2-closed.cairn
 size=$(wc -c <"$whole")
 n=0 good=0
 while [ $n -lt $size ]; do

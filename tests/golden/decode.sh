@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # decode.py, written from docs/FORMAT.md alone, agrees with the C reader.
-for file in v1-closed v1-closed2 v1-killed v1-negative; do
+for file in v2-closed v2-closed2 v2-killed v2-negative; do
 	path=$CAIRN_ROOT/tests/fuzz/corpus/container/$file.cairn
 	cairn report --json "$path" >report.json || exit
 	"$CAIRN_ROOT/tools/decode.py" --compare report.json "$path"
 done
-for file in v1-flipped v1-truncated v2-future; do
+for file in v2-flipped v2-truncated v3-future; do
 	"$CAIRN_ROOT/tools/decode.py" \
 		"$CAIRN_ROOT/tests/fuzz/corpus/container/$file.cairn" 2>/dev/null
 	echo "$file: exit $?"

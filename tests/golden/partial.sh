@@ -2,7 +2,7 @@
 # A self-contained file cut anywhere, read with --partial: a report that says
 # what is missing, or one sentence and exit status 2; never an empty report.
 cairn pack -o whole.cairn \
-	"$CAIRN_ROOT/tests/fuzz/corpus/container/v1-closed.cairn" || exit
+	"$CAIRN_ROOT/tests/fuzz/corpus/container/v2-closed.cairn" || exit
 size=$(wc -c <whole.cairn)
 n=0 cuts=0 read=0 refused=0
 while [ $n -lt $size ]; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # An lcov tracefile that genhtml reads without complaint.
-cp "$CAIRN_ROOT"/tests/fuzz/corpus/container/v1-closed.cairn .
-cairn report --stable --lcov -o sample.info v1-closed.cairn || exit
+cp "$CAIRN_ROOT"/tests/fuzz/corpus/container/v2-closed.cairn .
+cairn report --stable --lcov -o sample.info v2-closed.cairn || exit
 cat sample.info
 # genhtml wants the source: lines up to the last one counted
 i=0

@@ -14,7 +14,7 @@ wrong() {
 	status=$?
 	[ $status = 2 ] && [ ! -s out ] || echo "exit $status: cairn $*"
 }
-cp "$CAIRN_ROOT"/tests/fuzz/corpus/container/v1-closed.cairn x
+cp "$CAIRN_ROOT"/tests/fuzz/corpus/container/v2-closed.cairn x
 wrong
 wrong nonsense
 wrong help nonsense

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Reads a .cairn file of the runtime, checks it, and prints what it says:
-state, flags, then one line per counter and per frame, by symbol name."""
+state, flags, then one line per counter and per frame, by symbol name; for each
+table of paths how many counts there are, of how many paths, and the sum of all
+path numbers counted; for frames with path registers the sum of those."""
 import struct
 import subprocess
 import sys
@@ -39,6 +41,25 @@ def symbols(path):
     return sorted(code), counters
 
 
+def read_paths(data, module, paths):
+    """Adds the tables of a PATHS payload up: name -> path -> count."""
+    at = 0
+    while at + 32 <= len(data):
+        owner, slots = struct.unpack_from("<QQ", data, at)
+        if not owner:
+            break
+        if owner not in module[3] or at + 32 + 16 * slots > len(data):
+            fail("table at %d of owner %x" % (at, owner))
+        into = paths.setdefault(module[3][owner], {})
+        words = struct.unpack_from("<%dQ" % (2 * slots), data, at + 32)
+        for key, count in zip(words[::2], words[1::2]):
+            if count and not key:
+                fail("count without path")
+            if count:
+                into[key - 1] = into.get(key - 1, 0) + count
+        at += 32 + 16 * slots
+
+
 def main(name):
     data = open(name, "rb").read()
     if data[:8] != b"\x89CAIRN\r\n" or crc32c(data[:124]) != struct.unpack_from("<I", data, 124)[0]:
@@ -49,7 +70,7 @@ def main(name):
     if length > len(data):
         fail("length")
     at, modules, counts, frames, nthreads = 4096, {}, {}, {}, set()
-    tables = []
+    tables, paths, registers = [], {}, {}
     while at < length:
         magic, kind, size, ident, module, n, a0, a1, cf, pc, hc, z = struct.unpack_from("<IIQIIQQQIIII", data, at)
         if magic != 0x314B4843 or crc32c(data[at:at + 48]) != hc or z:
@@ -70,10 +91,13 @@ def main(name):
                 key = names.get(first + 8 * i, "?")
                 counts[key] = counts.get(key, 0) + v
         elif kind == 4:
-            tables += [struct.unpack_from("<Qq", payload, 16 * i) for i in range(n)]
+            tables += [struct.unpack_from("<QQq", payload, 24 * i) for i in range(n)]
+        elif kind == 6:
+            nthreads.add(ident)
+            read_paths(payload[:n], modules[module], paths)
         at += size
-    for key, v in tables:
-        if not v:
+    for key, reg, v in tables:
+        if not v or not key:
             continue
         m, pc = key >> 48 & 0xFFF, key & 0xFFFFFFFFFFFF
         fn = "?"
@@ -82,12 +106,20 @@ def main(name):
                 fn = s
         k = ("", "OUT", "OUT_ASYNC", "IN", "IN_ASYNC")[key >> 60] + " " + fn
         frames[k] = frames.get(k, 0) + v
+        if reg:
+            registers[k] = registers.get(k, 0) + (reg - 1) * v
     print("state", "closed" if state else "open", "how", how, "signal", sig, "flags", flags, "unwalked", unwalked)
     print("threads", len(nthreads), "modules", len(modules))
     for k in sorted(counts):
         print("count", k, counts[k])
     for k in sorted(frames):
         print("frame", k, frames[k])
+    for k in sorted(registers):
+        print("register", k, registers[k])
+    for k in sorted(paths):
+        p = paths[k]
+        print("paths", k, sum(p.values()), len(p),
+              sum(a * b for a, b in p.items()) % 2**64)
 
 
 main(sys.argv[1])

@@ -44,4 +44,37 @@ extern __thread int64_t __cairn_delta
 	                 : "+m"(*(uint64_t *)((uintptr_t)cnt_##name + \
 	                                      (uint64_t)delta_)))
 
+/*
+ * A function that counts its paths in a table: the words, and what looks at one
+ * slot.  slow_calls counts the calls.
+ */
+extern uint64_t slow_calls __attribute__((visibility("hidden")));
+#define TABLE(name)                                                          \
+	extern uint64_t cnt_##name[5] __attribute__((visibility("hidden"))); \
+	__asm__(".pushsection cairn_cnts,\"aw\",@nobits\n"                   \
+	        ".balign 8\n.globl cnt_" #name "\n.hidden cnt_" #name "\n"   \
+	        "cnt_" #name ":\n.zero 40\n.popsection\n")
+#define WORDS(name) ((uint64_t *)((uintptr_t)cnt_##name + (uint64_t)delta_))
+#define COUNT_PATH(name, path)                                                 \
+	do {                                                                   \
+		uint64_t at_;                                                  \
+		__asm__ volatile("movq (%1), %0\n\t"                           \
+		                 "imulq %2, %0\n\t"                            \
+		                 "shrq $36, %0\n\t"                            \
+		                 "andq 8(%1), %0\n\t"                          \
+		                 "addq 16(%1), %0\n\t"                         \
+		                 "cmpq %2, 24(%1, %0)\n\t"                     \
+		                 "je 1f\n\t"                                   \
+		                 "incq slow_calls(%%rip)\n\t"                  \
+		                 "leaq -128(%%rsp), %%rsp\n\t"                 \
+		                 "call __cairn_count_path\n\t"                 \
+		                 "leaq 128(%%rsp), %%rsp\n\t"                  \
+		                 "jmp 2f\n"                                    \
+		                 "1:\tincq 32(%1, %0)\n"                       \
+		                 "2:"                                          \
+		                 : "=&r"(at_)                                  \
+		                 : "D"(WORDS(name)), "S"((uint64_t)(path) + 1) \
+		                 : "memory", "cc");                            \
+	} while (0)
+
 #endif /* CAIRN_TESTS_RUNTIME_MARKS_H */

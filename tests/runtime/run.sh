@@ -22,6 +22,12 @@ build() {
 	$cc $flags -fPIC -DSHARED_MARKS -c "$here/prog.c" -o prog_pic.o &&
 	$cc $flags -fPIC -c "$here/lib.c" -o lib.o &&
 	$cc $flags "$here/foreign.c" -o foreign &&
+	$cc $flags -fPIE -c "$here/paths.c" -o paths.o &&
+	$cc $flags -fPIC -DSHARED_MARKS -c "$here/paths.c" -o paths_pic.o &&
+	$cc paths.o -o paths_pie $dynamic "$library" &&
+	$cc paths_pic.o -o paths_pic $dynamic "$library" &&
+	$cc -fuse-ld=lld paths.o -o paths_lld $dynamic -Wl,--gc-sections "$library" &&
+	$cc -static paths.o -o paths_static $static "$library" 2>/dev/null &&
 	$cc prog.o -o pie $dynamic "$library" &&
 	$cc prog_pic.o -o pic $dynamic "$library" &&
 	$cc -no-pie prog.o -o nopie $dynamic "$library" &&
@@ -33,6 +39,8 @@ build() {
 	$cc -static prog.o -o static $static "$library" 2>/dev/null &&
 	$cc -static-pie prog.o -o staticpie $static "$library" 2>/dev/null &&
 	$cc -shared lib.o -o lib0.so -Wl,--build-id "$library" &&
+	$cc $flags -fPIC -c "$here/lib_paths.c" -o lib_paths.o &&
+	$cc -shared lib_paths.o -o lib_paths.so -Wl,--build-id "$library" &&
 	mkdir gold.d lto.d &&
 	$cc -fuse-ld=gold -shared lib.o -o gold.d/lib0.so -Wl,--build-id "$library" &&
 	$cc $flags -flto -fPIC -c "$here/lib_lto.c" -o lib_lto.o &&
@@ -161,6 +169,95 @@ else
 fi
 rm -f ./*.cairn
 
+# Tables of paths: what the program says of itself is what the files say.
+# Every tenth file of many is enough: the children look at themselves, too.
+table_facts() {
+	for f in o.cairn $(ls o.*.cairn 2>/dev/null | grep -E "^o\.(.*5|.)\.cairn"); do
+		python3 "$here/dump.py" "$f"
+	done | grep -E '^BAD|^unsealed|^paths table|^[a-z]* OUT frames_exec' |
+		sed -E 's/^(paths table [0-9]*) [0-9]*/\1 */' | sort
+}
+counts() { # program, mode, expected status
+	(CAIRN_OUT=o.cairn timeout 60 ./"$1" "$2") >out.txt
+	status=$?
+	got=$(table_facts)
+	want=$(awk 'NR < 10 || NR % 10 == 5 || $3 > 1' out.txt | sort)
+	if [ "$status" = "$3" ] && [ -n "$got" ] && [ "$got" = "$want" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s %s: status %s\nexpected\n%s\ngot\n%s\n' \
+			"$1" "$2" "$status" "$want" "$got"
+	fi
+	rm -f ./*.cairn
+}
+mine='in_rbx|in_r15|at_rsp|at_rbp|nowhere|frames_jump|frames_near'
+frames() { # program, mode, expected status, expected facts
+	(CAIRN_OUT=o.cairn timeout 60 ./"$1" "$2") >out.txt
+	status=$?
+	got=$(for f in *.cairn; do
+		python3 "$here/dump.py" "$f" |
+			grep -E "^BAD|^unsealed|^state|^(frame|register) [A-Z_]* ($mine) |^paths lib" |
+			sed -E 's/^(state|frame) //; s/^register/=/' | tr '\n' ';'
+		echo
+	done | sort)
+	if [ "$status" = "$3" ] && [ "$got" = "$4" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s %s: status %s, expected %s\n  expected %s\n  got      %s\n' \
+			"$1" "$2" "$status" "$3" "$4" "$got"
+	fi
+	rm -f ./*.cairn
+}
+each() { # kind, count, base of the sums
+	for f in at_rbp at_rsp in_r15 in_rbx nowhere; do
+		printf '%s %s %s;' "$1" $f "$2"
+	done
+	printf '= %s at_rbp %s;' "$1" $(($3 + 5 * $2))
+	printf '= %s at_rsp %s;' "$1" $(($3 + 4 * $2))
+	printf '= %s in_r15 %s;' "$1" $(($3 + 3 * $2))
+	printf '= %s in_rbx %s;' "$1" $(($3 + 1 * $2))
+}
+for p in paths_pie paths_pic paths_lld paths_static; do
+	counts $p threads 0
+	counts $p killed 137
+	counts $p steps 0
+	counts $p forks 0
+	counts $p fork_steps 0
+	counts $p registers 0
+	counts $p frames_steps 0
+	frames $p frames_exit 3 "$ended$(each OUT 1 1000)"
+	frames $p frames_abort 134 "$(died 6)$(each OUT 1 1000)"
+	frames $p frames_thread 0 "$ended$(each OUT 1 1000)"
+	frames $p frames_exec 0 "$ended"
+	frames $p frames_fork 0 "$ended
+$forked$(each IN 1 1000)"
+	frames $p frames_many 0 "$ended
+${forked}IN in_rbx 999;= IN in_rbx 1498500;"
+	frames $p frames_jump 0 "${ended}IN frames_jump 1000;$(each OUT 1000 495000 |
+		sed 's/OUT in_r15/OUT frames_jump 1000;&/')"
+	frames $p frames_near 0 "${ended}IN frames_near 1000;OUT at_rsp 1000;OUT frames_near 1000;= OUT at_rsp 500500;"
+done
+
+mine='lib_frame'
+for p in paths_pie paths_pic; do
+	frames $p library 3 "${ended}OUT lib_frame 4;= OUT lib_frame 50;paths lib_table 300 100 14850;"
+done
+
+# more than 99 of 100 counts make no call
+for n in 10 1000 20000; do
+	share=$(NKEYS=$n CAIRN_OUT=o.cairn ./paths_pie share_skewed)
+	echo "$share"
+	if [ "$(echo "$share" | awk '{ print ($4 < 1) }')" = 1 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED share of calls: $share"
+	fi
+	rm -f ./*.cairn
+done
+
 # libraries
 try pie "libraries 300" 0 "${ended}late 2;lib 1200;main 1;"
 try lld "libraries 300" 0 "${ended}late 2;lib 1200;main 1;"
@@ -191,6 +288,20 @@ if [ $n -gt 100 ] && [ -z "$bad" ]; then
 else
 	failed=$((failed + 1))
 	echo "FAILED killed at system call $n: $bad"
+fi
+rm -f ./*.cairn
+
+n=150
+while n=$((n + 1)); CAIRN_OUT=o.cairn ./killer $n ./paths_pie forks >/dev/null; do
+	bad=$(facts | grep BAD)
+	[ -z "$bad" ] || break
+	rm -f ./*.cairn
+done
+if [ $n -gt 170 ] && [ -z "$bad" ]; then
+	passed=$((passed + 1))
+else
+	failed=$((failed + 1))
+	echo "FAILED paths, killed at system call $n: $bad"
 fi
 rm -f ./*.cairn
 

@@ -9,6 +9,7 @@
 #include "abi/crc32c.h"
 #include "abi/file.h"
 #include "abi/map.h"
+#include "abi/rt.h"
 #include "base/bytes.h"
 #include "format/writer.h"
 #include "format/zframe.h"
@@ -34,6 +35,12 @@ struct synth_site {
 	uint32_t offset, block, segment;
 };
 
+/* What a site leaves unfinished: enum cairn_pending, and its value. */
+struct synth_pending {
+	uint32_t kind;
+	int64_t value;
+};
+
 struct synth_function {
 	const char *name, *reason, *file;
 	uint32_t line, flags;
@@ -49,11 +56,39 @@ struct synth_function {
 	uint32_t nsites;
 	const uint32_t (*probes)[2]; /* offset, block */
 	uint32_t nprobes;
+	uint32_t paths; /* enum cairn_paths; what follows is for it */
+	uint64_t npaths;
+	const uint32_t *cuts;
+	uint32_t ncuts;
+	const uint32_t *turns; /* heads of loops that count their turns */
+	uint32_t nturns;
+	const struct synth_pending *pendings; /* per site */
 };
 
 static inline void synth_text(struct bytes *b, const char *s)
 {
 	bytes_put_str(b, s ? s : "", s ? strlen(s) : 0);
+}
+
+static inline void synth_paths(struct bytes *b, const struct synth_function *f)
+{
+	bytes_put_uv(b, f->paths);
+	if (f->paths == CAIRN_PATHS_NONE)
+		return;
+	bytes_put_uv(b, f->npaths);
+	bytes_put_uv(b, f->ncuts);
+	for (uint32_t i = 0; i < f->ncuts; i++)
+		bytes_put_uv(b, f->cuts[i]);
+	bytes_put_uv(b, f->nturns);
+	for (uint32_t i = 0; i < f->nturns; i++)
+		bytes_put_uv(b, f->turns[i]);
+	for (uint32_t i = 0; i < f->nsites; i++) {
+		bytes_put_uv(b, f->pendings[i].kind);
+		if (f->pendings[i].kind == CAIRN_PENDING_KNOWN)
+			bytes_put_uv(b, (uint64_t)f->pendings[i].value);
+		else if (f->pendings[i].kind == CAIRN_PENDING_REGISTER)
+			bytes_put_sv(b, f->pendings[i].value);
+	}
 }
 
 static inline void synth_blob(struct bytes *b, const struct synth_function *f)
@@ -104,6 +139,7 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 		bytes_put_uv(b, f->sites[i].block);
 		bytes_put_uv(b, f->sites[i].segment);
 	}
+	synth_paths(b, f);
 }
 
 /* Appends a record.  One that was marked before inlining has no addresses. */
@@ -215,9 +251,10 @@ SYNTH_UNUSED static void synth_program(struct bytes *out, const char *path)
 	bytes_release(&b);
 }
 
-SYNTH_UNUSED static void synth_module(struct bytes *out, uint32_t number,
-                                      const char *path, unsigned char id,
-                                      uint64_t base, uint64_t ncounters)
+SYNTH_UNUSED static void synth_module_at(struct bytes *out, uint32_t number,
+                                         const char *path, unsigned char id,
+                                         uint64_t base, uint64_t ncounters,
+                                         uint64_t bias)
 {
 	unsigned char build_id[8];
 	struct bytes b = {0};
@@ -230,9 +267,17 @@ SYNTH_UNUSED static void synth_module(struct bytes *out, uint32_t number,
 	             &(struct writer_chunk){.type = CAIRN_CHUNK_MODULE,
 	                                    .module = number,
 	                                    .n = ncounters,
-	                                    .aux0 = base},
+	                                    .aux0 = base,
+	                                    .aux1 = bias},
 	             b.data, b.n);
 	bytes_release(&b);
+}
+
+SYNTH_UNUSED static void synth_module(struct bytes *out, uint32_t number,
+                                      const char *path, unsigned char id,
+                                      uint64_t base, uint64_t ncounters)
+{
+	synth_module_at(out, number, path, id, base, ncounters, 0);
 }
 
 SYNTH_UNUSED static void synth_counts(struct bytes *out, uint32_t thread,
@@ -259,19 +304,64 @@ static inline uint64_t synth_key(enum cairn_frame_kind kind, uint32_t module,
 	       (uint64_t)module << CAIRN_FRAME_MODULE_SHIFT | pc;
 }
 
+/* slots: key, 0 or 1 + register, count. */
+SYNTH_UNUSED static void synth_slots(struct bytes *out, uint32_t thread,
+                                     const uint64_t (*slots)[3], uint64_t n)
+{
+	struct bytes b = {0};
+
+	for (uint64_t i = 0; i < n; i++)
+		for (int k = 0; k < 3; k++)
+			bytes_put_u64(&b, slots[i][k]);
+	writer_chunk(out,
+	             &(struct writer_chunk){
+	                     .type = CAIRN_CHUNK_FRAMES, .id = thread, .n = n},
+	             b.data, b.n);
+	bytes_release(&b);
+}
+
 /* pairs: key, count. */
 SYNTH_UNUSED static void synth_frames(struct bytes *out, uint32_t thread,
                                       const uint64_t *pairs, uint64_t n)
 {
 	struct bytes b = {0};
 
-	for (uint64_t i = 0; i < 2 * n; i++)
-		bytes_put_u64(&b, pairs[i]);
+	for (uint64_t i = 0; i < n; i++) {
+		bytes_put_u64(&b, pairs[2 * i]);
+		bytes_put_u64(&b, 0);
+		bytes_put_u64(&b, pairs[2 * i + 1]);
+	}
 	writer_chunk(out,
 	             &(struct writer_chunk){
 	                     .type = CAIRN_CHUNK_FRAMES, .id = thread, .n = n},
 	             b.data, b.n);
 	bytes_release(&b);
+}
+
+/* Appends a table to the payload of a PATHS chunk; pairs: 1 + path, count. */
+SYNTH_UNUSED static void synth_table(struct bytes *b, uint64_t owner,
+                                     const uint64_t (*pairs)[2], uint64_t n)
+{
+	bytes_put_u64(b, owner);
+	bytes_put_u64(b, n);
+	bytes_put_u64(b, 0);
+	bytes_put_u64(b, 0);
+	for (uint64_t i = 0; i < n; i++) {
+		bytes_put_u64(b, pairs[i][0]);
+		bytes_put_u64(b, pairs[i][1]);
+	}
+}
+
+SYNTH_UNUSED static void synth_paths_chunk(struct bytes *out, uint32_t thread,
+                                           uint32_t module,
+                                           const struct bytes *tables)
+{
+	writer_chunk(out,
+	             &(struct writer_chunk){.type = CAIRN_CHUNK_PATHS,
+	                                    .id = thread,
+	                                    .module = module,
+	                                    .n = tables->n},
+	             tables->data, tables->n);
 }
 
 SYNTH_UNUSED static void synth_map_chunk(struct bytes *out, uint32_t module,
@@ -443,6 +533,151 @@ SYNTH_UNUSED static void synth_sample(struct bytes *out, uint64_t back,
 	synth_map_chunk(out, 1, &map);
 	writer_end(out, &synth_header);
 	bytes_release(&map);
+}
+
+/*
+ * A sample that counts paths: `scan` at line 20 of /src/paths.c, in a table,
+ *
+ *     0 -> 1 (entry) -> 2 (loop head) -> 3 or 4 -> 5 -> 2 (back)
+ *     2 -> 6 -> 7 (a call that ends paths) -> 8 -> 0
+ *
+ * whose loop counts its turns, and `pick`, one counter per path: 0 -> 1 -> 2 or
+ * 3 -> 4 -> 0, with a call in block 4 where the register is wanted.  Their
+ * paths, by number:
+ *
+ *     scan  0: 1 2 3 5    1: 1 2 4 5    2: 1 2 6
+ *           3: 2 3 5      4: 2 4 5      5: 2 6      6: 7 8
+ *     turns 0: 2 3 5      1: 2 4 5      2: 2, and out
+ *     pick  0: 1 2 4      1: 1 3 4
+ */
+#define PATHS_BASE 0x30000
+#define PATHS_SCAN (PATHS_BASE + 8)
+#define PATHS_PICK (PATHS_BASE + 72)
+#define PATHS_NCOUNTERS 11
+#define PATHS_SCAN_PC 0x1030
+#define PATHS_LAST_PC 0x1060
+#define PATHS_PICK_PC 0x2020
+
+SYNTH_UNUSED static void synth_paths_map(struct bytes *map)
+{
+	static const struct synth_block scan_blocks[] = {
+	        {0, 1, 20, 0}, {0, 1, 21, 0}, {0, 2, 23, 0}, {0, 1, 26, 0},
+	        {0, 1, 27, 0}, {0, 1, 29, 0}, {0, 1, 30, 0}, {0, 1, 31, 0}};
+	static const struct synth_edge scan_edges[] = {
+	        {0, 1, CAIRN_EDGE_ENTRY, 0},   {1, 2, CAIRN_EDGE_JUMP, 0},
+	        {2, 3, CAIRN_EDGE_CASE, 0},    {2, 4, CAIRN_EDGE_CASE, 0},
+	        {2, 6, CAIRN_EDGE_DEFAULT, 0}, {3, 5, CAIRN_EDGE_JUMP, 0},
+	        {4, 5, CAIRN_EDGE_JUMP, 0},    {5, 2, CAIRN_EDGE_JUMP, 0},
+	        {6, 7, CAIRN_EDGE_CALL, 0},    {7, 0, CAIRN_EDGE_ABNORMAL, 0},
+	        {7, 8, CAIRN_EDGE_FALL, 0},    {8, 0, CAIRN_EDGE_RETURN, 0}};
+	static const struct synth_site scan_sites[] = {{0x30, 3, 0},
+	                                               {0x60, 7, 0}};
+	static const struct synth_pending scan_pendings[] = {
+	        {CAIRN_PENDING_REGISTER, -1}, {CAIRN_PENDING_KNOWN, 6}};
+	static const uint32_t scan_probes[][2] = {
+	        {0x4, 1},  {0x10, 2}, {0x20, 3}, {0x40, 4},
+	        {0x48, 5}, {0x50, 6}, {0x58, 7}, {0x68, 8}};
+	static const uint32_t scan_turns[] = {2};
+	static const struct synth_block pick_blocks[] = {
+	        {0, 1, 40, 0}, {0, 1, 42, 0}, {0, 1, 44, 0}, {0, 2, 46, 0}};
+	static const struct synth_edge pick_edges[] = {
+	        {0, 1, CAIRN_EDGE_ENTRY, 0}, {1, 2, CAIRN_EDGE_TRUE, 0},
+	        {1, 3, CAIRN_EDGE_FALSE, 0}, {2, 4, CAIRN_EDGE_JUMP, 0},
+	        {3, 4, CAIRN_EDGE_JUMP, 0},  {4, 0, CAIRN_EDGE_RETURN, 0}};
+	static const struct synth_site pick_sites[] = {{0x20, 4, 0}};
+	static const struct synth_pending pick_pendings[] = {
+	        {CAIRN_PENDING_REGISTER, 0}};
+	static const uint32_t pick_probes[][2] = {
+	        {0x4, 1}, {0x8, 2}, {0xc, 3}, {0x10, 4}};
+	const struct synth_function scan = {
+	        .name = "scan",
+	        .file = "/src/paths.c",
+	        .line = 20,
+	        .hash = 0x5ca9,
+	        .address = 0x1000,
+	        .counters = PATHS_SCAN,
+	        .ncounters = CAIRN_TABLE_WORDS + 3,
+	        .code_size = 0x80,
+	        .blocks = scan_blocks,
+	        .nblocks = 9,
+	        .edges = scan_edges,
+	        .nedges = 12,
+	        .sites = scan_sites,
+	        .nsites = 2,
+	        .probes = scan_probes,
+	        .nprobes = 8,
+	        .paths = CAIRN_PATHS_HASHED,
+	        .npaths = 7,
+	        .turns = scan_turns,
+	        .nturns = 1,
+	        .pendings = scan_pendings,
+	};
+	const struct synth_function pick = {
+	        .name = "_Z4picki",
+	        .file = "/src/paths.c",
+	        .line = 40,
+	        .hash = 0x91c4,
+	        .address = 0x2000,
+	        .counters = PATHS_PICK,
+	        .ncounters = 2,
+	        .code_size = 0x40,
+	        .blocks = pick_blocks,
+	        .nblocks = 5,
+	        .edges = pick_edges,
+	        .nedges = 6,
+	        .sites = pick_sites,
+	        .nsites = 1,
+	        .probes = pick_probes,
+	        .nprobes = 4,
+	        .paths = CAIRN_PATHS_DIRECT,
+	        .npaths = 2,
+	        .pendings = pick_pendings,
+	};
+
+	synth_record(map, &scan);
+	synth_record(map, &pick);
+}
+
+/*
+ * A self-contained profile of it, of a run at `bias`: scan ran 4 times, died
+ * once in a turn that was not its first and once in its last call; pick
+ * returned 9 times and died once on its second path.  `lost` counts are under
+ * no path.
+ */
+SYNTH_UNUSED static void synth_paths_sample(struct bytes *out, uint64_t bias,
+                                            uint64_t lost)
+{
+	static const uint64_t old[][2] = {{1, 1}, {4, 1}, {0, 0}, {6, 1}};
+	const uint64_t grown[][2] = {{2, 2}, {3, 1}, {4, 0},    {5, 1},
+	                             {6, 1}, {7, 2}, {0, lost}, {0, 0}};
+	const uint64_t counts[PATHS_NCOUNTERS] = {
+	        0, 0x9e3779b97f4a7c15, 7 << 4, bias + 12345, 0, 0, 4, 0, 0, 7,
+	        2};
+	/* in block 3 the sum is 3 on the path that began with the loop head */
+	const uint64_t frames[][3] = {
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_SCAN_PC), 1 + 1 + 4, 1},
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_PICK_PC),
+	         1 + PATHS_PICK + 8 + bias, 1},
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_LAST_PC), 0, 1},
+	};
+	struct bytes map = {0}, tables = {0};
+
+	synth_paths_map(&map);
+	synth_table(&tables, PATHS_SCAN, old, 4);
+	synth_table(&tables, PATHS_SCAN, grown, 8);
+	bytes_put_u64(&tables, 0);
+	bytes_put_u64(&tables, 4);
+	writer_begin(out);
+	synth_program(out, "/bin/paths");
+	synth_module_at(out, 1, "/bin/paths", 0xcc, PATHS_BASE, PATHS_NCOUNTERS,
+	                bias);
+	synth_counts(out, 1, 1, counts, PATHS_NCOUNTERS);
+	synth_paths_chunk(out, 1, 1, &tables);
+	synth_slots(out, 1, frames, 3);
+	synth_map_chunk(out, 1, &map);
+	writer_end(out, &synth_header);
+	bytes_release(&map);
+	bytes_release(&tables);
 }
 
 #endif /* CAIRN_TESTS_SYNTH_H */

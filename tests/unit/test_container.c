@@ -191,7 +191,7 @@ static void test_future(void **state)
 	(void)state;
 	synth_sample(&b, 1, 1, 0);
 	put_le32(b.data + CAIRN_HDR_VERSION, CAIRN_FILE_VERSION + 1);
-	expect(&b, CAIRN_E_VERSION, "format version 2");
+	expect(&b, CAIRN_E_VERSION, "format version 3");
 	put_le32(b.data + CAIRN_HDR_VERSION, CAIRN_FILE_VERSION);
 	put_le32(b.data + CAIRN_HDR_KIND, 77);
 	put_le32(b.data + CAIRN_HDR_CRC, crc32c(0, b.data, CAIRN_HDR_CRC));

@@ -126,6 +126,150 @@ static void test_far_sites_damaged(void **state)
 	bytes_release(&b);
 }
 
+static void test_paths(void **state)
+{
+	struct bytes b = {0};
+	struct cairn_err err;
+	const struct map_function *f;
+	struct map *m;
+
+	(void)state;
+	synth_paths_map(&b);
+	assert_int_equal(parse(&b, &m, &err), 0);
+	f = &m->functions[0];
+	assert_int_equal(f->paths, CAIRN_PATHS_HASHED);
+	assert_int_equal(f->npaths, 7);
+	assert_int_equal(f->ncuts, 0);
+	assert_int_equal(f->nturns, 1);
+	assert_int_equal(m->turns[f->first_turn], 2);
+	assert_int_equal(m->sites[f->first_site].pending,
+	                 CAIRN_PENDING_REGISTER);
+	assert_int_equal((int64_t)m->sites[f->first_site].value, -1);
+	assert_int_equal(m->calls[f->first_call + 1].pending,
+	                 CAIRN_PENDING_KNOWN);
+	assert_int_equal(m->calls[f->first_call + 1].value, 6);
+	f = &m->functions[1];
+	assert_int_equal(f->paths, CAIRN_PATHS_DIRECT);
+	assert_int_equal(f->npaths, 2);
+	map_free(m);
+	bytes_release(&b);
+}
+
+/* One function with two ways and a call, whose paths a test can spoil. */
+struct spoiled {
+	struct synth_function f;
+	struct synth_pending pending;
+	struct synth_edge edges[6];
+	uint32_t cut, turn;
+};
+
+static void spoil_init(struct spoiled *s)
+{
+	static const struct synth_block blocks[] = {
+	        {0, 1, 1, 0}, {0, 1, 2, 0}, {0, 1, 3, 0}, {0, 1, 4, 0}};
+	static const struct synth_site sites[] = {{0x10, 4, 0}};
+
+	*s = (struct spoiled){
+	        .edges = {{0, 1, CAIRN_EDGE_ENTRY, 0},
+	                  {1, 2, CAIRN_EDGE_TRUE, 0},
+	                  {1, 3, CAIRN_EDGE_FALSE, 0},
+	                  {2, 4, CAIRN_EDGE_JUMP, 0},
+	                  {3, 4, CAIRN_EDGE_JUMP, 0},
+	                  {4, 0, CAIRN_EDGE_RETURN, 0}},
+	        .pending = {CAIRN_PENDING_KNOWN, 1},
+	        .cut = 3,
+	        .turn = 1,
+	};
+	s->f = (struct synth_function){
+	        .name = "f",
+	        .file = "/src/f.c",
+	        .address = 0x1000,
+	        .counters = SAMPLE_BASE,
+	        .ncounters = 2,
+	        .code_size = 0x40,
+	        .blocks = blocks,
+	        .nblocks = 5,
+	        .edges = s->edges,
+	        .nedges = 6,
+	        .sites = sites,
+	        .nsites = 1,
+	        .paths = CAIRN_PATHS_DIRECT,
+	        .npaths = 2,
+	        .cuts = &s->cut,
+	        .turns = &s->turn,
+	        .pendings = &s->pending,
+	};
+}
+
+static void expect_spoiled(struct spoiled *s, const char *word)
+{
+	struct bytes b = {0};
+	struct cairn_err err;
+	struct map *m;
+	int rc;
+
+	synth_record(&b, &s->f);
+	rc = parse(&b, &m, &err);
+	assert_int_equal(rc, word ? CAIRN_E_CORRUPT : 0);
+	if (word)
+		assert_non_null(strstr(err.text, word));
+	else
+		map_free(m);
+	bytes_release(&b);
+	spoil_init(s);
+}
+
+static void test_paths_senseless(void **state)
+{
+	struct spoiled s;
+
+	(void)state;
+	spoil_init(&s);
+	expect_spoiled(&s, NULL);
+	s.f.paths = CAIRN_NPATHS_KINDS;
+	expect_spoiled(&s, "paths make no sense");
+	s.f.npaths = 0;
+	expect_spoiled(&s, "paths make no sense");
+	s.f.npaths = (uint64_t)1 << 60;
+	expect_spoiled(&s, "paths make no sense");
+	s.f.npaths = 3;
+	expect_spoiled(&s, "not those of its paths");
+	s.pending.value = 2;
+	expect_spoiled(&s, "paths make no sense");
+	s.pending.kind = CAIRN_NPENDING_KINDS;
+	expect_spoiled(&s, "paths make no sense");
+	s.f.ncuts = 1;
+	expect_spoiled(&s, NULL);
+	s.f.ncuts = 1;
+	s.cut = 6;
+	expect_spoiled(&s, "paths make no sense");
+	s.f.nturns = 1;
+	expect_spoiled(&s, "not those of its paths");
+	s.edges[2].counter = 1;
+	expect_spoiled(&s, "not those of its paths");
+	s.f.paths = CAIRN_PATHS_HASHED;
+	expect_spoiled(&s, "not those of its paths");
+	s.f.paths = CAIRN_PATHS_HASHED;
+	s.f.ncounters = CAIRN_TABLE_WORDS;
+	s.f.npaths = ((uint64_t)1 << 60) - 1;
+	expect_spoiled(&s, NULL);
+	s.f.paths = CAIRN_PATHS_HASHED;
+	s.f.ncounters = CAIRN_TABLE_WORDS + 1;
+	expect_spoiled(&s, "not those of its paths");
+	s.f.paths = CAIRN_PATHS_HASHED;
+	s.f.ncounters = CAIRN_TABLE_WORDS + 1;
+	s.f.nturns = 1;
+	expect_spoiled(&s, NULL);
+	s.f.paths = CAIRN_PATHS_HASHED;
+	s.f.ncounters = CAIRN_TABLE_WORDS + 1;
+	s.f.nturns = 1;
+	s.turn = 0;
+	expect_spoiled(&s, "paths make no sense");
+	s.turn = 5;
+	s.f.nturns = 1;
+	expect_spoiled(&s, "paths make no sense");
+}
+
 static void test_empty(void **state)
 {
 	struct bytes b = {0};
@@ -352,6 +496,8 @@ int main(void)
 	        cmocka_unit_test(test_sample),
 	        cmocka_unit_test(test_far_sites),
 	        cmocka_unit_test(test_far_sites_damaged),
+	        cmocka_unit_test(test_paths),
+	        cmocka_unit_test(test_paths_senseless),
 	        cmocka_unit_test(test_empty),
 	        cmocka_unit_test(test_cut_anywhere),
 	        cmocka_unit_test(test_flip_anywhere),

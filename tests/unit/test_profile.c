@@ -448,6 +448,177 @@ static void test_check(void **state)
 	free(path);
 }
 
+/* A profile of the paths sample whose PATHS chunk has these words. */
+static char *paths_file(const uint64_t *words, size_t n, uint64_t bytes,
+                        const uint64_t (*frames)[3], uint64_t nframes,
+                        bool killed)
+{
+	const uint64_t counts[PATHS_NCOUNTERS] = {0};
+	char *path = strdup(synth_path(&dir, "tables.cairn"));
+	struct bytes b = {0}, map = {0}, tables = {0};
+
+	for (size_t i = 0; i < n; i++)
+		bytes_put_u64(&tables, words[i]);
+	tables.n = bytes;
+	synth_paths_map(&map);
+	writer_begin(&b);
+	synth_program(&b, "/bin/paths");
+	synth_module_at(&b, 1, "/bin/paths", 0xcc, PATHS_BASE, PATHS_NCOUNTERS,
+	                0x1000);
+	synth_counts(&b, 1, 1, counts, PATHS_NCOUNTERS);
+	synth_paths_chunk(&b, 1, 1, &tables);
+	synth_slots(&b, 1, frames, nframes);
+	synth_map_chunk(&b, 1, &map);
+	writer_end(&b, &synth_header);
+	if (killed)
+		synth_kill(&b);
+	synth_save(path, &b);
+	bytes_release(&b);
+	bytes_release(&map);
+	bytes_release(&tables);
+	return path;
+}
+
+static struct profile *open_paths(const uint64_t *words, size_t n,
+                                  uint64_t bytes, struct cairn_err *err)
+{
+	char *path = paths_file(words, n, bytes, NULL, 0, false);
+	struct profile *p;
+
+	profile_open(&p, (const char *const *)&path, 1, NULL, err);
+	free(path);
+	return p;
+}
+
+/* What tables may look like, and what they may not. */
+static void test_tables(void **state)
+{
+	/* three slots, a key without a count; then a table not yet there */
+	const uint64_t fine[] = {PATHS_SCAN, 3, 9, 9, 5,  2, 3,
+	                         0,          1, 4, 0, 77, 1, 1};
+	uint64_t bad[10];
+	static const struct {
+		size_t at;
+		uint64_t value;
+		const char *word;
+	} damage[] = {
+	        {1, 4, "longer than its chunk"},
+	        {1, UINT64_MAX, "longer than its chunk"},
+	        {1, (uint64_t)1 << 60, "longer than its chunk"},
+	        {1, 2, "longer than its chunk"}, /* then the rest is a head */
+	        {0, PATHS_BASE - 8, "no counters of its module"},
+	        {0, PATHS_SCAN + 4, "no counters of its module"},
+	        {0, PATHS_PICK + 16, "no counters of its module"},
+	        {0, PATHS_BASE + 56, "no counters of its module"},
+	        {0, UINT64_MAX - 7, "no counters of its module"},
+	        {0, PATHS_BASE, "no function of its map has a table"},
+	};
+	struct cairn_err err;
+	struct profile *p = open_paths(fine, 14, 112, &err);
+
+	(void)state;
+	assert_non_null(p);
+	assert_int_equal(p->modules[0].npaths, 2);
+	assert_int_equal(p->modules[0].paths[0].owner, PATHS_SCAN);
+	assert_int_equal(p->modules[0].paths[0].key, 1);
+	assert_int_equal(p->modules[0].paths[0].count, 4);
+	assert_int_equal(p->modules[0].paths[1].key, 5);
+	profile_free(p);
+	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
+		memcpy(bad, fine, sizeof(bad));
+		bad[damage[i].at] = damage[i].value;
+		assert_null(open_paths(bad, 10, 80, &err));
+		assert_non_null(strstr(err.text, damage[i].word));
+	}
+	/* cut anywhere but at its end, or before */
+	for (uint64_t n = 1; n < 80; n++)
+		assert_null(open_paths(fine, 14, n, &err));
+	for (uint64_t n = 80; n <= 112; n += 8) {
+		p = open_paths(fine, 14, n, &err);
+		assert_non_null(p);
+		profile_free(p);
+	}
+}
+
+/* Registers only where the map wants them, and without the bias. */
+static void test_registers(void **state)
+{
+	const uint64_t frames[][3] = {
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_PICK_PC),
+	         1 + PATHS_PICK + 0x1000, 1},
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_SCAN_PC), 1 + 5, 2},
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_SCAN_PC), 1 + 2, 1},
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_SCAN_PC), 1 + 5, 1},
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_SCAN_PC), 1 + 9, 0},
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_LAST_PC), 1 + 5, 1},
+	        {synth_key(CAIRN_FRAME_OUT_ASYNC, 1, PATHS_SCAN_PC), 7, 1},
+	};
+	static const struct profile_frame expected[] = {
+	        {0, CAIRN_FRAME_OUT, PATHS_SCAN_PC, true, 2, 1},
+	        {0, CAIRN_FRAME_OUT, PATHS_SCAN_PC, true, 5, 3},
+	        {0, CAIRN_FRAME_OUT_ASYNC, PATHS_SCAN_PC, false, 0, 1},
+	        {0, CAIRN_FRAME_OUT, PATHS_LAST_PC, false, 0, 1},
+	        {0, CAIRN_FRAME_OUT, PATHS_PICK_PC, true, PATHS_PICK, 1},
+	};
+	char *path = paths_file(NULL, 0, 0, frames, 7, false);
+	struct cairn_err err;
+	struct profile *p;
+
+	(void)state;
+	assert_int_equal(
+	        profile_open(&p, (const char *const *)&path, 1, NULL, &err), 0);
+	assert_int_equal(p->nframes, 5);
+	for (size_t i = 0; i < p->nframes; i++) {
+		assert_int_equal(p->frames[i].kind, expected[i].kind);
+		assert_int_equal(p->frames[i].pc, expected[i].pc);
+		assert_int_equal(p->frames[i].has_reg, expected[i].has_reg);
+		assert_int_equal(p->frames[i].reg, expected[i].reg);
+		assert_int_equal(p->frames[i].count, expected[i].count);
+	}
+	profile_free(p);
+	free(path);
+}
+
+static void check_paths(const uint64_t *words, size_t n,
+                        const uint64_t (*frames)[3], uint64_t nframes,
+                        bool killed, const char *rule)
+{
+	char *path = paths_file(words, n, 8 * n, frames, nframes, killed);
+
+	assert_int_equal(count_findings(path, rule), rule ? 1 : 0);
+	free(path);
+}
+
+/* Numbers that no path has, registers that fit no path, counts of nothing. */
+static void test_paths_check(void **state)
+{
+	const uint64_t fine[] = {PATHS_SCAN, 2, 0, 0, 3, 1, 7, 1};
+	const uint64_t beyond[] = {PATHS_SCAN, 1, 0, 0, 8, 1};
+	const uint64_t lost[] = {PATHS_SCAN, 1, 0, 0, 0, 1};
+	const uint64_t half[] = {PATHS_SCAN, 1, 0, 0, 1, 1};
+	uint64_t frame[][3] = {
+	        {synth_key(CAIRN_FRAME_OUT, 1, PATHS_SCAN_PC), 1 + 1 + 4, 1}};
+
+	(void)state;
+	check_paths(fine, 8, NULL, 0, false, NULL);
+	check_paths(beyond, 6, NULL, 0, false, "C7");
+	check_paths(lost, 6, NULL, 0, false, "C6");
+	/* a turn was finished, and the frame is nowhere: somebody missed it */
+	check_paths(half, 6, NULL, 0, false, "C1");
+	check_paths(half, 6, NULL, 0, true, "F1");
+	check_paths(half, 6, (const uint64_t(*)[3])frame, 1, false, NULL);
+	frame[0][1] = 1 + 1 + 3; /* no path to block 3 has this sum */
+	check_paths(half, 6, (const uint64_t(*)[3])frame, 1, false, "C7");
+	frame[0][1] = 0;
+	check_paths(half, 6, (const uint64_t(*)[3])frame, 1, false, "C4");
+	/* a register that points between two counters */
+	frame[0][0] = synth_key(CAIRN_FRAME_OUT, 1, PATHS_PICK_PC);
+	frame[0][1] = 1 + PATHS_PICK + 4 + 0x1000;
+	check_paths(fine, 8, (const uint64_t(*)[3])frame, 1, false, "C7");
+	frame[0][1] = 1 + PATHS_PICK + 8 + 0x1000;
+	check_paths(fine, 8, (const uint64_t(*)[3])frame, 1, false, NULL);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -484,6 +655,9 @@ int main(void)
 	        cmocka_unit_test(test_counters_outside),
 	        cmocka_unit_test(test_feedback),
 	        cmocka_unit_test(test_check),
+	        cmocka_unit_test(test_tables),
+	        cmocka_unit_test(test_registers),
+	        cmocka_unit_test(test_paths_check),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

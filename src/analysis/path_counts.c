@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From path counts to what ran: executed paths, unfinished ones, and through
+ * them the counts of all edges and blocks.
+ *
+ * T. Ball and J. Larus, "Efficient path profiling", MICRO-29, 1996.  A count of
+ * path p is one execution of each of its edges.  A frame that died had begun a
+ * path that no counter has; from its path register the map gives the sum of the
+ * values so far, and that with the block gives the prefix (graph/paths.h).  A
+ * frame that began in the middle (the child of a fork) will end a path of which
+ * it did not run the first part: that part counts -1.
+ *
+ * A call that ends paths has a block of its own, and a path begins with it: if
+ * it never returns and nobody sees that, no more is lost than where it was.
+ * What went into such a block and neither came out of the call nor was seen to
+ * die has left by the ABNORMAL edge.
+ *
+ * A frame that a signal stopped between calls has no register that anybody
+ * knows of.  If only one prefix leads to where it was, that is the one.  One
+ * that was stopped on an edge, before the operation on it, is taken to be
+ * behind it, as for edge counts (frames.c): if the edge ends a path, this path
+ * is complete, and missing in the counters.
+ *
+ * Where a function has many paths, loops may count their turns (graph/local.h):
+ * each is a path that begins at the head.
+ *
+ * Invariant: items are paths of the function, prefixes decode; what does not
+ * is left out and makes a doubt.
+ * Second way: flow is conserved at every block; path counts satisfy this only
+ * if ends and begins of paths match, which no numbering gives for free.
+ * Cost: O(V + E) per executed path and per prefix.
+ */
+#include "analysis/path_counts.h"
+
+#include "analysis/frames.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "format/map.h"
+#include "format/profile.h"
+#include "graph/local.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the graph ---------------------------------------------------------- */
+
+static enum dag_how ask(uint32_t kind)
+{
+	switch (kind) {
+	case CAIRN_EDGE_INDIRECT:
+		return DAG_INDIRECT;
+	case CAIRN_EDGE_CALL:
+		return DAG_CUT;
+	case CAIRN_EDGE_ABNORMAL:
+		return DAG_IGNORED;
+	default:
+		return DAG_THROUGH;
+	}
+}
+
+void path_counts_graph(struct cfg *g, enum dag_how **asked,
+                       const struct map *map, const struct map_function *f)
+{
+	const struct map_edge *e = map->edges + f->first_edge;
+
+	*asked = xcalloc((size_t)f->nedges + 1, sizeof(**asked));
+	cfg_init(g, f->nblocks);
+	for (uint32_t i = 0; i < f->nedges; i++) {
+		(*asked)[i] = ask(e[i].kind);
+		cfg_add_edge(g, e[i].src, e[i].dst);
+	}
+	cfg_link(g);
+}
+
+/* Numbers the paths; false if the map says otherwise. */
+static bool number_paths(struct path_counts *pc, const struct map *map,
+                         const struct map_function *f)
+{
+	struct paths_options options = {
+	        .cuts = map->cuts + f->first_cut,
+	        .ncuts = f->ncuts,
+	};
+	enum dag_how *asked;
+	int rc;
+
+	pc->g = xcalloc(1, sizeof(*pc->g));
+	path_counts_graph(pc->g, &asked, map, f);
+	options.asked = asked;
+	rc = paths_init(&pc->paths, pc->g, &options, NULL);
+	free(asked);
+	return !rc && pc->paths.n == f->npaths && pc->paths.ncuts == f->ncuts;
+}
+
+/* --- finished paths ----------------------------------------------------- */
+
+static void doubt(struct path_counts *pc, enum counts_doubt what)
+{
+	if (pc->doubt < what)
+		pc->doubt = what;
+}
+
+static void impossible(struct path_counts *pc, uint64_t number)
+{
+	if (pc->doubt != COUNTS_PATH_IMPOSSIBLE)
+		pc->bad_number = number;
+	doubt(pc, COUNTS_PATH_IMPOSSIBLE);
+}
+
+static void add_count(struct path_counts *pc, uint64_t number, uint64_t count)
+{
+	struct path path = {0};
+
+	if (!count)
+		return;
+	if (paths_decode(&pc->paths, number, &path, NULL)) {
+		impossible(pc, number);
+	} else {
+		VEC_RESERVE(pc->items, pc->n, pc->cap);
+		pc->items[pc->n++] = (struct path_count){number, count};
+	}
+	path_release(&path);
+}
+
+static void add_table(struct path_counts *pc, const struct profile_module *m,
+                      const struct map_function *f)
+{
+	size_t n = 0;
+	const struct profile_path *table = profile_paths(m, f->counters, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (table[i].key) {
+			add_count(pc, table[i].key - 1, table[i].count);
+			continue;
+		}
+		pc->nlost += table[i].count;
+		doubt(pc, COUNTS_PATH_LOST);
+	}
+}
+
+/*
+ * The turns of one loop; *counter is that of its first.  A turn that leaves the
+ * loop is no whole path, and is never counted here.  Returns false if the map
+ * is wrong.
+ */
+static bool add_turns(struct path_counts *pc, const struct profile_module *m,
+                      const struct map_function *f, block_id head,
+                      uint64_t *counter)
+{
+	uint64_t first = (f->counters - m->base) / 8, number;
+	struct local l;
+
+	if (!local_init(&l, &pc->paths, head, f->ncounters - *counter))
+		return false;
+	for (uint64_t i = 0; i < l.paths.n; i++) {
+		uint64_t count = profile_count(m, first + (*counter)++);
+
+		if (local_path(&l, &pc->paths, i, &number))
+			add_count(pc, number, count);
+		else if (count)
+			impossible(pc, number);
+	}
+	local_release(&l);
+	return true;
+}
+
+/* Returns false if the map's counters are not those of its paths. */
+static bool add_counts(struct path_counts *pc, const struct profile_module *m,
+                       const struct map_function *f)
+{
+	const uint32_t *heads = m->map->turns + f->first_turn;
+	uint64_t first = (f->counters - m->base) / 8;
+	uint64_t counter = f->turn_counter;
+
+	if (f->paths == CAIRN_PATHS_DIRECT) {
+		for (uint64_t i = 0; i < f->npaths; i++)
+			add_count(pc, i, profile_count(m, first + i));
+		return true;
+	}
+	add_table(pc, m, f);
+	for (uint32_t i = 0; i < f->nturns; i++)
+		if (!add_turns(pc, m, f, heads[i], &counter))
+			return false;
+	return counter == f->ncounters;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct path_count *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sum_counts(struct path_counts *pc)
+{
+	size_t kept = 0;
+
+	if (pc->n)
+		qsort(pc->items, pc->n, sizeof(*pc->items), by_number);
+	for (size_t i = 0, next; i < pc->n; i = next) {
+		struct path_count c = pc->items[i];
+
+		for (next = i + 1;
+		     next < pc->n && pc->items[next].number == c.number; next++)
+			c.count += pc->items[next].count;
+		if (c.count)
+			pc->items[kept++] = c;
+	}
+	pc->n = kept;
+}
+
+/* --- unfinished paths --------------------------------------------------- */
+
+/* The sum of the values up to a block, if only one prefix leads there. */
+static bool only_prefix(const struct path_counts *pc, block_id block,
+                        uint64_t *sum)
+{
+	const struct dag *d = &pc->paths.dag;
+	uint32_t v = block;
+
+	*sum = 0;
+	while (v != DAG_START) {
+		uint32_t e;
+
+		if (d->in_at[v + 1] - d->in_at[v] != 1)
+			return false;
+		e = d->in[d->in_at[v]];
+		*sum += pc->paths.value[e];
+		v = d->edges[e].src;
+	}
+	return true;
+}
+
+/*
+ * A frame that was stopped before the operation of edge e: what becomes of its
+ * path once the edge is taken.  Returns false if that is not known.
+ */
+static bool take_edge(struct path_counts *pc, const struct frame_path *f,
+                      uint64_t *sum)
+{
+	const struct dag *d = &pc->paths.dag;
+	block_id dst = pc->g->edges[f->edge].dst;
+	uint32_t e = d->edge_of[f->edge];
+
+	if (e == CFG_NONE || d->how[f->edge] == DAG_INDIRECT ||
+	    !only_prefix(pc, pc->g->edges[f->edge].src, sum))
+		return false;
+	*sum += pc->paths.value[e];
+	if (!dag_is_ended(d, f->edge))
+		return true;
+	add_count(pc, *sum, f->out - f->in);
+	*sum = pc->paths.value[d->begin_of[dst]];
+	return true;
+}
+
+static bool find_prefix(struct path_counts *pc, const struct frame_path *f,
+                        uint64_t *sum)
+{
+	uint32_t begin = pc->paths.dag.begin_of[f->block];
+
+	*sum = f->sum;
+	if (f->kind == FRAME_PATH_BEGIN && begin != CFG_NONE)
+		*sum = pc->paths.value[begin];
+	else if (f->kind == FRAME_PATH_BEGIN)
+		return false;
+	if (f->kind != FRAME_PATH_UNKNOWN)
+		return true;
+	if (f->edge == MAP_NONE)
+		return only_prefix(pc, f->block, sum);
+	return take_edge(pc, f, sum);
+}
+
+static void add_prefix(struct path_counts *pc, const struct frame_path *f)
+{
+	bool is_pending = f->kind != FRAME_PATH_NONE;
+	struct path path = {0};
+	uint64_t sum;
+
+	if (!find_prefix(pc, f, &sum)) {
+		pc->nunknown += f->in + f->out;
+		doubt(pc, COUNTS_PATH_UNKNOWN);
+	} else if (is_pending && paths_decode_prefix(&pc->paths, sum, f->block,
+	                                             &path, NULL)) {
+		impossible(pc, sum);
+	} else {
+		VEC_RESERVE(pc->prefixes, pc->nprefixes, pc->prefixes_cap);
+		pc->prefixes[pc->nprefixes++] = (struct path_prefix){
+		        .block = f->block,
+		        .segment = f->segment,
+		        .is_pending = is_pending,
+		        .sum = is_pending ? sum : 0,
+		        .in = f->in,
+		        .out = f->out,
+		};
+	}
+	path_release(&path);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct path_prefix *x = a, *y = b;
+
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	if (x->segment != y->segment)
+		return x->segment < y->segment ? -1 : 1;
+	if (x->is_pending != y->is_pending)
+		return x->is_pending ? 1 : -1;
+	return x->sum < y->sum ? -1 : x->sum > y->sum;
+}
+
+static void sum_prefixes(struct path_counts *pc)
+{
+	size_t kept = 0;
+
+	if (pc->nprefixes)
+		qsort(pc->prefixes, pc->nprefixes, sizeof(*pc->prefixes),
+		      by_place);
+	for (size_t i = 0; i < pc->nprefixes; i++) {
+		struct path_prefix *last =
+		        kept ? &pc->prefixes[kept - 1] : NULL;
+
+		if (last && !by_place(last, &pc->prefixes[i])) {
+			last->in += pc->prefixes[i].in;
+			last->out += pc->prefixes[i].out;
+		} else {
+			pc->prefixes[kept++] = pc->prefixes[i];
+		}
+	}
+	pc->nprefixes = kept;
+}
+
+static void add_prefixes(struct path_counts *pc, uint32_t function,
+                         const struct frame_places *places)
+{
+	size_t lo = 0, hi = places->npaths;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (places->paths[mid].function < function)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < places->npaths && places->paths[lo].function == function;
+	     lo++)
+		add_prefix(pc, &places->paths[lo]);
+	sum_prefixes(pc);
+}
+
+bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
+                      uint32_t function, const struct frame_places *places)
+{
+	const struct map_function *f = &m->map->functions[function];
+
+	*pc = (struct path_counts){0};
+	if (!number_paths(pc, m->map, f) || !add_counts(pc, m, f)) {
+		path_counts_release(pc);
+		pc->doubt = COUNTS_PATH_MAP;
+		return false;
+	}
+	add_prefixes(pc, function, places);
+	sum_counts(pc);
+	return true;
+}
+
+void path_counts_release(struct path_counts *pc)
+{
+	paths_release(&pc->paths);
+	if (pc->g)
+		cfg_release(pc->g);
+	free(pc->g);
+	free(pc->items);
+	free(pc->prefixes);
+	*pc = (struct path_counts){0};
+}
+
+/* --- edges and blocks --------------------------------------------------- */
+
+/* Counts of a function while they are added up. */
+struct adding {
+	const struct path_counts *pc;
+	const struct map_edge *edges; /* of the function, in the map */
+	uint64_t *edge;
+	uint64_t *rest; /* per block: what went in and did not come out */
+};
+
+/* All edges but ABNORMAL ones are right afterwards. */
+static void add_all(struct adding *a)
+{
+	const struct path_counts *pc = a->pc;
+
+	for (size_t i = 0; i < pc->n; i++)
+		paths_count(&pc->paths, pc->items[i].number, pc->items[i].count,
+		            a->edge, NULL);
+	for (size_t i = 0; i < pc->nprefixes; i++) {
+		const struct path_prefix *x = &pc->prefixes[i];
+
+		a->rest[x->block] += x->in - x->out;
+		if (x->is_pending)
+			paths_count_prefix(&pc->paths, x->sum, x->block,
+			                   x->out - x->in, a->edge, NULL);
+	}
+}
+
+/* Fills in rest[], and lets it out where there is an ABNORMAL way. */
+static void balance(struct adding *a)
+{
+	const struct cfg *g = a->pc->g;
+
+	for (edge_id e = 0; e < g->nedges; e++) {
+		a->rest[g->edges[e].dst] += a->edge[e];
+		a->rest[g->edges[e].src] -= a->edge[e];
+	}
+	for (edge_id e = 0; e < g->nedges; e++)
+		if (a->edges[e].kind == CAIRN_EDGE_ABNORMAL) {
+			a->edge[e] = a->rest[g->edges[e].src];
+			a->rest[g->edges[e].src] = 0;
+		}
+}
+
+/* Edges into a block and frames that began in it. */
+static void count_blocks(const struct adding *a, uint64_t *block)
+{
+	const struct cfg *g = a->pc->g;
+
+	memset(block, 0, g->nblocks * sizeof(*block));
+	for (edge_id e = 0; e < g->nedges; e++)
+		if (g->edges[e].dst != CFG_OUTSIDE)
+			block[g->edges[e].dst] += a->edge[e];
+	block[CFG_OUTSIDE] = g->nedges ? a->edge[0] : 0;
+	for (size_t i = 0; i < a->pc->nprefixes; i++)
+		block[a->pc->prefixes[i].block] += a->pc->prefixes[i].in;
+}
+
+uint32_t path_counts_edges(const struct path_counts *pc, const struct map *map,
+                           const struct map_function *f, uint64_t *edge,
+                           uint64_t *block)
+{
+	struct adding a = {
+	        .pc = pc,
+	        .edges = map->edges + f->first_edge,
+	        .edge = edge,
+	        .rest = xcalloc(f->nblocks, sizeof(*a.rest)),
+	};
+	uint32_t bad = 0;
+
+	memset(edge, 0, f->nedges * sizeof(*edge));
+	add_all(&a);
+	balance(&a);
+	for (block_id b = f->nblocks; b-- > 1;)
+		if (a.rest[b])
+			bad = b;
+	count_blocks(&a, block);
+	free(a.rest);
+	return bad;
+}

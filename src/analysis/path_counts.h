@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ANALYSIS_PATH_COUNTS_H
+#define CAIRN_ANALYSIS_PATH_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/counts.h"
+#include "graph/cfg.h"
+#include "graph/paths.h"
+
+struct frame_places;
+struct map;
+struct map_function;
+struct profile_module;
+
+/* A path that was taken. */
+struct path_count {
+	uint64_t number;
+	uint64_t count; /* not 0; modulo 2^64 */
+};
+
+/* A path that frames were on when they died (out), or that they inherited
+ * when they began in the middle (in). */
+struct path_prefix {
+	uint32_t block, segment;
+	/* false: nothing is unfinished, the path was counted before the call */
+	bool is_pending;
+	uint64_t sum;     /* for paths_decode_prefix */
+	uint64_t in, out; /* modulo 2^64 */
+};
+
+/* The paths of one function.  The struct may be moved. */
+struct path_counts {
+	struct cfg *g; /* owned; `paths` points at it */
+	struct paths paths;
+	struct path_count *items; /* by number */
+	size_t n, cap;
+	struct path_prefix *prefixes; /* by block, segment, sum */
+	size_t nprefixes, prefixes_cap;
+	uint64_t nlost;    /* counted under no path */
+	uint64_t nunknown; /* frames whose path nobody knows, in + out */
+	/* what is wrong with the function, COUNTS_EXACT if nothing is: that
+	 * flow is conserved is for path_counts_edges to see */
+	enum counts_doubt doubt;
+	uint64_t bad_number; /* COUNTS_PATH_IMPOSSIBLE */
+};
+
+/*
+ * The paths of a function, as far as they make sense; `places` are those of
+ * the module, `function` its index in the map.
+ *
+ * Requires: the function counts paths.
+ * Memory:   until path_counts_release.
+ * Returns false, with `doubt` set and nothing else in *pc, if the map's paths
+ * are not those of its CFG.
+ */
+bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
+                      uint32_t function, const struct frame_places *places);
+void path_counts_release(struct path_counts *pc);
+
+/*
+ * Counts of all edges and blocks of the function, modulo 2^64, from its paths.
+ *
+ * Returns the first block whose flow does not add up, 0 if there is none.
+ */
+uint32_t path_counts_edges(const struct path_counts *pc, const struct map *map,
+                           const struct map_function *f, uint64_t *edge,
+                           uint64_t *block);
+
+/*
+ * The CFG of a function of the map and what its edges ask of paths_init; the
+ * caller frees the latter.
+ */
+void path_counts_graph(struct cfg *g, enum dag_how **asked,
+                       const struct map *map, const struct map_function *f);
+
+#endif /* CAIRN_ANALYSIS_PATH_COUNTS_H */

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hot paths as text: a table, and below it each path in terms of the source:
+ * where it begins, how its branches went, where it ends, which lines it ran.
+ */
+#include "cli/hot.h"
+
+#include "abi/map.h"
+#include "analysis/counts.h"
+#include "format/map.h"
+#include "format/profile.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Paths that are shown in detail unless the user wants all. */
+#define SHOWN_PATHS 10
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+/* The last part of a path: enough for somebody who knows the program. */
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void print_place(FILE *out, const struct report_row *row, uint32_t file,
+                        uint32_t line)
+{
+	if (line)
+		fprintf(out, "%s:%" PRIu32, base(map_string(row->map, file)),
+		        line);
+	else
+		fprintf(out, "?");
+}
+
+static void print_first(FILE *out, const struct report_row *row, block_id b)
+{
+	uint32_t file, line = hot_first_line(row, b, &file);
+
+	print_place(out, row, file, line);
+}
+
+static void print_last(FILE *out, const struct report_row *row, block_id b,
+                       uint32_t nsegments)
+{
+	uint32_t file, line = hot_last_line(row, b, nsegments, &file);
+
+	print_place(out, row, file, line);
+}
+
+static void print_ranges(FILE *out, const struct report_row *row,
+                         const struct hot_lines *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct hot_lines *l = &lines[i];
+
+		if (!i || l->file != l[-1].file)
+			fprintf(out, "%s%s:", i ? " " : "",
+			        base(map_string(row->map, l->file)));
+		else
+			putc(',', out);
+		fprintf(out, "%" PRIu32, l->first);
+		if (l->last != l->first)
+			fprintf(out, "-%" PRIu32, l->last);
+	}
+}
+
+/* From the first to the last line in the file that the path begins in. */
+static void print_summary(FILE *out, const struct report_row *row,
+                          const struct hot_lines *lines, size_t n)
+{
+	uint32_t first = 0, last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (lines[i].file != lines[0].file)
+			continue;
+		if (!first || lines[i].first < first)
+			first = lines[i].first;
+		if (lines[i].last > last)
+			last = lines[i].last;
+	}
+	print_ranges(
+	        out, row,
+	        &(struct hot_lines){n ? lines[0].file : MAP_NONE, first, last},
+	        n ? 1 : 0);
+}
+
+static void print_begin(FILE *out, const struct hot_function *f,
+                        const struct path *path)
+{
+	switch (hot_begin_of(f, path)) {
+	case HOT_FROM_ENTRY:
+		fprintf(out, "the entry of the function");
+		return;
+	case HOT_FROM_LOOP:
+		fprintf(out, "the loop head at ");
+		break;
+	case HOT_FROM_CALL:
+		fprintf(out, "a call that ends paths, at ");
+		break;
+	case HOT_FROM_GOTO:
+		fprintf(out, "where a computed goto led, at ");
+		break;
+	case HOT_FROM_CUT:
+		fprintf(out, "behind a cut, at ");
+		break;
+	}
+	print_first(out, f->row, path->first);
+}
+
+static void print_end(FILE *out, const struct hot_function *f,
+                      const struct hot_path *p, const struct path *path)
+{
+	static const char *const texts[] = {
+	        [HOT_RETURN] = "returns, at ",
+	        [HOT_NORETURN] = "a call that never returns, at ",
+	        [HOT_RESUME] = "an exception passed on, at ",
+	        [HOT_BACK] = "goes back to ",
+	        [HOT_CALL] = "before the call at ",
+	        [HOT_GOTO] = "computed goto to ",
+	        [HOT_CUT] = "cut before ",
+	        [HOT_UNFINISHED] = "unfinished, at ",
+	};
+	enum hot_end end = hot_end_of(f, path);
+	block_id to = path_block(path, f->pc.g, path->nedges);
+
+	fprintf(out, "%s", texts[end]);
+	if (end == HOT_BACK || end == HOT_GOTO || end == HOT_CUT ||
+	    end == HOT_CALL) {
+		print_first(out, f->row, to);
+		return;
+	}
+	if (path->nedges && to == CFG_OUTSIDE)
+		to = f->pc.g->edges[path->edges[path->nedges - 1]].src;
+	print_last(out, f->row, to, p->is_prefix ? p->segment + 1 : UINT32_MAX);
+}
+
+static void print_branches(FILE *out, const struct hot_function *f,
+                           const struct path *path)
+{
+	const struct map_edge *edges =
+	        f->row->map->edges + f->row->f->first_edge;
+	bool any = false;
+
+	fprintf(out, "    branches ");
+	for (uint32_t i = 0; i < path->nedges; i++) {
+		const struct map_edge *e = &edges[path->edges[i]];
+
+		if (!hot_is_choice(f, path->edges[i]))
+			continue;
+		fprintf(out, "%s", any ? ", " : "");
+		print_last(out, f->row, e->src, UINT32_MAX);
+		fprintf(out, " %s", hot_edge_name(e->kind));
+		if (e->kind == CAIRN_EDGE_CASE && e->dst) {
+			fprintf(out, " to ");
+			print_first(out, f->row, e->dst);
+		}
+		any = true;
+	}
+	fprintf(out, "%s\n", any ? "" : "none");
+}
+
+static void print_details(const struct hot *h, FILE *out,
+                          const struct hot_path *p, size_t number)
+{
+	const struct hot_function *f = &h->functions[p->function];
+	struct hot_lines *lines;
+	struct path path = {0};
+	size_t n;
+
+	hot_decode(h, p, &path);
+	n = hot_list_lines(h, p, &path, &lines);
+	fprintf(out, "\n");
+	if (number)
+		fprintf(out, "#%zu %s, path %" PRIu64 " of %" PRIu64 "\n",
+		        number, f->row->name, p->number, f->row->f->npaths);
+	else
+		fprintf(out, "%s, %" PRId64 " frame%s\n", f->row->name,
+		        (int64_t)p->count, p->count == 1 ? "" : "s");
+	fprintf(out, "    begins   ");
+	print_begin(out, f, &path);
+	fprintf(out, "\n");
+	print_branches(out, f, &path);
+	fprintf(out, "    ends     ");
+	print_end(out, f, p, &path);
+	fprintf(out, "\n    lines    ");
+	print_ranges(out, f->row, lines, n);
+	fprintf(out, "%s\n", n ? "" : "none known");
+	free(lines);
+	path_release(&path);
+}
+
+static void print_row(const struct hot *h, FILE *out, const struct hot_path *p)
+{
+	const struct hot_function *f = &h->functions[p->function];
+	struct hot_lines *lines;
+	struct path path = {0};
+	size_t n;
+
+	hot_decode(h, p, &path);
+	n = hot_list_lines(h, p, &path, &lines);
+	fprintf(out, "%20" PRIu64 " %6.2f %6.2f %6" PRIu64 "  %s  ", p->count,
+	        percent(p->count, h->executions),
+	        percent(p->count * p->nblocks, h->blocks), p->nblocks,
+	        f->row->name);
+	print_summary(out, f->row, lines, n);
+	fprintf(out, "\n");
+	free(lines);
+	path_release(&path);
+}
+
+/* Paths that there are, or UINT64_MAX if they are more than can be counted. */
+static uint64_t count_possible(const struct hot *h)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < h->nfunctions; i++) {
+		uint64_t more = h->functions[i].row->f->npaths;
+
+		n = n > UINT64_MAX - more ? UINT64_MAX : n + more;
+	}
+	return n;
+}
+
+static void print_doubts(const struct hot *h, FILE *out)
+{
+	const char *note = report_note(h->report);
+	uint64_t ndoubtful = 0;
+
+	for (size_t i = 0; i < h->nfunctions; i++)
+		ndoubtful +=
+		        counts_is_inconsistent(h->functions[i].row->r->doubt);
+	if (note)
+		fprintf(out, "note       %s\n", note);
+	if (ndoubtful)
+		fprintf(out,
+		        "note       functions whose counts are in doubt: "
+		        "%" PRIu64 "; cairn check says why\n",
+		        ndoubtful);
+}
+
+static void print_head(const struct hot *h, FILE *out)
+{
+	uint64_t executed = 0, ncuts = 0, cut = 0, unknown = 0, frames = 0;
+
+	for (size_t i = 0; i < h->nfunctions; i++) {
+		executed += h->functions[i].pc.n;
+		ncuts += h->functions[i].row->f->ncuts;
+		cut += h->functions[i].row->f->ncuts > 0;
+		unknown += h->functions[i].pc.nunknown;
+	}
+	for (size_t i = 0; i < h->nprefixes; i++)
+		frames += h->prefixes[i].count;
+	fprintf(out,
+	        "functions  %zu\n"
+	        "paths      %" PRIu64 " executed of %" PRIu64 "\n"
+	        "executions %" PRIu64 " of paths, %" PRIu64 " of blocks\n",
+	        h->nfunctions, executed, count_possible(h), h->executions,
+	        h->blocks);
+	if (frames || unknown)
+		fprintf(out,
+		        "unfinished %" PRId64 " frames on known paths, "
+		        "%" PRIu64 " on unknown ones\n",
+		        (int64_t)frames, unknown);
+	if (ncuts)
+		fprintf(out,
+		        "cut        %" PRIu64 " edges in %" PRIu64
+		        " functions\n",
+		        ncuts, cut);
+	print_doubts(h, out);
+}
+
+void hot_text(const struct hot *h, FILE *out)
+{
+	const struct hot_options *o = &h->options;
+	size_t shown = h->npaths < o->top ? h->npaths : o->top;
+
+	print_head(h, out);
+	fprintf(out, "\n%20s %6s %6s %6s  function  lines\n", "count", "paths%",
+	        "block%", "blocks");
+	for (size_t i = 0; i < shown; i++)
+		print_row(h, out, &h->paths[i]);
+	if (shown < h->npaths)
+		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
+		        h->npaths - shown);
+	for (size_t i = 0; i < shown && (o->all_details || i < SHOWN_PATHS);
+	     i++)
+		print_details(h, out, &h->paths[i], i + 1);
+	if (o->unfinished)
+		fprintf(out, "\nunfinished paths:%s\n",
+		        h->nprefixes ? "" : " none");
+	for (size_t i = 0; o->unfinished && i < h->nprefixes; i++)
+		print_details(h, out, &h->prefixes[i], 0);
+	if (o->model)
+		hot_model_text(h, out);
+}
