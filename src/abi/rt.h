@@ -39,6 +39,9 @@
 #define CAIRN_RT_GXX_PERSONALITY "__cairn_gxx_personality"
 #define CAIRN_RT_GCC_PERSONALITY "__cairn_gcc_personality"
 
+/* void JUMP(void *buffer): __builtin_longjmp, which leaves frames. */
+#define CAIRN_RT_JUMP "__cairn_core_jump"
+
 /* Most modules a process can have loaded at one time. */
 #define CAIRN_RT_MAX_MODULES 1024
 

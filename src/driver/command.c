@@ -52,6 +52,7 @@
 static const char *const exported[] = {
         CAIRN_RT_THREAD,
         "__cairn_core_dying",
+        CAIRN_RT_JUMP,
         "__cairn_core_load",
         "__cairn_core_slow",
         "__cairn_core_unload",

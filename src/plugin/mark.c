@@ -489,7 +489,11 @@ static uint32_t loop_of_edge(const struct function *fn, edge_id e)
 #define COST_KEEP 3
 #define COST_SPILL 2
 
-/* Keeps the base over calls if marks behind calls run often enough. */
+/*
+ * Keeps the base over calls if marks behind calls run often enough; never over
+ * __builtin_setjmp: the code generator does not know from where that comes
+ * back, and may by then have used the base's place on the stack for another.
+ */
 static void choose_base(struct marker *m)
 {
 	const struct function *fn = m->fn;
@@ -511,7 +515,9 @@ static void choose_base(struct marker *m)
 	keep = entry * COST_KEEP;
 	if (keep > calls * COST_SPILL)
 		keep = calls * COST_SPILL;
-	m->keeps_base = far * COST_AGAIN > keep || shim_is_not_optimized(fn->f);
+	m->keeps_base =
+	        !shim_has_builtin_setjmp(fn->f) &&
+	        (far * COST_AGAIN > keep || shim_is_not_optimized(fn->f));
 }
 
 /* On the way into a block, all edges counted. */
@@ -788,13 +794,16 @@ static LLVMValueRef *find_placeholders(LLVMValueRef f, LLVMValueRef callee,
 	return found;
 }
 
-/* In a shared object the delta is added at each use, to many arrays. */
+/* In a shared object the delta is added at each use, to many arrays; as for a
+ * base (choose_base), it does not live over __builtin_setjmp. */
 static void replace_placeholder(struct marker *m, LLVMValueRef call,
                                 LLVMValueRef delta)
 {
 	LLVMValueRef at = LLVMGetOperand(call, 0);
 
 	LLVMPositionBuilderBefore(m->builder, call);
+	if (!m->by_segment && !m->keeps_base)
+		delta = load_delta(m);
 	if (!m->by_segment)
 		at = LLVMBuildGEP2(m->builder,
 		                   LLVMInt8TypeInContext(m->context), at,
@@ -816,6 +825,7 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode)
 		LLVMValueRef delta;
 
 		marker_init(&m, &fn, mode);
+		m.keeps_base = !shim_has_builtin_setjmp(f);
 		delta = write_prologue(&m);
 		for (size_t i = 0; i < n; i++)
 			replace_placeholder(&m, found[i], delta);

@@ -169,6 +169,9 @@ RT_SHARED void __cairn_core_unload(struct cairn_module *m);
 RT_SHARED void __cairn_core_dying(uintptr_t pc, bool between,
                                   const void *exception, bool lands);
 
+/* __builtin_longjmp, in whose place the plugin puts it (walk.c). */
+RT_SHARED _Noreturn void __cairn_core_jump(void *env);
+
 /* --- core.c --------------------------------------------------------------- */
 
 /* Blocks all signals, then takes the lock. */

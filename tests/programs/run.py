@@ -52,6 +52,7 @@ PROGRAMS = {
     "control": Program(("control.c",)),
     "interpreter": Program(("interpreter.c",)),
     "jumps": Program(("jumps.c",)),
+    "builtins": Program(("builtins.c",), library=("builtins_far.c",)),
     "spin": Program(("spin.c",), varying=("forever",)),
     "assembly": Program(("assembly.c",)),
     "musttail": Program(("musttail.c",)),
@@ -99,8 +100,8 @@ LLD = "-fuse-ld=lld"
 def tests():
     """The table.  C programs take about a second, those in C++ five."""
     rows = []
-    small = ["control", "interpreter", "jumps", "spin", "assembly",
-             "linkage", "library"]
+    small = ["control", "interpreter", "jumps", "builtins", "spin",
+             "assembly", "linkage", "library"]
     for p in small:
         for opt in ("-O0", "-O1", "-O2", "-O3", "-Os", "-Og"):
             rows.append(Test(p, (opt, "-g")))
@@ -168,6 +169,11 @@ def c_ways():
         rows.append(Test(p, ("-O2", "-g"), mode="edges,nogs"))
     rows.append(Test("trips", ("-O2",), mode="edges,nogs"))
     rows.append(Test("control", ("-O2", "-mcmodel=large"), full=True))
+    rows += [Test("builtins", flags) for flags in (
+        ("-O2", "-static"), ("-O2", "-static-pie", "-fPIE"), ("-O2", "-fPIC"),
+        ("-O1", "-fsanitize=address"))]
+    rows.append(Test("builtins", ("-O2", "-g"), mode="edges,nogs"))
+    rows += [Test("builtins", (opt,), way="shared") for opt in ("-O0", "-O2")]
     rows += [Test("ifunc", flags) for flags in (
         ("-O0",), ("-O2", "-g"), ("-O2", "-static"),
         ("-O2", "-static-pie", "-fPIE"), ("-O2", "-fno-pie", "-no-pie"))]
