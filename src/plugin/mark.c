@@ -749,6 +749,20 @@ void mark_function(struct function *fn, const struct mode *mode)
 	LLVMDisposeBuilder(m.builder);
 }
 
+/*
+ * At a call that never returns the flow of this function is complete, but not
+ * that of a function that it is inlined into.
+ */
+static void note_final_calls(struct function *fn)
+{
+	for (block_id b = 1; b < fn->g.nblocks; b++) {
+		LLVMValueRef call = final_call_of(fn->nodes[b].block);
+
+		if (call)
+			shim_add_early_site(call, fn->key, SHIM_NO_SITE);
+	}
+}
+
 void mark_function_early(struct function *fn, const struct mode *mode)
 {
 	struct marker m;
@@ -760,6 +774,8 @@ void mark_function_early(struct function *fn, const struct mode *mode)
 	mark_all(&m);
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		shim_add_early_site(fn->sites[i].call, fn->key, i);
+	if (!mode->strict)
+		note_final_calls(fn);
 	shim_prepare_function(fn->f, false);
 	LLVMDisposeBuilder(m.builder);
 }

@@ -67,6 +67,8 @@ void shim_add_site(LLVMValueRef call, uint32_t id);
 /* The same before optimization: the site is known by its function's key, too,
  * since calls come to stand in other functions. */
 void shim_add_early_site(LLVMValueRef call, uint64_t key, uint32_t id);
+/* As id: no site of that function, but those it is inlined into have one. */
+#define SHIM_NO_SITE 0x7fffffffu
 /* Defines an array of n counters for f, for marks before optimization. */
 LLVMValueRef shim_define_counters(LLVMValueRef f, uint32_t n, uint64_t key);
 /* A number that other source files have not. */

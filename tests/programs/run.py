@@ -53,6 +53,7 @@ PROGRAMS = {
     "interpreter": Program(("interpreter.c",)),
     "jumps": Program(("jumps.c",)),
     "builtins": Program(("builtins.c",), library=("builtins_far.c",)),
+    "leaves": Program(("leaves.c",)),
     "spin": Program(("spin.c",), varying=("forever",)),
     "assembly": Program(("assembly.c",)),
     "musttail": Program(("musttail.c",)),
@@ -115,6 +116,9 @@ def tests():
         rows.append(Test("musttail", (opt, "-g")))
     for opt in ("-O0", "-O1", "-O2", "-O3", "-Os"):
         rows.append(Test("gotos", (opt, "-g")))
+    for opt in ("-O0", "-O2"):
+        rows.append(Test("leaves", (opt, "-g")))
+        rows.append(Test("leaves", (opt, "-g"), stage=SOURCE))
     for flags in (("-O0",), ("-O1", "-g"), ("-O2",), ("-O3", "-g"), ("-Os",),
                   ("-Og",), ("-O2", "-fno-unroll-loops", "-fno-vectorize"),
                   ("-O2", "-fwrapv", "-DWRAPV"), ("-O2", "-fPIC"),
