@@ -165,6 +165,7 @@ static void add_needs(struct argv *out, const struct command_tools *t,
 	add_linker(out, "--undefined=" CAIRN_RT_SLOW);
 	if (s->inputs_from == SIZE_MAX)
 		return;
+	add_linker(out, "--undefined=" CAIRN_RT_COMMON);
 	add_linker(out, "--undefined=" CAIRN_RT_PERSONALITY);
 	if (t->cxx)
 		add_linker(out, "--undefined=" CAIRN_RT_GXX_PERSONALITY);

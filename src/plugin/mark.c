@@ -21,6 +21,10 @@
  * In a shared object, where one value of %gs cannot serve all modules, the
  * delta comes from a table and marks are relative to a base in a register.
  *
+ * Functions that run while the program is loaded (ifunc resolvers, the memcpy
+ * of a static program) find neither segment nor table: their marks are relative
+ * to a base that all threads share, and locked.
+ *
  * Either way a signal handler on the same thread cannot tear a mark.
  */
 #include "plugin/function.h"
@@ -49,6 +53,7 @@ struct marker {
 	uint64_t key;      /* of the module */
 	uint32_t behind;   /* what to say behind the mark in hand */
 	bool by_segment;   /* no base: the delta is in a segment register */
+	bool in_common;    /* all threads count in one shard */
 	bool keeps_base;   /* over calls, in a register */
 	bool is_first;     /* may be the first one of its thread: it looks */
 	bool is_far;       /* the place in hand is behind a call */
@@ -104,8 +109,17 @@ static LLVMValueRef load_delta_shared(struct marker *m)
 	return load(m, m->i64, at, "cairn.delta");
 }
 
+/* The same for all threads; it changes once, when the runtime comes up. */
+static LLVMValueRef load_delta_common(struct marker *m)
+{
+	return load(m, m->i64, hidden_global(m, CAIRN_RT_COMMON, m->i64),
+	            "cairn.common");
+}
+
 static LLVMValueRef load_delta(struct marker *m)
 {
+	if (m->in_common)
+		return load_delta_common(m);
 	return m->by_segment ? load_delta_local(m) : load_delta_shared(m);
 }
 
@@ -184,10 +198,10 @@ static LLVMValueRef write_prologue(struct marker *m)
 	LLVMBasicBlockRef entry;
 	LLVMValueRef delta;
 
-	m->is_first = shim_has_outside_callers(m->fn->f);
+	m->is_first = !m->in_common && shim_has_outside_callers(m->fn->f);
 	m->fn->nodes[1].first = place;
 	LLVMPositionBuilderBefore(m->builder, place);
-	if (m->by_segment && !m->is_first)
+	if (m->in_common || (m->by_segment && !m->is_first))
 		return NULL;
 	delta = load_delta(m);
 	if (!m->is_first)
@@ -227,7 +241,9 @@ static void count_by_asm(struct marker *m, LLVMValueRef at, bool in_segment,
 	LLVMValueRef args[2] = {at, by};
 	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
 	                                    types, 2, 0);
-	const char *text = in_segment ? "addq $1, %gs:$0" : "addq $1, $0";
+	const char *text = m->in_common ? "lock addq $1, $0"
+	                   : in_segment ? "addq $1, %gs:$0"
+	                                : "addq $1, $0";
 	LLVMValueRef call;
 	static const char constraints[] =
 	        "*m,er,~{memory},~{dirflag},~{fpsr},~{flags}";
@@ -255,15 +271,16 @@ static void count_later(struct marker *m, uint32_t k, LLVMValueRef by)
 /*
  * Adds `by` to the counter at an address, in one instruction.  Load, add of a
  * constant and store become one wherever LLVM selects instructions by pattern;
- * it does not do so in functions that are not optimized, and it may take a sum
- * of variables apart.
+ * it does not do so in functions that are not optimized, it may take a sum of
+ * variables apart, and it knows no unordered locked addition.
  */
 static void add_to(struct marker *m, LLVMValueRef at, bool in_segment,
                    LLVMValueRef by)
 {
 	LLVMValueRef value;
 
-	if (!LLVMIsConstant(by) || shim_is_not_optimized(m->fn->f)) {
+	if (!LLVMIsConstant(by) || m->in_common ||
+	    shim_is_not_optimized(m->fn->f)) {
 		count_by_asm(m, at, in_segment, by);
 		return;
 	}
@@ -281,12 +298,13 @@ static void add_to(struct marker *m, LLVMValueRef at, bool in_segment,
  * In a shared object: counters + delta, what the prologue found, or found
  * again.  A value that lives over a call costs a callee-saved register, which
  * the function has to save and restore; few marks behind calls are cheaper
- * without (choose_base).
+ * without (choose_base).  A common delta may change at any time.
  */
 static LLVMValueRef base_in_shared(struct marker *m)
 {
-	return !m->is_far || m->keeps_base ? m->base
-	                                   : base_from(m, load_delta(m));
+	if (!m->in_common && (!m->is_far || m->keeps_base))
+		return m->base;
+	return base_from(m, load_delta(m));
 }
 
 /*
@@ -689,7 +707,8 @@ static void marker_init(struct marker *m, struct function *fn,
 	m->i64 = LLVMInt64TypeInContext(m->context);
 	m->ptr = LLVMPointerTypeInContext(m->context, 0);
 	m->segment_ptr = LLVMPointerTypeInContext(m->context, SEGMENT_SPACE);
-	m->by_segment = mode->segment;
+	m->in_common = shim_runs_while_loading(fn->f);
+	m->by_segment = mode->segment && !m->in_common;
 	m->probes = mode->probes;
 	m->key = mode->key;
 }
@@ -734,7 +753,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 	delta = write_prologue(&m);
 	if (m.by_segment && !shim_is_not_optimized(fn->f))
 		bases_find(fn);
-	if (!m.by_segment) {
+	if (!m.by_segment && !m.in_common) {
 		choose_base(&m);
 		m.base = base_from(&m, delta);
 	}
@@ -841,7 +860,7 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode)
 		LLVMValueRef delta;
 
 		marker_init(&m, &fn, mode);
-		m.keeps_base = !shim_has_builtin_setjmp(f);
+		m.keeps_base = !m.in_common && !shim_has_builtin_setjmp(f);
 		delta = write_prologue(&m);
 		for (size_t i = 0; i < n; i++)
 			replace_placeholder(&m, found[i], delta);

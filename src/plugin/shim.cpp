@@ -529,15 +529,22 @@ void shim_set_unlikely(LLVMValueRef branch)
 
 // --- questions ---------------------------------------------------------
 
-// Resolvers of ifuncs and what they call run while the program is loaded, in a
-// static one even before threads have memory of their own.
-static bool runsWhileLoading(const Function &F)
+// What libc.a calls before threads have memory of their own: its own ifuncs,
+// unless the program has functions of these names.
+static const char *const CalledByLoader[] = {"memcpy", "memmove", "mempcpy",
+                                             "memset", "strlen"};
+
+bool shim_runs_while_loading(LLVMValueRef f)
 {
+	const Function &F = *unwrap<Function>(f);
+	const Module &M = *F.getParent();
 	SmallPtrSet<const Function *, 8> Seen;
 	SmallVector<const Function *, 8> Stack;
 
-	for (const GlobalIFunc &I : F.getParent()->ifuncs())
+	for (const GlobalIFunc &I : M.ifuncs())
 		Stack.push_back(I.getResolverFunction());
+	for (const char *Name : CalledByLoader)
+		Stack.push_back(M.getFunction(Name));
 	while (!Stack.empty()) {
 		const Function *Next = Stack.pop_back_val();
 		if (Next == &F)
@@ -561,9 +568,6 @@ const char *shim_why_not(LLVMValueRef f)
 		return "naked function";
 	if (F.isPresplitCoroutine())
 		return "coroutine";
-	if (runsWhileLoading(F))
-		return "ifunc resolver, or called by one: runs before the "
-		       "program is set up";
 	if (F.hasGC() && F.getGC() != PLUGIN_GC)
 		return "uses a garbage collector";
 	for (BasicBlock &B : F) {

@@ -92,6 +92,9 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality);
 bool shim_has_foreign_personality(LLVMValueRef f);
 /* Reason to leave a function out, or NULL. */
 const char *shim_why_not(LLVMValueRef f);
+/* True if f may run before the process has thread-local memory: resolvers of
+ * ifuncs, what libc.a needs that early, and what these call in this module. */
+bool shim_runs_while_loading(LLVMValueRef f);
 bool shim_is_not_optimized(LLVMValueRef f);
 /* Does f call __builtin_setjmp, or will it, once what must be is inlined? */
 bool shim_has_builtin_setjmp(LLVMValueRef f);

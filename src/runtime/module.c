@@ -18,17 +18,24 @@ extern HIDDEN uint64_t __stop_cairn_cnts[] __attribute__((weak));
 extern HIDDEN const unsigned char __ehdr_start[] __attribute__((weak));
 
 /*
- * In delta.c, which only code of an executable asks for, and in exe.c there is
- * another definition, which is not weak.  A weak reference would not do: in a
- * shared object gold gives one that is hidden the address of the ELF header.
+ * In delta.c, which only code of an executable asks for, in common.c and in
+ * exe.c there is another definition, which is not weak.  A weak reference would
+ * not do: in a shared object gold gives one that is hidden the address of the
+ * ELF header.
  */
 HIDDEN bool cairn_delta_set(int64_t delta);
 extern HIDDEN const char __cairn_executable;
+HIDDEN int64_t *cairn_common_word(void);
 
 __attribute__((weak)) bool cairn_delta_set(int64_t delta)
 {
 	(void)delta;
 	return true;
+}
+
+__attribute__((weak)) int64_t *cairn_common_word(void)
+{
+	return NULL;
 }
 
 __attribute__((weak)) const char __cairn_executable = 0;
@@ -42,6 +49,8 @@ HIDDEN struct cairn_module cairn_module = {
         .ehdr = __ehdr_start,
         .offset = &__cairn_module_offset,
         .set_delta = cairn_delta_set,
+        .common_word = cairn_common_word,
+        .is_executable = &__cairn_executable,
 };
 
 /* Called by the slow call, slow.S. */

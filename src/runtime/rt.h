@@ -20,7 +20,7 @@
  */
 #define RT_SHARED __attribute__((visibility("default")))
 #define RT_PAGE ((size_t)4096)
-#define RT_VERSION 2u
+#define RT_VERSION 3u
 
 /* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
 #define RT_MODULES CAIRN_RT_MAX_MODULES
@@ -46,8 +46,11 @@ struct cairn_module {
 	int64_t *offset;           /* its CAIRN_RT_MODULE_OFFSET */
 	/* Its CAIRN_RT_DELTA, if it has one; false if that cannot be done. */
 	bool (*set_delta)(int64_t d);
+	int64_t *(*common_word)(void); /* its CAIRN_RT_COMMON, or NULL */
+	const char *is_executable;
 	int64_t scratch; /* delta when not counting, 0: none yet */
 	bool is_off;
+	bool was_early; /* counted in the section before we could start */
 };
 
 /* The module that this copy of the runtime is part of. */
@@ -60,6 +63,7 @@ struct module {
 	uintptr_t bias, text, text_end;
 	const unsigned char *eh_frame_hdr;
 	struct chunk *chunk;
+	struct chunk *common; /* the shard of all threads, or NULL */
 };
 
 /*
@@ -197,6 +201,10 @@ struct thread *rt_self_locked(void);
 void rt_reset_deltas(struct thread *t);
 /* Takes that back, before such code goes on.  Requires: lock held. */
 void rt_restore_deltas(struct thread *t);
+
+/* Brings home what was counted in the sections of counters themselves.
+ * Requires: lock held. */
+void rt_harvest(void);
 
 /* Stops counting for good.  Requires: lock held. */
 void rt_turn_off(void);

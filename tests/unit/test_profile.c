@@ -448,6 +448,36 @@ static void test_check(void **state)
 	free(path);
 }
 
+/* Counts of a thread that are still live have no checksum in a closed file;
+ * those of no thread need none. */
+static void test_unsealed(void **state)
+{
+	const uint64_t counts[SAMPLE_NCOUNTERS] = {30, 10};
+	char *path = strdup(synth_path(&dir, "live.cairn"));
+
+	(void)state;
+	for (uint32_t thread = 0; thread < 2; thread++) {
+		struct bytes b = {0}, map = {0};
+		size_t at;
+
+		synth_sample_map(&map);
+		writer_begin(&b);
+		synth_program(&b, "/bin/sample");
+		synth_module(&b, 1, "/bin/sample", 0xaa, SAMPLE_BASE,
+		             SAMPLE_NCOUNTERS);
+		at = b.n;
+		synth_counts(&b, thread, 1, counts, SAMPLE_NCOUNTERS);
+		synth_map_chunk(&b, 1, &map);
+		writer_end(&b, &synth_header);
+		put_le32(b.data + at + CAIRN_CHK_FLAGS, CAIRN_CHUNK_LIVE);
+		synth_save(path, &b);
+		assert_int_equal(count_findings(path, "F6"), thread);
+		bytes_release(&map);
+		bytes_release(&b);
+	}
+	free(path);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -484,6 +514,7 @@ int main(void)
 	        cmocka_unit_test(test_counters_outside),
 	        cmocka_unit_test(test_feedback),
 	        cmocka_unit_test(test_check),
+	        cmocka_unit_test(test_unsealed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
