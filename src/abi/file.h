@@ -99,7 +99,8 @@ enum cairn_chunk_type {
 	 * first counter; AUX1 load bias; payload: u32 size of the build id,
 	 * build id, then the path ended by NUL */
 	CAIRN_CHUNK_MODULE = 2,
-	/* ID thread, MODULE; payload: N counters, u64 each.  LIVE. */
+	/* ID thread, or 0: of all, MODULE; payload: N counters, u64 each.
+	 * LIVE. */
 	CAIRN_CHUNK_COUNTS = 3,
 	/* ID thread; payload: N slots of (u64 key, u64 register, u64 count):
 	 * see below.  LIVE. */

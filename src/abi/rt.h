@@ -22,10 +22,17 @@
  * which selects a delta that is always 0.
  *
  * In both, 0 says: no shard yet.
+ *
+ * Code that runs while the program is loaded can use neither: there may be no
+ * thread-local memory yet.  It counts in a shard of the module that all threads
+ * share, at symbol + COMMON, with locked instructions.  COMMON is a hidden
+ * int64_t of the module, 0 until the runtime has made that shard: until then
+ * counts go to the section itself, which is memory after all.
  */
 #define CAIRN_RT_DELTA "__cairn_delta"
 #define CAIRN_RT_THREAD "__cairn_thread"
 #define CAIRN_RT_MODULE_OFFSET "__cairn_module_offset"
+#define CAIRN_RT_COMMON "__cairn_common"
 
 /* int64_t SLOW(void): returns the delta of this thread and the calling module;
  * changes no register but rax and the flags.  Called by inline assembly, which
@@ -63,6 +70,9 @@
 #define CAIRN_RT_PERSONALITY "__cairn_personality"
 #define CAIRN_RT_GXX_PERSONALITY "__cairn_gxx_personality"
 #define CAIRN_RT_GCC_PERSONALITY "__cairn_gcc_personality"
+
+/* void JUMP(void *buffer): __builtin_longjmp, which leaves frames. */
+#define CAIRN_RT_JUMP "__cairn_core_jump"
 
 /* Most modules a process can have loaded at one time. */
 #define CAIRN_RT_MAX_MODULES 1024

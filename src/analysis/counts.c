@@ -163,20 +163,24 @@ static void load_counters(struct job *j)
 /*
  * In a strict build the way out of a call that did not come back is what went
  * in less what fell through.  It is below zero where calls came back more often
- * than they were made (setjmp, fork in the child), which is no fault.
+ * than they were made (setjmp, fork in the child), which is no fault.  Any
+ * other edge below zero is one.
  */
-static bool has_only_returns_twice(struct job *j)
+static void judge_negatives(struct job *j)
 {
 	const struct map_edge *e = j->map->edges + j->f->first_edge;
 
 	for (uint32_t i = 0; i < j->f->nedges; i++) {
-		if ((int64_t)j->edge[i] >= 0)
+		if (!j->edge_known[i] || (int64_t)j->edge[i] >= 0)
 			continue;
-		if (e[i].kind != CAIRN_EDGE_ABNORMAL)
-			return false;
-		j->edge[i] = 0;
+		if (e[i].kind == CAIRN_EDGE_ABNORMAL) {
+			j->edge[i] = 0;
+			continue;
+		}
+		j->out->doubt = COUNTS_NEGATIVE;
+		j->out->bad_edge = i;
+		return;
 	}
-	return true;
 }
 
 /* A build that counts edges. */
@@ -195,9 +199,8 @@ static void recover_edges(struct job *j, const struct cfg *g)
 	}
 	memset(j->edge_known, 1, g->nedges);
 	memset(j->block_known, 1, g->nblocks);
-	if (r == RECOVER_NEGATIVE && !has_only_returns_twice(j)) {
-		j->out->doubt = COUNTS_NEGATIVE;
-		j->out->bad_edge = bad;
+	if (r == RECOVER_NEGATIVE) {
+		judge_negatives(j);
 	} else if (r == RECOVER_UNBALANCED) {
 		j->out->doubt = COUNTS_UNBALANCED;
 		j->out->bad_block = bad;
@@ -219,20 +222,7 @@ static void recover_blocks(struct job *j, const struct cfg *g)
 		j->block[b] += j->extra_in[b];
 	j->block[0] = j->edge[0];
 	j->block_known[0] = j->edge_known[0];
-	for (uint32_t e = 0; e < g->nedges; e++)
-		if (j->edge_known[e] && (int64_t)j->edge[e] < 0) {
-			j->out->doubt = COUNTS_NEGATIVE;
-			j->out->bad_edge = e;
-		}
-}
-
-/* The first edge that came out below zero, UINT32_MAX if none did. */
-static uint32_t find_negative(const struct job *j)
-{
-	for (uint32_t e = 0; e < j->f->nedges; e++)
-		if ((int64_t)j->edge[e] < 0)
-			return e;
-	return UINT32_MAX;
+	judge_negatives(j);
 }
 
 /* The places of the frames whose paths are known, as count_segments wants
@@ -267,23 +257,21 @@ static void place_prefixes(struct job *j, const struct path_counts *pc,
 static void recover_paths(struct job *j, const struct path_counts *pc)
 {
 	uint32_t bad = path_counts_edges(pc, j->map, j->f, j->edge, j->block);
-	bool is_negative;
+	enum counts_doubt doubt;
 
 	memset(j->edge_known, 1, j->f->nedges);
 	memset(j->block_known, 1, j->f->nblocks);
-	is_negative = !has_only_returns_twice(j);
 	if (pc->doubt > j->out->doubt)
 		j->out->doubt = pc->doubt;
 	j->out->bad_path = pc->bad_number;
 	j->out->nlost = pc->nlost;
-	if (j->out->doubt != COUNTS_EXACT)
-		return;
-	if (bad) {
+	doubt = j->out->doubt;
+	judge_negatives(j);
+	if (doubt != COUNTS_EXACT) {
+		j->out->doubt = doubt;
+	} else if (bad) {
 		j->out->doubt = COUNTS_UNBALANCED;
 		j->out->bad_block = bad;
-	} else if (is_negative) {
-		j->out->doubt = COUNTS_NEGATIVE;
-		j->out->bad_edge = find_negative(j);
 	}
 }
 

@@ -53,6 +53,7 @@ static const char *const exported[] = {
         CAIRN_RT_THREAD,
         "__cairn_core_count_path",
         "__cairn_core_dying",
+        CAIRN_RT_JUMP,
         "__cairn_core_load",
         "__cairn_core_slow",
         "__cairn_core_unload",
@@ -165,6 +166,7 @@ static void add_needs(struct argv *out, const struct command_tools *t,
 	add_linker(out, "--undefined=" CAIRN_RT_SLOW);
 	if (s->inputs_from == SIZE_MAX)
 		return;
+	add_linker(out, "--undefined=" CAIRN_RT_COMMON);
 	add_linker(out, "--undefined=" CAIRN_RT_PERSONALITY);
 	if (t->cxx)
 		add_linker(out, "--undefined=" CAIRN_RT_GXX_PERSONALITY);

@@ -358,6 +358,12 @@ static uint32_t count_threads(const struct container *c)
 	return distinct;
 }
 
+/* The shard of no thread: what counts there may do so after the end. */
+static bool is_common(const struct chunk *k)
+{
+	return k->type == CAIRN_CHUNK_COUNTS && !k->id;
+}
+
 static void add_file(struct profile *p, const struct container *c)
 {
 	struct profile_file f = {
@@ -379,7 +385,8 @@ static void add_file(struct profile *p, const struct container *c)
 
 	for (size_t i = 0; i < c->nchunks; i++)
 		f.nunsealed += c->state == CAIRN_STATE_CLOSED &&
-		               !c->chunks[i].verified;
+		               !c->chunks[i].verified &&
+		               !is_common(&c->chunks[i]);
 	VEC_RESERVE(p->files, p->nfiles, p->files_cap);
 	p->files[p->nfiles++] = f;
 }

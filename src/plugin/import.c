@@ -72,7 +72,8 @@ LLVMValueRef tail_call_of(LLVMBasicBlockRef block)
 	/* a cast of the result between call and return changes nothing */
 	if (i && LLVMIsABitCastInst(i))
 		i = LLVMGetPreviousInstruction(i);
-	if (!i || !LLVMIsACallInst(i) || !LLVMIsTailCall(i) || !shim_is_call(i))
+	if (!i || !LLVMIsACallInst(i) || !LLVMIsTailCall(i) ||
+	    !shim_is_call(i) || LLVMIsAIntrinsicInst(i))
 		return NULL;
 	return i;
 }

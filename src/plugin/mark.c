@@ -21,6 +21,10 @@
  * In a shared object, where one value of %gs cannot serve all modules, the
  * delta comes from a table and marks are relative to a base in a register.
  *
+ * Functions that run while the program is loaded (ifunc resolvers, the memcpy
+ * of a static program) find neither segment nor table: their marks are relative
+ * to a base that all threads share, and locked.
+ *
  * Either way a signal handler on the same thread cannot tear a mark.
  */
 #include "plugin/marker.h"
@@ -85,8 +89,17 @@ static LLVMValueRef load_delta_shared(struct marker *m)
 	return load(m, m->i64, at, "cairn.delta");
 }
 
+/* The same for all threads; it changes once, when the runtime comes up. */
+static LLVMValueRef load_delta_common(struct marker *m)
+{
+	return load(m, m->i64, hidden_global(m, CAIRN_RT_COMMON, m->i64),
+	            "cairn.common");
+}
+
 LLVMValueRef marker_load_delta(struct marker *m)
 {
+	if (m->in_common)
+		return load_delta_common(m);
 	return m->by_segment ? load_delta_local(m) : load_delta_shared(m);
 }
 
@@ -165,10 +178,10 @@ LLVMValueRef marker_prologue(struct marker *m)
 	LLVMBasicBlockRef entry;
 	LLVMValueRef delta;
 
-	m->is_first = shim_has_outside_callers(m->fn->f);
+	m->is_first = !m->in_common && shim_has_outside_callers(m->fn->f);
 	m->fn->nodes[1].first = place;
 	LLVMPositionBuilderBefore(m->builder, place);
-	if (m->by_segment && !m->is_first)
+	if (m->in_common || (m->by_segment && !m->is_first))
 		return NULL;
 	delta = marker_load_delta(m);
 	if (!m->is_first)
@@ -208,7 +221,9 @@ static void count_by_asm(struct marker *m, LLVMValueRef at, bool in_segment,
 	LLVMValueRef args[2] = {at, by};
 	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
 	                                    types, 2, 0);
-	const char *text = in_segment ? "addq $1, %gs:$0" : "addq $1, $0";
+	const char *text = m->in_common ? "lock addq $1, $0"
+	                   : in_segment ? "addq $1, %gs:$0"
+	                                : "addq $1, $0";
 	LLVMValueRef call;
 	static const char constraints[] =
 	        "*m,er,~{memory},~{dirflag},~{fpsr},~{flags}";
@@ -236,15 +251,16 @@ static void count_later(struct marker *m, uint32_t k, LLVMValueRef by)
 /*
  * Adds `by` to the counter at an address, in one instruction.  Load, add of a
  * constant and store become one wherever LLVM selects instructions by pattern;
- * it does not do so in functions that are not optimized, and it may take a sum
- * of variables apart.
+ * it does not do so in functions that are not optimized, it may take a sum of
+ * variables apart, and it knows no unordered locked addition.
  */
 void marker_add_to(struct marker *m, LLVMValueRef at, bool in_segment,
                    LLVMValueRef by)
 {
 	LLVMValueRef value;
 
-	if (!LLVMIsConstant(by) || shim_is_not_optimized(m->fn->f)) {
+	if (!LLVMIsConstant(by) || m->in_common ||
+	    shim_is_not_optimized(m->fn->f)) {
 		count_by_asm(m, at, in_segment, by);
 		return;
 	}
@@ -263,12 +279,13 @@ void marker_add_to(struct marker *m, LLVMValueRef at, bool in_segment,
  * In a shared object: counters + delta, what the prologue found, or found
  * again.  A value that lives over a call costs a callee-saved register, which
  * the function has to save and restore; few marks behind calls are cheaper
- * without (choose_base).
+ * without (choose_base).  A common delta may change at any time.
  */
 static LLVMValueRef base_in_shared(struct marker *m)
 {
-	return !m->is_far || m->keeps_base ? m->base
-	                                   : base_from(m, marker_load_delta(m));
+	if (!m->in_common && (!m->is_far || m->keeps_base))
+		return m->base;
+	return base_from(m, marker_load_delta(m));
 }
 
 /*
@@ -472,7 +489,11 @@ static uint32_t loop_of_edge(const struct function *fn, edge_id e)
 #define COST_KEEP 3
 #define COST_SPILL 2
 
-/* Keeps the base over calls if marks behind calls run often enough. */
+/*
+ * Keeps the base over calls if marks behind calls run often enough; never over
+ * __builtin_setjmp: the code generator does not know from where that comes
+ * back, and may by then have used the base's place on the stack for another.
+ */
 static void choose_base(struct marker *m)
 {
 	const struct function *fn = m->fn;
@@ -494,7 +515,9 @@ static void choose_base(struct marker *m)
 	keep = entry * COST_KEEP;
 	if (keep > calls * COST_SPILL)
 		keep = calls * COST_SPILL;
-	m->keeps_base = far * COST_AGAIN > keep || shim_is_not_optimized(fn->f);
+	m->keeps_base =
+	        !shim_has_builtin_setjmp(fn->f) &&
+	        (far * COST_AGAIN > keep || shim_is_not_optimized(fn->f));
 }
 
 /* On the way into a block, all edges counted. */
@@ -675,7 +698,8 @@ void marker_init(struct marker *m, struct function *fn, const struct mode *mode)
 	m->i64 = LLVMInt64TypeInContext(m->context);
 	m->ptr = LLVMPointerTypeInContext(m->context, 0);
 	m->segment_ptr = LLVMPointerTypeInContext(m->context, SEGMENT_SPACE);
-	m->by_segment = mode->segment;
+	m->in_common = shim_runs_while_loading(fn->f);
+	m->by_segment = mode->segment && !m->in_common;
 	m->probes = mode->probes;
 	m->key = mode->key;
 }
@@ -720,7 +744,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 	delta = marker_prologue(&m);
 	if (m.by_segment && !shim_is_not_optimized(fn->f))
 		bases_find(fn);
-	if (!m.by_segment) {
+	if (!m.by_segment && !m.in_common) {
 		choose_base(&m);
 		m.base = base_from(&m, delta);
 	}
@@ -735,6 +759,20 @@ void mark_function(struct function *fn, const struct mode *mode)
 	LLVMDisposeBuilder(m.builder);
 }
 
+/*
+ * At a call that never returns the flow of this function is complete, but not
+ * that of a function that it is inlined into.
+ */
+static void note_final_calls(struct function *fn)
+{
+	for (block_id b = 1; b < fn->g.nblocks; b++) {
+		LLVMValueRef call = final_call_of(fn->nodes[b].block);
+
+		if (call)
+			shim_add_early_site(call, fn->key, SHIM_NO_SITE);
+	}
+}
+
 void mark_function_early(struct function *fn, const struct mode *mode)
 {
 	struct marker m;
@@ -746,6 +784,8 @@ void mark_function_early(struct function *fn, const struct mode *mode)
 	mark_all(&m);
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		shim_add_early_site(fn->sites[i].call, fn->key, i);
+	if (!mode->strict)
+		note_final_calls(fn);
 	shim_prepare_function(fn->f, false);
 	LLVMDisposeBuilder(m.builder);
 }
@@ -780,13 +820,16 @@ static LLVMValueRef *find_placeholders(LLVMValueRef f, LLVMValueRef callee,
 	return found;
 }
 
-/* In a shared object the delta is added at each use, to many arrays. */
+/* In a shared object the delta is added at each use, to many arrays; as for a
+ * base (choose_base), it does not live over __builtin_setjmp. */
 static void replace_placeholder(struct marker *m, LLVMValueRef call,
                                 LLVMValueRef delta)
 {
 	LLVMValueRef at = LLVMGetOperand(call, 0);
 
 	LLVMPositionBuilderBefore(m->builder, call);
+	if (!m->by_segment && !m->keeps_base)
+		delta = marker_load_delta(m);
 	if (!m->by_segment)
 		at = LLVMBuildGEP2(m->builder,
 		                   LLVMInt8TypeInContext(m->context), at,
@@ -808,6 +851,7 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode)
 		LLVMValueRef delta;
 
 		marker_init(&m, &fn, mode);
+		m.keeps_base = !m.in_common && !shim_has_builtin_setjmp(f);
 		delta = marker_prologue(&m);
 		for (size_t i = 0; i < n; i++)
 			replace_placeholder(&m, found[i], delta);

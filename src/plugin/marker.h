@@ -19,6 +19,7 @@ struct marker {
 	uint64_t key;      /* of the module */
 	uint32_t behind;   /* what to say behind the mark in hand */
 	bool by_segment;   /* no base: the delta is in a segment register */
+	bool in_common;    /* all threads count in one shard */
 	bool keeps_base;   /* over calls, in a register */
 	bool is_first;     /* may be the first one of its thread: it looks */
 	bool is_far;       /* the place in hand is behind a call */

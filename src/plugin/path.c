@@ -110,7 +110,12 @@ static enum dag_how asked_for(enum cairn_edge_kind kind)
 static void number_paths(struct function *fn, const uint64_t *weight)
 {
 	enum dag_how *asked = xcalloc(fn->g.nedges, sizeof(*asked));
-	struct paths_options options = {.asked = asked, .weight = weight};
+	struct paths_options options = {
+	        .asked = asked,
+	        .weight = weight,
+	        /* there is no table of paths yet when it runs */
+	        .limit = shim_runs_while_loading(fn->f) ? DIRECT_MAX + 1 : 0,
+	};
 	struct cairn_err err = {0};
 	int result;
 
@@ -207,7 +212,7 @@ static void find_turns(struct function *fn, const uint64_t *weight,
 	struct local l;
 	uint64_t turn;
 
-	if (shim_is_not_optimized(fn->f))
+	if (shim_is_not_optimized(fn->f) || shim_runs_while_loading(fn->f))
 		return;
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (!local_init(&l, &fn->paths->paths, b, TURNS_MAX))
@@ -315,7 +320,7 @@ struct writer {
 	struct marker m;
 	LLVMValueRef r, q;  /* the registers, in memory */
 	LLVMValueRef held;  /* of the loop that it is in: turns until then */
-	LLVMValueRef delta; /* or NULL: in a segment */
+	LLVMValueRef delta; /* or NULL: to be loaded where it is needed */
 	bool is_direct;
 	struct placed *placed;
 	size_t nplaced, placed_cap;
@@ -585,6 +590,12 @@ static void set(struct writer *w, LLVMValueRef variable, LLVMValueRef v)
 	marker_ours(LLVMBuildStore(w->m.builder, v, variable));
 }
 
+/* As the prologue found it, where it may be kept. */
+static LLVMValueRef delta_of(struct writer *w)
+{
+	return w->delta ? w->delta : marker_load_delta(&w->m);
+}
+
 /* A pointer to what is at `address` in the thread's shard. */
 static LLVMValueRef pointer(struct writer *w, LLVMValueRef address)
 {
@@ -592,7 +603,7 @@ static LLVMValueRef pointer(struct writer *w, LLVMValueRef address)
 
 	if (w->m.by_segment)
 		return LLVMBuildIntToPtr(b, address, w->m.segment_ptr, "");
-	return LLVMBuildIntToPtr(b, sum(w, address, w->delta), w->m.ptr, "");
+	return LLVMBuildIntToPtr(b, sum(w, address, delta_of(w)), w->m.ptr, "");
 }
 
 static LLVMValueRef load_word(struct writer *w, LLVMTypeRef type, unsigned word)
@@ -631,9 +642,7 @@ static void call_count(struct writer *w, LLVMValueRef r)
 	        LLVMGetInlineAsm(type, text, sizeof(text) - 1, constraints,
 	                         sizeof(constraints) - 1, true, false,
 	                         LLVMInlineAsmDialectATT, false);
-	LLVMValueRef delta =
-	        w->m.by_segment ? marker_load_delta(&w->m) : w->delta;
-	LLVMValueRef args[2] = {sum(w, symbol(w, 0), delta), r};
+	LLVMValueRef args[2] = {sum(w, symbol(w, 0), delta_of(w)), r};
 
 	marker_ours(LLVMBuildCall2(w->m.builder, type, code, args, 2, ""));
 }
@@ -1032,6 +1041,8 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	w.q = make_register(&w);
 	w.held = make_register(&w);
 	w.delta = marker_prologue(&w.m);
+	if (w.m.by_segment || shim_has_builtin_setjmp(fn->f))
+		w.delta = NULL;
 	place_all(&w);
 	add_path_probes(&w);
 	write_sites(&w);

@@ -286,6 +286,13 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 	mode.strict |= !mode.slow && (has_cleanup_handler(f) ||
 	                              shim_has_foreign_personality(f) ||
 	                              shim_calls_by_thunks(f));
+	if (shim_has_builtin_setjmp(f)) {
+		/* where it comes back no site says; in a function that it is
+		 * inlined into, neither */
+		mode.strict = true;
+		if (mode.source)
+			shim_keep_out_of_line(f);
+	}
 	function_import(&fn, f, &mode, p->shim);
 	if (mode.paths) {
 		choose_paths(p, &fn);
@@ -349,6 +356,7 @@ static bool has_body(LLVMValueRef f)
 
 static void run_on_module(struct plugin *p)
 {
+	shim_hook_jumps(p->module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 	     f = LLVMGetNextFunction(f))
 		if (has_body(f))

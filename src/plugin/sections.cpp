@@ -291,7 +291,7 @@ class CairnPrinter : public GCMetadataPrinter
 		std::vector<Site> Known;
 
 		for (const Site &S : Sites.lookup(Code))
-			if (Keys.count(S.Key))
+			if (Keys.count(S.Key) && S.Id != SHIM_NO_SITE)
 				Known.push_back(S);
 		if (F.isDeclaration() || !F.hasGC() || F.getGC() != PLUGIN_GC)
 			return;

@@ -117,12 +117,20 @@ LLVMValueRef shim_after_allocas(LLVMValueRef f)
 	return wrap(Place);
 }
 
+static bool isBuiltinSetjmp(const Instruction &I)
+{
+	auto *Call = dyn_cast<IntrinsicInst>(&I);
+
+	return Call && Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
+}
+
 bool shim_is_call(LLVMValueRef instruction)
 {
 	auto *Call = dyn_cast<CallBase>(unwrap(instruction));
 
-	return Call && !isa<IntrinsicInst>(Call) && !Call->isInlineAsm() &&
-	       !isa<CallBrInst>(Call);
+	if (!Call || Call->isInlineAsm() || isa<CallBrInst>(Call))
+		return false;
+	return !isa<IntrinsicInst>(Call) || isBuiltinSetjmp(*Call);
 }
 
 bool shim_is_quiet(LLVMValueRef instruction)
@@ -519,12 +527,42 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 		personality(Name);
 }
 
+void shim_hook_jumps(LLVMModuleRef module)
+{
+	Module &M = *unwrap(module);
+	Function *Builtin =
+	        M.getFunction(Intrinsic::getName(Intrinsic::eh_sjlj_longjmp));
+
+	if (!Builtin)
+		return;
+	auto Hook = M.getOrInsertFunction(CAIRN_RT_JUMP,
+	                                  Builtin->getFunctionType());
+	if (auto *F = dyn_cast<Function>(Hook.getCallee())) {
+		F->setDoesNotReturn();
+		F->setDoesNotThrow();
+	}
+	for (User *U : make_early_inc_range(Builtin->users())) {
+		auto *Call = cast<CallInst>(U);
+		Call->setCalledFunction(Hook);
+		Call->setTailCall(false);
+	}
+	Builtin->eraseFromParent();
+}
+
 void shim_pin(LLVMValueRef f)
 {
 	Function &F = *unwrap<Function>(f);
 
 	F.removeFnAttr(Attribute::AlwaysInline);
 	F.addFnAttr(Attribute::NoInline);
+}
+
+void shim_keep_out_of_line(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+
+	if (!F.hasFnAttribute(Attribute::AlwaysInline))
+		F.addFnAttr(Attribute::NoInline);
 }
 
 // What a function must not have if it is not to be optimized.
@@ -600,15 +638,22 @@ void shim_set_unlikely(LLVMValueRef branch)
 
 // --- questions ---------------------------------------------------------
 
-// Resolvers of ifuncs and what they call run while the program is loaded, in a
-// static one even before threads have memory of their own.
-static bool runsWhileLoading(const Function &F)
+// What libc.a calls before threads have memory of their own: its own ifuncs,
+// unless the program has functions of these names.
+static const char *const CalledByLoader[] = {"memcpy", "memmove", "mempcpy",
+                                             "memset", "strlen"};
+
+bool shim_runs_while_loading(LLVMValueRef f)
 {
+	const Function &F = *unwrap<Function>(f);
+	const Module &M = *F.getParent();
 	SmallPtrSet<const Function *, 8> Seen;
 	SmallVector<const Function *, 8> Stack;
 
-	for (const GlobalIFunc &I : F.getParent()->ifuncs())
+	for (const GlobalIFunc &I : M.ifuncs())
 		Stack.push_back(I.getResolverFunction());
+	for (const char *Name : CalledByLoader)
+		Stack.push_back(M.getFunction(Name));
 	while (!Stack.empty()) {
 		const Function *Next = Stack.pop_back_val();
 		if (Next == &F)
@@ -632,9 +677,6 @@ const char *shim_why_not(LLVMValueRef f)
 		return "naked function";
 	if (F.isPresplitCoroutine())
 		return "coroutine";
-	if (runsWhileLoading(F))
-		return "ifunc resolver, or called by one: runs before the "
-		       "program is set up";
 	if (F.hasGC() && F.getGC() != PLUGIN_GC)
 		return "uses a garbage collector";
 	for (BasicBlock &B : F) {
@@ -644,13 +686,33 @@ const char *shim_why_not(LLVMValueRef f)
 		if (isa<CatchSwitchInst>(T) || isa<CatchReturnInst>(T) ||
 		    isa<CleanupReturnInst>(T))
 			return "funclet exception handling";
-		for (Instruction &I : B)
-			if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I))
-				if (Intrinsic->getIntrinsicID() ==
-				    Intrinsic::eh_sjlj_setjmp)
-					return "__builtin_setjmp";
 	}
 	return nullptr;
+}
+
+static bool hasBuiltinSetjmp(const Function &F,
+                             SmallPtrSetImpl<const Function *> &Seen)
+{
+	auto hasAfterInlining = [&](const Instruction &I) {
+		auto *Call = dyn_cast<CallBase>(&I);
+		const Function *To = Call ? Call->getCalledFunction() : nullptr;
+
+		return To && To->hasFnAttribute(Attribute::AlwaysInline) &&
+		       Seen.insert(To).second && hasBuiltinSetjmp(*To, Seen);
+	};
+
+	for (const BasicBlock &B : F)
+		for (const Instruction &I : B)
+			if (isBuiltinSetjmp(I) || hasAfterInlining(I))
+				return true;
+	return false;
+}
+
+bool shim_has_builtin_setjmp(LLVMValueRef f)
+{
+	SmallPtrSet<const Function *, 8> Seen;
+
+	return hasBuiltinSetjmp(*unwrap<Function>(f), Seen);
 }
 
 bool shim_calls_by_thunks(LLVMValueRef f)

@@ -38,7 +38,8 @@ LLVMValueRef shim_insertion_point(LLVMBasicBlockRef block);
 /* Moves all fixed-size allocas to the top of f; returns what follows them. */
 LLVMValueRef shim_after_allocas(LLVMValueRef f);
 
-/* True for calls that make no frame: intrinsics, inline assembly. */
+/* True for calls that make a frame, and for __builtin_setjmp, which comes back
+ * as they do; not for other intrinsics and inline assembly. */
 bool shim_is_call(LLVMValueRef instruction);
 /* True if nothing that an instruction does can end the activation, other than
  * a fault: no call, no volatile or atomic access, no inline assembly. */
@@ -82,6 +83,8 @@ void shim_land_gotos(struct shim *s, LLVMValueRef f);
 /* The same before optimization: the site is known by its function's key, too,
  * since calls come to stand in other functions. */
 void shim_add_early_site(LLVMValueRef call, uint64_t key, uint32_t id);
+/* As id: no site of that function, but those it is inlined into have one. */
+#define SHIM_NO_SITE 0x7fffffffu
 /* Defines an array of n counters for f, for marks before optimization. */
 LLVMValueRef shim_define_counters(LLVMValueRef f, uint32_t n, uint64_t key);
 /* A number that other source files have not. */
@@ -105,11 +108,20 @@ void shim_prepare_function(LLVMValueRef f, bool needs_personality);
 bool shim_has_foreign_personality(LLVMValueRef f);
 /* Reason to leave a function out, or NULL. */
 const char *shim_why_not(LLVMValueRef f);
+/* True if f may run before the process has thread-local memory: resolvers of
+ * ifuncs, what libc.a needs that early, and what these call in this module. */
+bool shim_runs_while_loading(LLVMValueRef f);
 bool shim_is_not_optimized(LLVMValueRef f);
+/* Does f call __builtin_setjmp, or will it, once what must be is inlined? */
+bool shim_has_builtin_setjmp(LLVMValueRef f);
+/* Puts a call of the runtime in place of every __builtin_longjmp. */
+void shim_hook_jumps(LLVMModuleRef module);
 /* True if calls of f are hardened in ways that cannot be sites. */
 bool shim_calls_by_thunks(LLVMValueRef f);
 /* The map says where the marks of f are: nobody may inline it any more. */
 void shim_pin(LLVMValueRef f);
+/* Nobody may inline f unless the program says so. */
+void shim_keep_out_of_line(LLVMValueRef f);
 /* Keeps the optimizer off functions that are marked already, and lets it again:
  * their marks are where the map says. */
 void shim_freeze(LLVMModuleRef module);

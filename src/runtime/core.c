@@ -12,6 +12,11 @@
  * A module that is unloaded keeps its record and its chunks; if the same build
  * is loaded again, wherever, it gets them back.
  *
+ * Code that runs while the program is loaded counts in a shard of the module,
+ * not of a thread, and before there is one in the section of counters, from
+ * which counts are brought home.  That shard is never sealed: what libc calls
+ * after our end (a program's own memcpy) goes on counting in it.
+ *
  * Invariant: the lock is only held with all signals blocked, so no handler can
  * wait for its own thread; what a handler may read without the lock (threads,
  * modules, chunks) is published complete and never freed.
@@ -237,6 +242,11 @@ static uint64_t ncounters(const struct cairn_module *m)
 	return (uint64_t)(m->counters_end - m->counters);
 }
 
+static int64_t delta_of(const struct chunk *c, const struct cairn_module *m)
+{
+	return (int64_t)((uintptr_t)out_payload(c) - (uintptr_t)m->counters);
+}
+
 /* The payload of a module chunk: size of the build id, build id, path. */
 struct identity {
 	char *bytes;
@@ -329,6 +339,69 @@ const unsigned char *rt_ehdr(struct cairn_module *m)
 	return m->ehdr;
 }
 
+/* What was counted in the section goes to the common shard, or nowhere. */
+static void take_from_section(const struct cairn_module *m,
+                              const struct chunk *to)
+{
+	uint64_t *count = to ? (uint64_t *)out_payload(to) : NULL;
+	uint64_t n = ncounters(m);
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (!__atomic_load_n(&m->counters[i], __ATOMIC_RELAXED))
+			continue;
+		uint64_t by = __atomic_exchange_n(&m->counters[i], 0,
+		                                  __ATOMIC_RELAXED);
+		if (to)
+			__atomic_fetch_add(&count[i], by, __ATOMIC_RELAXED);
+	}
+}
+
+static struct chunk *new_common(const struct cairn_module *m)
+{
+	const struct out_spec spec = {
+	        .type = CAIRN_CHUNK_COUNTS,
+	        .module = m->index,
+	        .n = ncounters(m),
+	        .payload = ncounters(m) * sizeof(uint64_t),
+	        .flags = CAIRN_CHUNK_LIVE,
+	};
+	struct chunk *c = out_chunk(&spec);
+
+	if (!c)
+		return NULL;
+	c->is_loose = true;
+	out_publish(c);
+	return c;
+}
+
+/* The shard of all threads, for modules with code that counts there, or did. */
+static void share_counts(struct cairn_module *m)
+{
+	struct module *record = &process.modules[m->index];
+	int64_t *word = m->common_word();
+
+	if (!word && !m->was_early)
+		return;
+	if (!record->common)
+		record->common = new_common(m);
+	if (!record->common)
+		return;
+	if (word)
+		__atomic_store_n(word, delta_of(record->common, m),
+		                 __ATOMIC_RELEASE);
+	take_from_section(m, record->common);
+}
+
+void rt_harvest(void)
+{
+	for (uint32_t i = 1; i <= process.nmodules; i++) {
+		const struct module *record = &process.modules[i];
+
+		if (record->live && record->common)
+			take_from_section(record->live, record->common);
+	}
+}
+
 static void register_module(struct cairn_module *m)
 {
 	struct object o;
@@ -362,6 +435,7 @@ static void register_module(struct cairn_module *m)
 		__atomic_store_n(&process.nmodules, index, __ATOMIC_RELEASE);
 	m->index = index;
 	*m->offset = (int64_t)(index * sizeof(int64_t));
+	share_counts(m);
 }
 
 /* Requires: lock held. */
@@ -393,6 +467,7 @@ void __cairn_core_unload(struct cairn_module *m)
 	 * their deltas stay */
 	rt_enter(&mask);
 	if (m->index) {
+		rt_harvest();
 		__atomic_store_n(&process.modules[m->index].live, NULL,
 		                 __ATOMIC_RELEASE);
 		__atomic_fetch_add(&process.generation, 1, __ATOMIC_RELEASE);
@@ -493,11 +568,6 @@ void rt_reset_deltas(struct thread *t)
 	}
 }
 
-static int64_t delta_of(const struct chunk *c, const struct cairn_module *m)
-{
-	return (int64_t)((uintptr_t)out_payload(c) - (uintptr_t)m->counters);
-}
-
 void rt_restore_deltas(struct thread *t)
 {
 	for (uint32_t i = 1; i <= process.nmodules; i++) {
@@ -585,11 +655,26 @@ static int64_t slow_locked(struct cairn_module *m)
 	return delta;
 }
 
+/*
+ * Does the dynamic linker still work on an executable?  Then we were called by
+ * what a resolver of an ifunc called, in another file than that, and may not
+ * start: there is no environment yet.
+ */
+static bool is_too_early(const struct cairn_module *m)
+{
+	return !process.is_started && m == &cairn_module && *m->is_executable &&
+	       (!&__environ || !__environ);
+}
+
 int64_t __cairn_core_slow(struct cairn_module *m)
 {
 	uint64_t mask;
 	int64_t delta;
 
+	if (is_too_early(m)) {
+		m->was_early = true;
+		return 0;
+	}
 	rt_enter_running(&mask);
 	delta = slow_locked(m);
 	rt_leave(&mask);
@@ -663,9 +748,25 @@ static void forget_thread(struct thread *t)
 	}
 }
 
-static bool belongs_to(const struct chunk *c, const struct thread *t)
+/* Shards of the child's thread, and those of no thread. */
+static bool goes_on(const struct chunk *c, const struct thread *self)
 {
-	return t && rt_get32(c->mem + CAIRN_CHK_ID) == t->serial;
+	uint32_t serial = rt_get32(c->mem + CAIRN_CHK_ID);
+
+	if (rt_get32(c->mem + CAIRN_CHK_TYPE) == CAIRN_CHUNK_COUNTS && !serial)
+		return true;
+	return self && serial == self->serial;
+}
+
+/* What the parent's threads had in the section the parent has, too. */
+static void clear_sections(void)
+{
+	for (uint32_t i = 1; i <= process.nmodules; i++) {
+		const struct module *record = &process.modules[i];
+
+		if (record->live && record->common)
+			take_from_section(record->live, NULL);
+	}
 }
 
 static bool is_paths(const struct chunk *c)
@@ -699,7 +800,7 @@ static void move_to_new_file(struct chunk *old, struct thread *self,
 		copy_module_chunk(i);
 	for (struct chunk *c = old; c; c = next) {
 		next = c->next;
-		if (!belongs_to(c, self))
+		if (!goes_on(c, self))
 			out_drop(c);
 		else if (is_paths(c))
 			move_paths(c, keeps_paths);
@@ -713,13 +814,14 @@ static void move_to_new_file(struct chunk *old, struct thread *self,
 	for (struct thread *t = process.threads; t; t = t->next)
 		if (t != self)
 			forget_thread(t);
+	clear_sections();
 }
 
 /* No file for the child: its counts go where nobody reads them. */
 static void abandon_chunks(struct chunk *old, struct thread *self)
 {
 	for (struct chunk *c = old; c; c = c->next)
-		if (is_paths(c) && belongs_to(c, self))
+		if (is_paths(c) && goes_on(c, self))
 			paths_hold(c);
 		else
 			out_abandon(c);

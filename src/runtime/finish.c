@@ -288,6 +288,7 @@ void finish_process(uint32_t how, uint32_t signal, const struct unwind *u)
 	rt_leave(&mask);
 	park_others();
 	rt_enter(&mask);
+	rt_harvest();
 	out_seal(how, signal);
 	if (t)
 		rt_reset_deltas(t);
@@ -324,6 +325,7 @@ void finish_core(uintptr_t to)
 		return;
 	}
 	rt_enter(&mask);
+	rt_harvest();
 	out_seal(CAIRN_HOW_UNLOAD, 0);
 	rt_leave(&mask);
 }

@@ -42,47 +42,17 @@ static void leave_checked(struct jump *j)
 	libc.longjmp_chk(j->env, j->value);
 }
 
-/* The frame of one of our hooks, which keeps a frame pointer. */
-struct frame {
-	uintptr_t rbp, pc; /* of the caller */
-	char stack[];      /* as it is when the call returns */
-};
-
-static void plan_slowly(struct jump *j, struct thread *t, uintptr_t to,
-                        uintptr_t sp, uintptr_t pc)
-{
-	struct unwind u;
-
-	u.nswitches = 0;
-	u.is_async = false;
-	unwind_capture(&u);
-	if (walk_start(&u, t, to))
-		jump_plan(j, t, &u, sp, pc);
-}
-
 __attribute__((always_inline)) static inline void
-jump(void *env, int value, void (*then)(struct jump *), const struct frame *f)
+jump(void *env, int value, void (*then)(struct jump *),
+     const struct jump_frame *f)
 {
 	const uint64_t *slot = env;
-	struct thread *t = process.is_off ? NULL : rt_self();
 	struct jump j;
 
-	j.sign = 1;
-	j.done = j.n = 0;
-	j.is_blocked = false;
-	j.target_cfa = 0;
 	j.then = then;
 	j.env = env;
 	j.value = value;
-	if (t) {
-		struct near from = {f->pc, (uintptr_t)f->stack, f->rbp};
-		uintptr_t sp = demangle(slot[SLOT_SP]);
-		uintptr_t pc = demangle(slot[SLOT_PC]);
-
-		if (!jump_plan_near(&j, t, from, sp, pc))
-			plan_slowly(&j, t, f->pc, sp, pc);
-	}
-	jump_commit(&j);
+	jump_leave(&j, f, demangle(slot[SLOT_SP]), demangle(slot[SLOT_PC]));
 }
 
 /* weak: a program may have its own */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * Jumps: counting them, and doing those that the C library does not do.
+ *
  * void jump_commit(struct jump *j): counts the entries of a planned jump, then
  * calls j->then(j).  In assembly so that a walk that finds this frame on the
  * stack knows from pc and %rbx how far it came: an add at jump_commit_added is
@@ -43,5 +45,28 @@ jump_commit_end:
 	ret
 	.cfi_endproc
 	.size	jump_commit, . - jump_commit
+
+/*
+ * void jump_builtin(void *env): the jump itself of __builtin_longjmp.  As in
+ * the C library's longjmp, the unwind table says that the frame it goes to is
+ * the caller once its registers are loaded.
+ */
+	.globl	jump_builtin
+	.hidden	jump_builtin
+	.type	jump_builtin, @function
+jump_builtin:
+	.cfi_startproc
+	movq	16(%rdi), %r8
+	movq	(%rdi), %r9
+	movq	8(%rdi), %rdx
+	.cfi_def_cfa %rdi, 0
+	.cfi_register %rsp, %r8
+	.cfi_register %rbp, %r9
+	.cfi_register %rip, %rdx
+	movq	%r8, %rsp
+	movq	%r9, %rbp
+	jmp	*%rdx
+	.cfi_endproc
+	.size	jump_builtin, . - jump_builtin
 
 	.section .note.GNU-stack,"",@progbits

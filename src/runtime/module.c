@@ -22,17 +22,24 @@ extern HIDDEN const unsigned char __stop_cairn_regs[] __attribute__((weak));
 extern HIDDEN const unsigned char __ehdr_start[] __attribute__((weak));
 
 /*
- * In delta.c, which only code of an executable asks for, and in exe.c there is
- * another definition, which is not weak.  A weak reference would not do: in a
- * shared object gold gives one that is hidden the address of the ELF header.
+ * In delta.c, which only code of an executable asks for, in common.c and in
+ * exe.c there is another definition, which is not weak.  A weak reference would
+ * not do: in a shared object gold gives one that is hidden the address of the
+ * ELF header.
  */
 HIDDEN bool cairn_delta_set(int64_t delta);
 extern HIDDEN const char __cairn_executable;
+HIDDEN int64_t *cairn_common_word(void);
 
 __attribute__((weak)) bool cairn_delta_set(int64_t delta)
 {
 	(void)delta;
 	return true;
+}
+
+__attribute__((weak)) int64_t *cairn_common_word(void)
+{
+	return NULL;
 }
 
 __attribute__((weak)) const char __cairn_executable = 0;
@@ -48,6 +55,8 @@ HIDDEN struct cairn_module cairn_module = {
         .set_delta = cairn_delta_set,
         .regs = __start_cairn_regs,
         .regs_end = __stop_cairn_regs,
+        .common_word = cairn_common_word,
+        .is_executable = &__cairn_executable,
 };
 
 /* Called by the slow calls, slow.S. */

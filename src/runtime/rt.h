@@ -48,8 +48,11 @@ struct cairn_module {
 	/* Its CAIRN_RT_DELTA, if it has one; false if that cannot be done. */
 	bool (*set_delta)(int64_t d);
 	const unsigned char *regs, *regs_end; /* CAIRN_REGISTERS_SECTION */
+	int64_t *(*common_word)(void);        /* its CAIRN_RT_COMMON, or NULL */
+	const char *is_executable;
 	int64_t scratch; /* delta when not counting, 0: none yet */
 	bool is_off;
+	bool was_early; /* counted in the section before we could start */
 };
 
 /* The module that this copy of the runtime is part of. */
@@ -65,6 +68,7 @@ struct module {
 	uint32_t nregs;
 	uint32_t *regs_index; /* NULL: not made yet */
 	struct chunk *chunk;
+	struct chunk *common; /* the shard of all threads, or NULL */
 };
 
 /*
@@ -189,6 +193,9 @@ RT_SHARED uint32_t __cairn_core_register(uintptr_t pc);
 RT_SHARED void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
                                        uint64_t r);
 
+/* __builtin_longjmp, in whose place the plugin puts it (walk.c). */
+RT_SHARED _Noreturn void __cairn_core_jump(void *env);
+
 /* --- core.c --------------------------------------------------------------- */
 
 /* Blocks all signals, then takes the lock. */
@@ -216,6 +223,10 @@ struct thread *rt_self_locked(void);
 void rt_reset_deltas(struct thread *t);
 /* Takes that back, before such code goes on.  Requires: lock held. */
 void rt_restore_deltas(struct thread *t);
+
+/* Brings home what was counted in the sections of counters themselves.
+ * Requires: lock held. */
+void rt_harvest(void);
 
 /* Stops counting for good.  Requires: lock held. */
 void rt_turn_off(void);

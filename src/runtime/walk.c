@@ -319,3 +319,28 @@ void jump_plan(struct jump *j, struct thread *t, const struct unwind *u,
 	if (in.module)
 		plan_entry(j, t, &in);
 }
+
+/* --- __builtin_longjmp ---------------------------------------------------- */
+
+/* Its buffer: frame pointer, where to go on, stack pointer. */
+#define BUILTIN_PC 1
+#define BUILTIN_SP 2
+
+static void leave_builtin(struct jump *j)
+{
+	if (j->is_blocked)
+		sys_restore_signals(&j->mask);
+	jump_builtin(j->env);
+}
+
+void __cairn_core_jump(void *env)
+{
+	const uint64_t *slot = env;
+	struct jump j;
+
+	j.then = leave_builtin;
+	j.env = env;
+	jump_leave(&j, __builtin_frame_address(0), slot[BUILTIN_SP],
+	           slot[BUILTIN_PC]);
+	__builtin_unreachable();
+}

@@ -57,12 +57,25 @@ struct near {
 bool jump_plan_near(struct jump *j, struct thread *t, struct near at,
                     uintptr_t sp, uintptr_t pc);
 
+/* The frame of a function that jumps, which keeps a frame pointer. */
+struct jump_frame {
+	uintptr_t rbp, pc; /* of the caller */
+	char stack[];      /* as it is when the call returns */
+};
+
+/* Plans the jump from that caller to (sp, pc), if this thread counts, and
+ * commits to it.  Requires: then, env and value are set. */
+void jump_leave(struct jump *j, const struct jump_frame *f, uintptr_t sp,
+                uintptr_t pc);
+
 /* Everything from *u to the frame that goes on at (sp, pc).
  * Requires: j->sign is set. */
 void jump_plan(struct jump *j, struct thread *t, const struct unwind *u,
                uintptr_t sp, uintptr_t pc);
 /* Counts the entries and calls then(j). */
 void jump_commit(struct jump *j);
+/* What __builtin_longjmp does. */
+_Noreturn void jump_builtin(void *env);
 extern const unsigned char jump_commit_ready[], jump_commit_added[];
 extern const unsigned char jump_commit_end[];
 

@@ -143,3 +143,33 @@ bool jump_plan_near(struct jump *j, struct thread *t, struct near at,
 	j->n = n;
 	return true;
 }
+
+static void plan_slowly(struct jump *j, struct thread *t, uintptr_t to,
+                        uintptr_t sp, uintptr_t pc)
+{
+	struct unwind u;
+
+	u.nswitches = 0;
+	u.is_async = false;
+	unwind_capture(&u);
+	if (walk_start(&u, t, to))
+		jump_plan(j, t, &u, sp, pc);
+}
+
+void jump_leave(struct jump *j, const struct jump_frame *f, uintptr_t sp,
+                uintptr_t pc)
+{
+	struct thread *t = process.is_off ? NULL : rt_self();
+
+	j->sign = 1;
+	j->done = j->n = 0;
+	j->is_blocked = false;
+	j->target_cfa = 0;
+	if (t) {
+		struct near from = {f->pc, (uintptr_t)f->stack, f->rbp};
+
+		if (!jump_plan_near(j, t, from, sp, pc))
+			plan_slowly(j, t, f->pc, sp, pc);
+	}
+	jump_commit(j);
+}

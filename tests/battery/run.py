@@ -97,6 +97,7 @@ CASES = [
     Case("stack_overflow", status=-signal.SIGSEGV, partial=1),
     Case("longjmp_loop"),
     Case("setjmp_loop"),
+    Case("builtin_jump"),
     Case("siglongjmp"),
     cpp("throw"),
     Case("throw_c", sources=("throw_c.cpp", "throw_c_middle.c")),

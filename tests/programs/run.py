@@ -52,6 +52,8 @@ PROGRAMS = {
     "control": Program(("control.c",)),
     "interpreter": Program(("interpreter.c",)),
     "jumps": Program(("jumps.c",)),
+    "builtins": Program(("builtins.c",), library=("builtins_far.c",)),
+    "leaves": Program(("leaves.c",)),
     "spin": Program(("spin.c",), varying=("forever",)),
     "assembly": Program(("assembly.c",)),
     "musttail": Program(("musttail.c",)),
@@ -99,8 +101,8 @@ LLD = "-fuse-ld=lld"
 def tests():
     """The table.  C programs take about a second, those in C++ five."""
     rows = []
-    small = ["control", "interpreter", "jumps", "spin", "assembly",
-             "linkage", "library"]
+    small = ["control", "interpreter", "jumps", "builtins", "spin",
+             "assembly", "linkage", "library"]
     for p in small:
         for opt in ("-O0", "-O1", "-O2", "-O3", "-Os", "-Og"):
             rows.append(Test(p, (opt, "-g")))
@@ -114,6 +116,9 @@ def tests():
         rows.append(Test("musttail", (opt, "-g")))
     for opt in ("-O0", "-O1", "-O2", "-O3", "-Os"):
         rows.append(Test("gotos", (opt, "-g")))
+    for opt in ("-O0", "-O2"):
+        rows.append(Test("leaves", (opt, "-g")))
+        rows.append(Test("leaves", (opt, "-g"), stage=SOURCE))
     for flags in (("-O0",), ("-O1", "-g"), ("-O2",), ("-O3", "-g"), ("-Os",),
                   ("-Og",), ("-O2", "-fno-unroll-loops", "-fno-vectorize"),
                   ("-O2", "-fwrapv", "-DWRAPV"), ("-O2", "-fPIC"),
@@ -124,6 +129,7 @@ def tests():
     rows.append(Test("trips", ("-O2", "-g"), mode="edges,strict"))
     rows.append(Test("trips", ("-O2", "-g"), stage=SOURCE))
     rows += deaths()
+    rows += loading()
     rows += c_ways()
     rows += cxx_rows()
     rows += [Test("huge", ("-O0",)), Test("huge", ("-O1", "-g")),
@@ -168,6 +174,11 @@ def c_ways():
         rows.append(Test(p, ("-O2", "-g"), mode="edges,nogs"))
     rows.append(Test("trips", ("-O2",), mode="edges,nogs"))
     rows.append(Test("control", ("-O2", "-mcmodel=large"), full=True))
+    rows += [Test("builtins", flags) for flags in (
+        ("-O2", "-static"), ("-O2", "-static-pie", "-fPIE"), ("-O2", "-fPIC"),
+        ("-O1", "-fsanitize=address"))]
+    rows.append(Test("builtins", ("-O2", "-g"), mode="edges,nogs"))
+    rows += [Test("builtins", (opt,), way="shared") for opt in ("-O0", "-O2")]
     rows += [Test("ifunc", flags) for flags in (
         ("-O0",), ("-O2", "-g"), ("-O2", "-static"),
         ("-O2", "-static-pie", "-fPIE"), ("-O2", "-fno-pie", "-no-pie"))]
@@ -496,6 +507,102 @@ class Stop:
         if min(ahead) < 0 or sum(ahead) > 1:
             raise Broken("after %d us: counts %s, kept %s" % (
                 moment, found, list(truth)))
+
+
+@dataclasses.dataclass
+class Loading:
+    """loading.c, much of which runs before the runtime can: it prints how
+    often, and so does its child."""
+    flags: tuple
+    mode: str = "edges"
+    stage: tuple = ()
+    shared: bool = False     # the second file is a shared object
+    full: bool = False
+
+    def name(self):
+        words = ["loading", *self.flags, self.mode, *self.stage]
+        words += ["shared"] if self.shared else []
+        return "/".join(w.lstrip("-") for w in words)
+
+    def compile(self, directory, *words):
+        call([CAIRN_CC, "--cairn=" + self.mode, *self.stage, *VERIFY, "-g",
+              "-D_GNU_SOURCE", "-pthread", "-fno-builtin", *self.flags,
+              *words], cwd=directory)
+
+    def attempt(self, directory, _generated):
+        os.makedirs(directory)
+        exe = os.path.join(directory, "loading")
+        far = os.path.join(HERE, "loading_far.c")
+        if self.shared:
+            library = os.path.join(directory, "libfar.so")
+            self.compile(directory, "-fPIC", "-shared", far, "-o", library)
+            far = library
+        self.compile(directory, os.path.join(HERE, "loading.c"), far, "-o",
+                     exe)
+        child = os.path.join(directory, "child")
+        try:
+            done = subprocess.run(
+                [exe, child], capture_output=True, text=True, check=False,
+                env=dict(os.environ, CAIRN_OUT=os.path.join(directory, "%p")),
+                timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            raise Broken("the program does not end") from None
+        if done.returncode or done.stderr:
+            raise Broken("status %d: %s" % (done.returncode,
+                                            done.stderr[-300:]))
+        with open(child, encoding="utf-8") as f:
+            self.judge(directory, [done.stdout, f.read()])
+
+    def judge(self, directory, books):
+        """Which profile is the parent's, the number of its process tells."""
+        profiles = sorted(glob.glob(os.path.join(directory, "[0-9]*")),
+                          key=lambda path: int(os.path.basename(path)))
+        if len(profiles) != len(books):
+            raise Broken("%d profiles were written" % len(profiles))
+        for who, profile, text in zip(("parent", "child"), profiles, books):
+            check(profile)
+            truth = {(m[1], int(m[2])): int(m[3]) for m in re.finditer(
+                r"^(\w+\.c):(\d+) (\d+)$", text, re.M)}
+            counts = lines(profile)
+            for place in sorted(here_lines()):
+                if counts.get(place, 0) != truth.get(place, 0):
+                    raise Broken("%s: %s:%d is %d, not %d" % (
+                        who, *place, counts.get(place, 0),
+                        truth.get(place, 0)))
+
+
+def here_lines():
+    """The lines of loading.c and loading_far.c that count themselves."""
+    for name in ("loading.c", "loading_far.c"):
+        with open(os.path.join(HERE, name), encoding="utf-8") as f:
+            for n, line in enumerate(f, 1):
+                if re.match(r"\s+HERE\(", line):
+                    yield name, n
+
+
+def loading():
+    own = "-DOWN_MEMCPY"
+    rows = [Loading((opt,)) for opt in ("-O0", "-O1", "-O2", "-O3", "-Os")]
+    rows += [Loading(("-O2", *flags)) for flags in (
+        ("-fno-pie", "-no-pie"), ("-fPIC",), ("-static",),
+        ("-static-pie", "-fPIE"), (LLD,), ("-fuse-ld=gold",),
+        ("-flto", LLD), ("-flto=thin", LLD), ("-Wl,-z,now",), (own,),
+        ("-static", own), ("-static-pie", "-fPIE", own),
+        ("-ffunction-sections", "-Wl,--gc-sections", LLD))]
+    rows += [Loading((opt, "-DCALLS_FAR", *flags)) for opt, flags in (
+        ("-O0", ()), ("-O2", ()), ("-O2", ("-fno-pie", "-no-pie")),
+        ("-O2", (LLD,)), ("-O2", ("-static", "-flto", LLD)))]
+    rows += [Loading(("-O0", "-static", own)),
+             Loading(("-O2", "-static", own), "edges,nogs"),
+             Loading(("-O2", "-static", own), "edges,strict"),
+             Loading(("-O2", "-static", own), "edges,slow"),
+             Loading(("-O2", "-static", own), "edges,all"),
+             Loading(("-O2", "-static", own), stage=SOURCE),
+             Loading(("-O2",), "edges,nogs"), Loading(("-O2",), stage=SOURCE)]
+    rows += [Loading((opt, *flags), mode, shared=True) for opt, flags, mode in (
+        ("-O0", (), "edges"), ("-O2", (), "edges"), ("-O2", (), "edges,nogs"),
+        ("-O2", ("-Wl,-z,now",), "edges"), ("-O2", (LLD,), "edges"))]
+    return rows
 
 
 def deaths():

@@ -619,6 +619,36 @@ static void test_paths_check(void **state)
 	check_paths(fine, 8, (const uint64_t(*)[3])frame, 1, false, NULL);
 }
 
+/* Counts of a thread that are still live have no checksum in a closed file;
+ * those of no thread need none. */
+static void test_unsealed(void **state)
+{
+	const uint64_t counts[SAMPLE_NCOUNTERS] = {30, 10};
+	char *path = strdup(synth_path(&dir, "live.cairn"));
+
+	(void)state;
+	for (uint32_t thread = 0; thread < 2; thread++) {
+		struct bytes b = {0}, map = {0};
+		size_t at;
+
+		synth_sample_map(&map);
+		writer_begin(&b);
+		synth_program(&b, "/bin/sample");
+		synth_module(&b, 1, "/bin/sample", 0xaa, SAMPLE_BASE,
+		             SAMPLE_NCOUNTERS);
+		at = b.n;
+		synth_counts(&b, thread, 1, counts, SAMPLE_NCOUNTERS);
+		synth_map_chunk(&b, 1, &map);
+		writer_end(&b, &synth_header);
+		put_le32(b.data + at + CAIRN_CHK_FLAGS, CAIRN_CHUNK_LIVE);
+		synth_save(path, &b);
+		assert_int_equal(count_findings(path, "F6"), thread);
+		bytes_release(&map);
+		bytes_release(&b);
+	}
+	free(path);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -658,6 +688,7 @@ int main(void)
 	        cmocka_unit_test(test_tables),
 	        cmocka_unit_test(test_registers),
 	        cmocka_unit_test(test_paths_check),
+	        cmocka_unit_test(test_unsealed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
