@@ -386,6 +386,9 @@ static void count_function(struct job *j, const struct counts *c,
 	if (!(flags & CAIRN_FN_STRICT) || c->doubt == COUNTS_INCOMPLETE ||
 	    j->f->paths != CAIRN_PATHS_NONE)
 		j->out->doubt = c->doubt;
+	/* without its frames the flow of paths does not add up anyway */
+	if (trouble && j->f->paths != CAIRN_PATHS_NONE)
+		j->out->doubt = doubt_of[trouble];
 	if (j->f->paths != CAIRN_PATHS_NONE)
 		recover_path_function(j);
 	else

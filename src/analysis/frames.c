@@ -298,12 +298,12 @@ static void place_between(struct frame_places *out, const struct index *ix,
 	}
 	if (!at.block)
 		return;
+	if (ix->map->blocks[f->first_block + at.block].flags & CAIRN_BLOCK_HELD)
+		trouble(out, function, FRAME_HELD);
 	if (f->paths != CAIRN_PATHS_NONE) {
 		place_path(out, ix->map, function, &at, offset, is_out, count);
 		return;
 	}
-	if (ix->map->blocks[f->first_block + at.block].flags & CAIRN_BLOCK_HELD)
-		trouble(out, function, FRAME_HELD);
 	if (at.before_top)
 		add_late(out, (struct frame_late){
 		                      .function = function,
@@ -413,7 +413,8 @@ static void place_call(struct frame_places *out, const struct index *ix,
 	function = find_function(ix, fr->pc - 1);
 	if (function == MAP_NONE)
 		out->nstray++;
-	else if (!is_last_call(ix->map, function, fr->pc - 1))
+	else if (!(ix->map->functions[function].flags & CAIRN_FN_STRICT) &&
+	         !is_last_call(ix->map, function, fr->pc - 1))
 		place_between(out, ix, function, fr->pc - 1, is_out, count);
 }
 

@@ -342,6 +342,8 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 		                  LLVMGetSourceFileName(p->module, &n));
 	p->mode.segment = p->mode.segment && shim_is_executable_only(p->module);
 	p->mode.key = shim_module_key(p->module);
+	if (p->mode.paths)
+		shim_keep_tails_apart();
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);
 	if (options->feedback[0] && !has_flag(p->module, PLUGIN_MARKED))
 		return feedback_open(options->feedback, &p->feedback, err);

@@ -21,6 +21,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PseudoProbe.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -300,6 +301,16 @@ LLVMValueRef shim_place(LLVMValueRef before)
 
 	Builder.SetCurrentDebugLocation(DebugLoc());
 	return wrap(Builder.CreateIntrinsic(Intrinsic::donothing, {}, {}));
+}
+
+void shim_keep_tails_apart(void)
+{
+	auto &Options = cl::getRegisteredOptions();
+	auto Found = Options.find("enable-tail-merge");
+
+	if (Found != Options.end())
+		static_cast<cl::opt<cl::boolOrDefault> *>(Found->second)
+		        ->setValue(cl::BOU_FALSE);
 }
 
 void shim_promote(LLVMValueRef variable)

@@ -75,6 +75,9 @@ bool shim_site_constant(LLVMValueRef call, LLVMValueRef symbol,
 bool shim_returns_twice(LLVMValueRef call);
 /* An instruction that does nothing, to keep a place. */
 LLVMValueRef shim_place(LLVMValueRef before);
+/* Has the code generator not merge the same code at the ends of blocks, which
+ * would make one probe stand for several. */
+void shim_keep_tails_apart(void);
 /* Turns a local variable into values. */
 void shim_promote(LLVMValueRef variable);
 /* Gives every target of a computed goto that is reached in other ways, too, a
