@@ -94,8 +94,13 @@
  *           Edges of kind INDIRECT and CALL end paths as well, those of kind
  *           ABNORMAL are no part of any
  *       uv  number of loops that count their turns themselves; per loop: uv
- *           its head (graph/local.h).  HASHED only; as many counters as it
- *           has turns follow the words of the table, in this order
+ *           its head (graph/local.h).  HASHED and PREFERRED only; as many
+ * counters as it has turns follow the words of the table, in this order
+ *       PREFERRED only: uv number of slots; uv number of interesting paths;
+ *           per path, ascending: uv its number less that of the one before
+ *           (first: less 0), uv its slot.  The slots' counters follow those of
+ *           the loops, and one counter more: of all other paths, if they are
+ *           not in a table
  *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
  *           values of the path so far (graph/increments.h), for REGISTER sv
  *           what to add to the register to get it
@@ -110,11 +115,16 @@
  * HASHED: the first counters are the words of a table (abi/rt.h), counts are in
  * PATHS chunks, and the register is 1 + k.  Counter i of a loop that counts its
  * turns counts the path that begins at its head and is turn i.
+ * PREFERRED: as HASHED, but interesting paths have counters, their slots.
+ * RESIDUAL: as HASHED, but only paths that no test had are counted; no loop has
+ * counters, no site a register.
  */
 enum cairn_paths {
 	CAIRN_PATHS_NONE = 0,
 	CAIRN_PATHS_DIRECT = 1,
 	CAIRN_PATHS_HASHED = 2,
+	CAIRN_PATHS_PREFERRED = 3,
+	CAIRN_PATHS_RESIDUAL = 4,
 	CAIRN_NPATHS_KINDS
 };
 

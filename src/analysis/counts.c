@@ -87,6 +87,9 @@ const char *counts_reason(enum counts_doubt doubt)
 		       "stopped a frame in a loop that held its count in a "
 		       "register: up to 65536 turns of that loop are missing; "
 		       "build with edges,strict to have them";
+	case COUNTS_PATH_PARTIAL:
+		return "only some of its paths are counted one by one, as the "
+		       "build asked for";
 	case COUNTS_PATH_UNKNOWN:
 		return "a signal, or the end of the program in another thread, "
 		       "stopped it, or its registers could not be read, and "
@@ -259,8 +262,8 @@ static void recover_paths(struct job *j, const struct path_counts *pc)
 	uint32_t bad = path_counts_edges(pc, j->map, j->f, j->edge, j->block);
 	enum counts_doubt doubt;
 
-	memset(j->edge_known, 1, j->f->nedges);
-	memset(j->block_known, 1, j->f->nblocks);
+	memset(j->edge_known, pc->doubt != COUNTS_PATH_PARTIAL, j->f->nedges);
+	memset(j->block_known, pc->doubt != COUNTS_PATH_PARTIAL, j->f->nblocks);
 	if (pc->doubt > j->out->doubt)
 		j->out->doubt = pc->doubt;
 	j->out->bad_path = pc->bad_number;

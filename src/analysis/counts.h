@@ -16,8 +16,9 @@ enum counts_doubt {
 	COUNTS_OPEN,       /* killed or running: frames nobody looked at */
 	COUNTS_LOST,       /* frames died that could not be recorded */
 	COUNTS_UNWALKED,   /* threads or frames nobody could look at */
-	COUNTS_UNLOCATED,  /* a signal stopped it, nobody knows where */
-	COUNTS_HELD,       /* a signal stopped a loop that held its count */
+	COUNTS_PATH_PARTIAL, /* not all of its paths are counted one by one */
+	COUNTS_UNLOCATED,    /* a signal stopped it, nobody knows where */
+	COUNTS_HELD,         /* a signal stopped a loop that held its count */
 	COUNTS_PATH_UNKNOWN, /* a frame died, and nobody knows on which path */
 	COUNTS_PATH_LOST,    /* paths were counted, nobody knows which */
 	COUNTS_NEGATIVE,     /* some count came out below zero */

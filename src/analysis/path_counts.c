@@ -163,6 +163,25 @@ static bool add_turns(struct path_counts *pc, const struct profile_module *m,
 	return true;
 }
 
+/* Interesting paths, from a counter on, and all others together. */
+static bool add_slots(struct path_counts *pc, const struct profile_module *m,
+                      const struct map_function *f, uint64_t counter)
+{
+	uint64_t first = (f->counters - m->base) / 8 + counter;
+
+	if (counter + f->slots_size + 1 != f->ncounters)
+		return false;
+	for (uint32_t i = 0; i < f->nslots; i++) {
+		const struct map_slot *s = &m->map->slots[f->first_slot + i];
+
+		add_count(pc, s->number, profile_count(m, first + s->slot));
+	}
+	pc->nother = profile_count(m, first + f->slots_size);
+	if (pc->nother)
+		doubt(pc, COUNTS_PATH_PARTIAL);
+	return true;
+}
+
 /* Returns false if the map's counters are not those of its paths. */
 static bool add_counts(struct path_counts *pc, const struct profile_module *m,
                        const struct map_function *f)
@@ -180,7 +199,11 @@ static bool add_counts(struct path_counts *pc, const struct profile_module *m,
 	for (uint32_t i = 0; i < f->nturns; i++)
 		if (!add_turns(pc, m, f, heads[i], &counter))
 			return false;
-	return counter == f->ncounters;
+	if (f->paths == CAIRN_PATHS_RESIDUAL)
+		doubt(pc, COUNTS_PATH_PARTIAL);
+	if (f->paths != CAIRN_PATHS_PREFERRED)
+		return counter == f->ncounters;
+	return add_slots(pc, m, f, counter);
 }
 
 static int by_number(const void *a, const void *b)

@@ -40,6 +40,7 @@ struct path_counts {
 	struct path_prefix *prefixes; /* by block, segment, sum */
 	size_t nprefixes, prefixes_cap;
 	uint64_t nlost;    /* counted under no path */
+	uint64_t nother;   /* paths that were not asked for, together */
 	uint64_t nunknown; /* frames whose path nobody knows, in + out */
 	/* what is wrong with the function, COUNTS_EXACT if nothing is: that
 	 * flow is conserved is for path_counts_edges to see */

@@ -55,6 +55,7 @@ static const char *const exported[] = {
         "__cairn_core_dying",
         CAIRN_RT_JUMP,
         "__cairn_core_load",
+        "__cairn_core_register",
         "__cairn_core_slow",
         "__cairn_core_unload",
         "_Exit",
@@ -104,10 +105,17 @@ static void add_llvm(struct argv *out, const char *word)
 
 static const char *mode_word(const struct option *o)
 {
-	return xasprintf("-cairn-mode=%s%s%s%s%s%s%s",
-	                 o->paths ? "paths" : "edges", o->slow ? ",slow" : "",
-	                 o->strict ? ",strict" : "", o->all ? ",all" : "",
-	                 o->nogs ? ",nogs" : "", o->weights ? ",weights=" : "",
+	const char *mode = o->paths      ? "paths"
+	                   : o->residual ? "residual"
+	                                 : "edges";
+
+	return xasprintf("-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s", mode,
+	                 o->slow ? ",slow" : "", o->strict ? ",strict" : "",
+	                 o->all ? ",all" : "", o->nogs ? ",nogs" : "",
+	                 o->others ? ",others" : "", o->top ? ",top=" : "",
+	                 o->top ? o->top : "", o->share ? ",share=" : "",
+	                 o->share ? o->share : "",
+	                 o->weights ? ",weights=" : "",
 	                 o->weights ? o->weights : "");
 }
 
@@ -120,6 +128,8 @@ static void add_compile(struct argv *out, const struct command_tools *t,
 	add_llvm(out, mode_word(o));
 	if (o->feedback)
 		add_llvm(out, xasprintf("-cairn-feedback=%s", o->feedback));
+	if (o->interest)
+		add_llvm(out, xasprintf("-cairn-interest=%s", o->interest));
 	if (o->source_stage)
 		add_llvm(out, "-cairn-stage=source");
 	if (s->lto)
@@ -209,14 +219,15 @@ static int need_file(const char *path, struct cairn_err *err)
 
 /* The plugin will need this file for every function: better one sentence now,
  * with our exit status, than an error of clang's in each compilation. */
-static int need_profile(const char *path, struct cairn_err *err)
+static int need_profile(const char *option, const char *path,
+                        struct cairn_err *err)
 {
 	struct cairn_err why;
 	struct profile *p;
 	int rc = profile_open(&p, &path, 1, NULL, &why);
 
 	if (rc < 0)
-		return cairn_fail(err, rc, "--cairn-feedback: %s", why.text);
+		return cairn_fail(err, rc, "%s: %s", option, why.text);
 	profile_free(p);
 	return 0;
 }
@@ -252,7 +263,10 @@ static int refuse(const struct command_tools *t, const struct option *o,
 		                  "--cairn=none");
 	CAIRN_TRY(need_file(t->plugin, err));
 	if (o->feedback && s->compiles)
-		CAIRN_TRY(need_profile(o->feedback, err));
+		CAIRN_TRY(need_profile("--cairn-feedback", o->feedback, err));
+	if (o->interest && s->compiles)
+		CAIRN_TRY(need_profile(o->paths ? "prefer" : "tested",
+		                       o->interest, err));
 	return links ? need_file(t->runtime, err) : 0;
 }
 

@@ -35,26 +35,123 @@ static int take_mode(struct option *o, const char *s, size_t n,
 {
 	o->none = is(s, n, "none");
 	o->paths = is(s, n, "paths");
-	if (o->none || o->paths || is(s, n, "edges"))
+	o->residual = is(s, n, "residual");
+	if (o->none || o->paths || o->residual || is(s, n, "edges"))
 		return 0;
 	if (is(s, n, "trace") || is(s, n, "record"))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=%.*s is not built yet; this version "
-		                  "has edges, paths and none",
+		                  "has edges, paths, residual and none",
 		                  (int)n, s);
 	return cairn_fail(err, CAIRN_E_USAGE,
-	                  "--cairn=%.*s is no mode; use edges, paths or none",
+	                  "--cairn=%.*s is no mode; use edges, paths, residual "
+	                  "or none",
 	                  (int)n, s);
+}
+
+/* The value of a detail NAME=value, as a string of its own; NULL: another. */
+static char *detail_value(const char *s, size_t n, const char *name)
+{
+	size_t k = strlen(name);
+
+	if (n <= k || strncmp(s, name, k) || s[k] != '=')
+		return NULL;
+	return xstrndup(s + k + 1, n - k - 1);
+}
+
+static int take_interest(struct option *o, const char *name, const char *path,
+                         struct cairn_err *err)
+{
+	o->interest = realpath(path, NULL);
+	if (!o->interest)
+		return cairn_fail(err, CAIRN_E_ABSENT,
+		                  "%s=%s: %s; name a .cairn file of a program "
+		                  "compiled with --cairn=paths (commas in its "
+		                  "name do not work)",
+		                  name, path, strerror(errno));
+	return 0;
+}
+
+static int take_top(struct option *o, const char *value, struct cairn_err *err)
+{
+	char *end;
+
+	o->top = value;
+	errno = 0;
+	if (strtoull(value, &end, 10) == 0 || *end || errno || *value == '-')
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "top=%s is no number of paths", value);
+	return 0;
+}
+
+/* Percent, for the plugin in millionths. */
+static int take_share(struct option *o, const char *value,
+                      struct cairn_err *err)
+{
+	char *end;
+	double share = strtod(value, &end);
+
+	if (end == value || *end || !(share > 0 && share <= 100))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "share=%s is no percentage; use one above 0 "
+		                  "and up to 100",
+		                  value);
+	o->share = xasprintf("%lu", (unsigned long)(share * 10000));
+	return 0;
+}
+
+static int bad_detail(const struct option *o, const char *s, size_t n,
+                      struct cairn_err *err)
+{
+	static const char always[] = "strict, nogs, weights=heuristic and "
+	                             "weights=freq";
+
+	return cairn_fail(err, CAIRN_E_USAGE,
+	                  "--cairn=%s has no option '%.*s'; it has %s%s",
+	                  o->paths      ? "paths"
+	                  : o->residual ? "residual"
+	                                : "edges",
+	                  (int)n, s,
+	                  o->paths      ? "prefer=FILE, top=N, share=PERCENT, "
+	                                  "others, "
+	                  : o->residual ? "tested=FILE, "
+	                                : "slow, all, ",
+	                  always);
+}
+
+/* What --cairn=paths and --cairn=residual have; *taken says whether it is. */
+static int take_path_detail(struct option *o, const char *s, size_t n,
+                            bool *taken, struct cairn_err *err)
+{
+	const char *value;
+
+	*taken = true;
+	if (o->paths && (value = detail_value(s, n, "prefer")))
+		return take_interest(o, "prefer", value, err);
+	if (o->residual && (value = detail_value(s, n, "tested")))
+		return take_interest(o, "tested", value, err);
+	if (o->paths && (value = detail_value(s, n, "top")))
+		return take_top(o, value, err);
+	if (o->paths && (value = detail_value(s, n, "share")))
+		return take_share(o, value, err);
+	*taken = o->paths && is(s, n, "others");
+	o->others |= *taken;
+	return 0;
 }
 
 static int take_detail(struct option *o, const char *s, size_t n,
                        struct cairn_err *err)
 {
-	if (is(s, n, "slow") && !o->paths)
+	bool is_edges = !o->paths && !o->residual, taken;
+
+	CAIRN_TRY(take_path_detail(o, s, n, &taken, err));
+	if (taken)
+		return 0;
+	if (is(s, n, "slow") && is_edges)
 		o->slow = true;
 	else if (is(s, n, "strict"))
 		o->strict = true;
-	else if (is(s, n, "all") && !o->paths)
+	else if (is(s, n, "all") && is_edges)
 		o->all = true;
 	else if (is(s, n, "nogs"))
 		o->nogs = true;
@@ -63,12 +160,34 @@ static int take_detail(struct option *o, const char *s, size_t n,
 	else if (is(s, n, "weights=freq"))
 		o->weights = "freq";
 	else
+		return bad_detail(o, s, n, err);
+	return 0;
+}
+
+/* What does not go together. */
+static int check_details(const struct option *o, struct cairn_err *err)
+{
+	if (o->slow && o->all)
 		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "--cairn=%s has no option '%.*s'; it has %s"
-		                  "strict, nogs, weights=heuristic and "
-		                  "weights=freq",
-		                  o->paths ? "paths" : "edges", (int)n, s,
-		                  o->paths ? "" : "slow, all, ");
+		                  "--cairn=edges,slow counts blocks and all "
+		                  "counts edges; choose one");
+	if (o->residual && !o->interest)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=residual needs tested=FILE, the "
+		                  "merged path profiles of the tests");
+	if ((o->top || o->share || o->others) && !o->interest)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=paths: top, share and others are "
+		                  "about prefer=FILE, which is not there");
+	return 0;
+}
+
+int option_check(const struct option *o, struct cairn_err *err)
+{
+	if (o->source_stage && (o->paths || o->residual))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "paths are those of the optimized program; "
+		                  "leave out --cairn-stage=source");
 	return 0;
 }
 
@@ -80,7 +199,8 @@ static int take_value(struct option *o, const char *value,
 
 	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
-	o->paths = false;
+	o->paths = o->residual = o->others = false;
+	o->interest = o->top = o->share = NULL;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {
 		value += n + 1;
@@ -90,11 +210,7 @@ static int take_value(struct option *o, const char *value,
 			                  "--cairn=none takes no options");
 		CAIRN_TRY(take_detail(o, value, n, err));
 	}
-	if (o->slow && o->all)
-		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "--cairn=edges,slow counts blocks and all "
-		                  "counts edges; choose one");
-	return 0;
+	return check_details(o, err);
 }
 
 static int take_feedback(struct option *o, const char *path,

@@ -9,6 +9,8 @@ struct cairn_err;
 /* What the --cairn options ask for.  All zero is the default: edges, late. */
 struct option {
 	bool paths;           /* --cairn=paths: count paths, not edges */
+	bool residual;        /* --cairn=residual: only paths no test had */
+	bool others;          /* paths: count those not preferred one by one */
 	bool none;            /* --cairn=none: compile as clang would */
 	bool slow;            /* a counter in every block */
 	bool strict;          /* exact even after SIGKILL */
@@ -17,6 +19,9 @@ struct option {
 	bool source_stage;    /* marks before the optimizer, not after it */
 	bool verbose;         /* show the command */
 	const char *weights;  /* "heuristic", "freq", or NULL for the default */
+	const char *interest; /* prefer= or tested=: absolute path, or NULL */
+	const char *top;      /* prefer: the hottest so many, or NULL */
+	const char *share;    /* prefer: a share of the flow in percent */
 	const char *feedback; /* absolute path of an earlier profile, or NULL */
 };
 
@@ -29,5 +34,7 @@ bool option_is_ours(const char *word);
  * Fails:  CAIRN_E_USAGE; CAIRN_E_ABSENT if the feedback file is not there.
  */
 int option_take(struct option *o, const char *word, struct cairn_err *err);
+/* After the last word.  Fails: CAIRN_E_USAGE if they do not go together. */
+int option_check(const struct option *o, struct cairn_err *err);
 
 #endif /* CAIRN_DRIVER_OPTION_H */

@@ -494,6 +494,7 @@ int scan_words(struct scan *s, struct words *w, struct option *o,
 			option_alone(&st, word);
 		}
 	}
+	CAIRN_TRY(option_check(o, err));
 	s->goal = goal_of(&st);
 	s->splits_functions |= st.splits_blocks;
 	return 0;

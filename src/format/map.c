@@ -242,6 +242,7 @@ static void read_pendings(struct parser *p)
 static bool has_path_counters(const struct parser *p)
 {
 	const struct map *m = p->map;
+	uint64_t more;
 
 	for (uint32_t i = 0; i < p->f.nedges; i++)
 		if (m->edges[p->f.first_edge + i].counter != MAP_NONE)
@@ -251,10 +252,45 @@ static bool has_path_counters(const struct parser *p)
 			return false;
 	if (p->f.paths == CAIRN_PATHS_DIRECT)
 		return p->f.ncounters == p->f.npaths && !p->f.nturns;
+	more = CAIRN_TABLE_WORDS;
+	if (p->f.paths == CAIRN_PATHS_PREFERRED)
+		more += (uint64_t)p->f.slots_size + 1;
+	if (p->f.paths == CAIRN_PATHS_RESIDUAL && p->f.nturns)
+		return false;
 	/* a turn has at least one counter */
-	return p->f.ncounters >= CAIRN_TABLE_WORDS &&
-	       p->f.ncounters - CAIRN_TABLE_WORDS >= p->f.nturns &&
-	       (p->f.nturns || p->f.ncounters == CAIRN_TABLE_WORDS);
+	return p->f.ncounters >= more + p->f.nturns &&
+	       (p->f.nturns || p->f.ncounters == more);
+}
+
+/* Interesting paths; each has a slot of its own. */
+static void read_slots(struct parser *p)
+{
+	struct map *m = p->map;
+	uint64_t number = 0, size = cursor_uv(&p->c), n = cursor_uv(&p->c);
+	bool *taken;
+
+	if (size > UINT32_MAX / 16 || n > size || p->c.bad) {
+		p->c.bad = true;
+		return;
+	}
+	taken = xcalloc(size + 1, sizeof(*taken));
+	p->f.slots_size = (uint32_t)size;
+	for (uint64_t i = 0; i < n && !p->c.bad; i++) {
+		uint64_t step = cursor_uv(&p->c);
+		uint32_t slot = read_below(p, (uint32_t)size);
+
+		if ((i && !step) || step >= p->f.npaths - number || p->c.bad ||
+		    taken[slot]) {
+			p->c.bad = true;
+			break;
+		}
+		number += step;
+		taken[slot] = true;
+		VEC_RESERVE(m->slots, m->nslots, m->slots_cap);
+		m->slots[m->nslots++] = (struct map_slot){number, slot};
+	}
+	free(taken);
+	p->f.nslots = m->nslots - p->f.first_slot;
 }
 
 /* Loops that count their turns, by their heads. */
@@ -280,6 +316,7 @@ static int read_paths(struct parser *p)
 
 	p->f.first_cut = m->ncuts;
 	p->f.first_turn = m->nturns;
+	p->f.first_slot = m->nslots;
 	p->f.paths = read_below(p, CAIRN_NPATHS_KINDS);
 	if (p->f.paths != CAIRN_PATHS_NONE) {
 		p->f.npaths = cursor_uv(&p->c);
@@ -291,6 +328,8 @@ static int read_paths(struct parser *p)
 		}
 		p->f.ncuts = m->ncuts - p->f.first_cut;
 		read_turns(p);
+		if (p->f.paths == CAIRN_PATHS_PREFERRED)
+			read_slots(p);
 		read_pendings(p);
 	}
 	if (p->c.bad)
@@ -599,6 +638,7 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->far_sites, 0, m->far_sites_cap);
 	VEC_RESERVE(m->codes, 0, m->codes_cap);
 	VEC_RESERVE(m->cuts, 0, m->cuts_cap);
+	VEC_RESERVE(m->slots, 0, m->slots_cap);
 	VEC_RESERVE(m->turns, 0, m->turns_cap);
 	return m;
 }
@@ -644,6 +684,7 @@ void map_free(struct map *m)
 	free(m->far_sites);
 	free(m->codes);
 	free(m->cuts);
+	free(m->slots);
 	free(m->turns);
 	free(m);
 }

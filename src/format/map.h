@@ -84,8 +84,16 @@ struct map_function {
 	uint32_t first_cut, ncuts;   /* edges of the function */
 	uint32_t first_turn, nturns; /* loops that count their turns */
 	uint32_t turn_counter;       /* that of the first turn of the first */
+	uint32_t first_slot, nslots; /* interesting paths */
+	uint32_t slots_size;         /* counters for them */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	size_t record, record_size;          /* where the section has it */
+};
+
+/* An interesting path and the counter it has, from the first slot on. */
+struct map_slot {
+	uint64_t number;
+	uint32_t slot;
 };
 
 /* The map of one module: vectors of all functions, one after the other.  Empty
@@ -105,11 +113,13 @@ struct map {
 	uint32_t *instances; /* names, in strings */
 	uint32_t *cuts;      /* where paths are cut: edges of the function */
 	uint32_t *turns;     /* heads of loops that count their turns */
+	struct map_slot *slots;
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
-	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns;
+	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
+	        nslots;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
-	        codes_cap, cuts_cap, turns_cap;
+	        codes_cap, cuts_cap, turns_cap, slots_cap;
 };
 
 /*

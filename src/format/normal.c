@@ -67,7 +67,8 @@ int normal_module(struct profile_module *m, struct cairn_err *err)
 	for (uint32_t i = 0; i < map->nfunctions; i++) {
 		const struct map_function *f = &map->functions[i];
 
-		if (f->paths != CAIRN_PATHS_HASHED)
+		if (f->paths == CAIRN_PATHS_NONE ||
+		    f->paths == CAIRN_PATHS_DIRECT)
 			continue;
 		owners[n++] = f->counters;
 		if (m->counts)

@@ -122,19 +122,20 @@ static void local_build(struct local *l, const struct dag *d,
 
 /* --- the sums ------------------------------------------------------------ */
 
-static void local_sum(struct local *l, const struct paths *p)
+void local_sum(const struct local *l, const struct paths *p,
+               const uint64_t *value, uint64_t *sum)
 {
 	const struct dag *own = &l->paths.dag;
 	uint32_t *route = xcalloc(own->nvertices, sizeof(*route));
 
-	l->sum = xcalloc(l->paths.n, sizeof(*l->sum));
 	for (uint64_t turn = 0; turn < l->paths.n; turn++) {
 		uint32_t n = paths_route(&l->paths, turn, route);
 
+		sum[turn] = 0;
 		for (uint32_t i = 1; i < n; i++) {
 			edge_id e = l->edge[own->edges[route[i]].of];
 
-			l->sum[turn] += p->value[p->dag.edge_of[e]];
+			sum[turn] += value[p->dag.edge_of[e]];
 		}
 	}
 	free(route);
@@ -161,7 +162,8 @@ bool local_init(struct local *l, const struct paths *p, block_id head,
 		local_release(l);
 		return false;
 	}
-	local_sum(l, p);
+	l->sum = xcalloc(l->paths.n, sizeof(*l->sum));
+	local_sum(l, p, p->value, l->sum);
 	return true;
 }
 

@@ -40,6 +40,11 @@ bool local_init(struct local *l, const struct paths *p, block_id head,
                 uint64_t max);
 void local_release(struct local *l);
 
+/* The same sums of other values, one per edge of p's DAG; sum[] has room for
+ * all turns. */
+void local_sum(const struct local *l, const struct paths *p,
+               const uint64_t *value, uint64_t *sum);
+
 /* The block of g for a block of the function, CFG_NONE if it is outside. */
 block_id local_block(const struct local *l, block_id b);
 

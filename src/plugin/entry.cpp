@@ -18,6 +18,8 @@ static cl::opt<std::string> OptMode("cairn-mode", cl::Hidden,
                                     cl::desc("Cairn: what to record"));
 static cl::opt<std::string> OptFeedback("cairn-feedback", cl::Hidden,
                                         cl::desc("Cairn: measured weights"));
+static cl::opt<std::string> OptInterest("cairn-interest", cl::Hidden,
+                                        cl::desc("Cairn: paths of a profile"));
 static cl::opt<std::string> OptStage("cairn-stage", cl::Hidden,
                                      cl::init("late"),
                                      cl::desc("Cairn: late or source"));
@@ -51,17 +53,17 @@ class CairnPass : public PassInfoMixin<CairnPass>
 	{
 		if (!OptMode.empty())
 			return {OptMode.c_str(), OptFeedback.c_str(),
-			        OptStage.c_str()};
+			        OptStage.c_str(), OptInterest.c_str()};
 		auto *List = M.getNamedMetadata(PLUGIN_OPTIONS);
 		if (!List || !List->getNumOperands())
-			return {nullptr, "", ""};
+			return {nullptr, "", "", ""};
 		const MDNode *Node = List->getOperand(0);
 		auto text = [&](unsigned I) {
 			return cast<MDString>(Node->getOperand(I))
 			        ->getString()
 			        .data();
 		};
-		return {text(0), text(1), text(2)};
+		return {text(0), text(1), text(2), text(3)};
 	}
 
 	// Link-time optimization: marks go in there; leave word in the module.
@@ -76,8 +78,9 @@ class CairnPass : public PassInfoMixin<CairnPass>
 			return MDString::get(
 			        C, StringRef(S.c_str(), S.size() + 1));
 		};
-		List->addOperand(MDNode::get(
-		        C, {text(OptMode), text(OptFeedback), text(OptStage)}));
+		List->addOperand(
+		        MDNode::get(C, {text(OptMode), text(OptFeedback),
+		                        text(OptStage), text(OptInterest)}));
 	}
 
 	PreservedAnalyses run(Module &M, ModuleAnalysisManager &Manager)

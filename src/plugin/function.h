@@ -16,6 +16,8 @@ struct shim;
 /* What the command line asked for. */
 struct mode {
 	bool paths;     /* count paths, not edges */
+	bool residual;  /* paths: only those that no test had */
+	bool others;    /* paths: those not preferred one by one, too */
 	bool slow;      /* a counter in every block */
 	bool strict;    /* a call's fall-through is an edge of its own */
 	bool all;       /* a counter on every edge */
@@ -142,9 +144,15 @@ LLVMValueRef tail_call_of(LLVMBasicBlockRef block);
 /* The call behind which a block has nothing but `unreachable`, or NULL. */
 LLVMValueRef final_call_of(LLVMBasicBlockRef block);
 
-/* Numbers the paths and chooses what to do where; see path.c.  `weight` is how
- * often each edge is taken. */
-void paths_choose(struct function *fn, const uint64_t *weight);
+/*
+ * Numbers the paths and chooses what to do where; see path.c.  `weight` is how
+ * often each edge is taken.  `known` are the interesting paths, or those that
+ * are tested, or NULL.
+ */
+struct interest_function;
+void paths_choose(struct function *fn, const struct mode *mode,
+                  const struct interest_function *known,
+                  const uint64_t *weight);
 void paths_release_of(struct function *fn);
 /* Writes the operations on the path register. */
 void mark_paths(struct function *fn, const struct mode *mode);

@@ -734,6 +734,16 @@ static void mark_trips(struct marker *m)
 		}
 }
 
+void marker_keep_last_calls(struct function *fn)
+{
+	for (block_id b = 1; b < fn->g.nblocks; b++) {
+		LLVMValueRef call = final_call_of(fn->nodes[b].block);
+
+		if (call)
+			shim_keep_apart(call);
+	}
+}
+
 void mark_function(struct function *fn, const struct mode *mode)
 {
 	struct marker m;
@@ -741,6 +751,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 
 	marker_init(&m, fn, mode);
 	fn->counters = marker_declare_counters(&m, fn->ncounters);
+	marker_keep_last_calls(fn);
 	delta = marker_prologue(&m);
 	if (m.by_segment && !shim_is_not_optimized(fn->f))
 		bases_find(fn);

@@ -40,6 +40,8 @@ LLVMValueRef marker_load_delta(struct marker *m);
 /* Adds `by`, an i64, to the word at an address, in one instruction. */
 void marker_add_to(struct marker *m, LLVMValueRef at, bool in_segment,
                    LLVMValueRef by);
+/* Calls that never return have no site: each has to keep its own address. */
+void marker_keep_last_calls(struct function *fn);
 /* The place where what belongs to an edge stands; may make a block for it. */
 LLVMValueRef marker_place_of_edge(struct marker *m, edge_id e);
 /* The first and the last place of a node where its flow is inside. */

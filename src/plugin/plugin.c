@@ -14,6 +14,7 @@
 #include "plugin/function.h"
 
 #include "analysis/feedback.h"
+#include "analysis/interest.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -34,10 +35,24 @@ struct plugin {
 	struct shim *shim;
 	struct mode mode;
 	struct feedback *feedback; /* or NULL */
+	struct interest *interest; /* or NULL */
+	struct interest_options chosen;
 };
 
+/* top=N, share=N: true if it is one of these. */
+static bool parse_chosen(const char *word, struct interest_options *chosen)
+{
+	if (!strncmp(word, "top=", 4))
+		chosen->top = strtoull(word + 4, NULL, 10);
+	else if (!strncmp(word, "share=", 6))
+		chosen->share = (uint32_t)strtoul(word + 6, NULL, 10);
+	else
+		return false;
+	return true;
+}
+
 static int parse_mode(const struct plugin_options *options, struct mode *mode,
-                      struct cairn_err *err)
+                      struct interest_options *chosen, struct cairn_err *err)
 {
 	char *copy = xstrdup(options->mode), *rest = copy;
 	char *word = strsep(&rest, ",");
@@ -47,7 +62,8 @@ static int parse_mode(const struct plugin_options *options, struct mode *mode,
 	        .source = !strcmp(options->stage, "source"),
 	        .segment = true,
 	};
-	mode->paths = !strcmp(word, "paths");
+	mode->residual = !strcmp(word, "residual");
+	mode->paths = mode->residual || !strcmp(word, "paths");
 	if (strcmp(word, "edges") && !mode->paths)
 		result = cairn_fail(err, CAIRN_E_USAGE,
 		                    "cairn: unknown mode '%s'", word);
@@ -64,6 +80,10 @@ static int parse_mode(const struct plugin_options *options, struct mode *mode,
 			mode->all = true;
 		else if (!strcmp(word, "nogs"))
 			mode->segment = false;
+		else if (!strcmp(word, "others"))
+			mode->others = true;
+		else if (parse_chosen(word, chosen))
+			continue;
 		else if (!strcmp(word, "weights=heuristic"))
 			mode->heuristic = true;
 		else if (strcmp(word, "weights=freq") && word[0])
@@ -74,19 +94,25 @@ static int parse_mode(const struct plugin_options *options, struct mode *mode,
 	return result;
 }
 
+/* The source file of a function, or NULL; the caller frees it. */
+static char *file_of(const struct function *fn)
+{
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(fn->f);
+
+	return subprogram ? path_of(shim_subprogram_file(subprogram)) : NULL;
+}
+
 /* Measured counts of this function from an earlier run, or NULL. */
 static const uint64_t *measured(struct plugin *p, const struct function *fn)
 {
-	LLVMMetadataRef subprogram = LLVMGetSubprogram(fn->f);
 	const uint64_t *counts;
 	uint32_t nedges;
-	char *file = NULL;
+	char *file;
 	size_t n;
 
 	if (!p->feedback)
 		return NULL;
-	if (subprogram)
-		file = path_of(shim_subprogram_file(subprogram));
+	file = file_of(fn);
 	counts = feedback_edges(p->feedback, LLVMGetValueName2(fn->f, &n), file,
 	                        function_hash(fn), &nedges);
 	free(file);
@@ -200,12 +226,29 @@ static void choose_chords(struct plugin *p, struct function *fn)
 	free(needs_block);
 }
 
+/* Its paths in the profile that was named, NULL if it is not there. */
+static const struct interest_function *known_paths(struct plugin *p,
+                                                   const struct function *fn)
+{
+	const struct interest_function *known;
+	char *file;
+	size_t n;
+
+	if (!p->interest)
+		return NULL;
+	file = file_of(fn);
+	known = interest_find(p->interest, LLVMGetValueName2(fn->f, &n), file,
+	                      function_hash(fn));
+	free(file);
+	return known;
+}
+
 static void choose_paths(struct plugin *p, struct function *fn)
 {
 	uint64_t *flow = xcalloc(fn->g.nedges, sizeof(*flow));
 
 	weigh(p, fn, flow);
-	paths_choose(fn, flow);
+	paths_choose(fn, &p->mode, known_paths(p, fn), flow);
 	free(flow);
 }
 
@@ -333,7 +376,7 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 {
 	size_t n;
 
-	CAIRN_TRY(parse_mode(options, &p->mode, err));
+	CAIRN_TRY(parse_mode(options, &p->mode, &p->chosen, err));
 	if (p->mode.segment && shim_uses_gs(p->module))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "cairn: %s uses %%gs itself, where counts "
@@ -345,7 +388,17 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	if (p->mode.paths)
 		shim_keep_tails_apart();
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);
-	if (options->feedback[0] && !has_flag(p->module, PLUGIN_MARKED))
+	if (has_flag(p->module, PLUGIN_MARKED))
+		return CAIRN_OK;
+	if (options->interest[0]) {
+		CAIRN_TRY(interest_open(options->interest, &p->chosen,
+		                        &p->interest, err));
+		/* it says how often edges are taken, too */
+		if (!options->feedback[0])
+			return feedback_open(options->interest, &p->feedback,
+			                     err);
+	}
+	if (options->feedback[0])
 		return feedback_open(options->feedback, &p->feedback, err);
 	return CAIRN_OK;
 }
@@ -411,7 +464,7 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 		finish_module(&p);
 	else
 		run_on_module(&p);
-	if (p.feedback)
-		feedback_free(p.feedback);
+	feedback_free(p.feedback);
+	interest_free(p.interest);
 	return true;
 }

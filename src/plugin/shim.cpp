@@ -290,6 +290,11 @@ bool shim_site_constant(LLVMValueRef call, LLVMValueRef symbol, uint64_t *value)
 	return Base == unwrap(symbol);
 }
 
+void shim_keep_apart(LLVMValueRef call)
+{
+	unwrap<CallBase>(call)->addFnAttr(Attribute::NoMerge);
+}
+
 bool shim_returns_twice(LLVMValueRef call)
 {
 	return unwrap<CallBase>(call)->hasFnAttr(Attribute::ReturnsTwice);

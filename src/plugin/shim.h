@@ -71,6 +71,9 @@ LLVMValueRef shim_add_site(LLVMValueRef call, uint32_t id, LLVMValueRef value);
  * the symbol. */
 bool shim_site_constant(LLVMValueRef call, LLVMValueRef symbol,
                         uint64_t *value);
+/* Keeps the code generator from making one call of this and others alike: the
+ * probes around it tell where it is. */
+void shim_keep_apart(LLVMValueRef call);
 /* True if a call may come back more than once: setjmp, vfork. */
 bool shim_returns_twice(LLVMValueRef call);
 /* An instruction that does nothing, to keep a place. */
@@ -148,6 +151,7 @@ struct plugin_options {
 	const char *mode;     /* "edges,slow" */
 	const char *feedback; /* file, or "" */
 	const char *stage;    /* "late", "source" */
+	const char *interest; /* file, or "" */
 };
 
 enum plugin_moment {

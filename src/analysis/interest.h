@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ANALYSIS_INTEREST_H
+#define CAIRN_ANALYSIS_INTEREST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cairn_err;
+struct interest;
+
+/* Which of the paths in a profile are interesting: all, or ... */
+struct interest_options {
+	uint64_t top; /* ... the hottest so many of the program; 0: no limit */
+	/* ... the hottest that make this share of all path executions, in
+	 * millionths; 0: no limit */
+	uint32_t share;
+};
+
+/* The interesting paths of one function. */
+struct interest_function {
+	uint64_t npaths;      /* of the function */
+	uint32_t ncuts;       /* edges that were cut, for the same numbers */
+	const uint32_t *cuts; /* borrowed */
+	uint32_t n;
+	uint64_t *numbers; /* ascending */
+};
+
+/*
+ * Opens a profile for the compiler: interesting paths by function.
+ *
+ * Fails: as profile_open; CAIRN_E_MISMATCH if it has no paths.
+ */
+int interest_open(const char *path, const struct interest_options *options,
+                  struct interest **out, struct cairn_err *err);
+void interest_free(struct interest *in);
+
+/*
+ * A function is known by its name, structural hash and, if it was local in the
+ * build that ran, source file; `file` may be NULL.
+ *
+ * Returns NULL if the profile has no such function.  Borrowed.
+ */
+const struct interest_function *interest_find(const struct interest *in,
+                                              const char *name,
+                                              const char *file, uint64_t hash);
+
+#endif /* CAIRN_ANALYSIS_INTEREST_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_PLUGIN_PATH_H
+#define CAIRN_PLUGIN_PATH_H
+
+/* What path.c, which chooses, hands to path_code.c, which writes. */
+#include "graph/increments.h"
+#include "graph/local.h"
+#include "graph/paths.h"
+#include "graph/prefer.h"
+#include "plugin/function.h"
+
+/* A loop that counts its turns. */
+struct turns {
+	struct local local;
+	struct increments inc;
+	const struct increment **op; /* per edge of the loop's graph, or NULL */
+	uint32_t first;              /* counter of turn 0, if there are any */
+	bool is_held;
+	uint64_t held; /* the one turn that goes back */
+	/* what turns add to the registers, once needed */
+	LLVMValueRef table, slot_table;
+	uint64_t *slot_sum; /* per turn, if there are slots */
+	uint8_t *tested; /* residual: per turn, 1 if there is no need to look */
+	LLVMValueRef tested_table;
+};
+
+struct function_paths {
+	enum cairn_paths how;
+	struct paths paths;
+	struct increments inc;
+	const struct increment **op; /* per edge, or NULL */
+	bool has_slots;              /* and the three below */
+	struct prefer prefer;
+	struct increments slot_inc;
+	const struct increment **slot_op;
+	uint32_t slots_size;  /* a power of two */
+	uint32_t slots_first; /* counter of slot 0 */
+	bool others;          /* are counted one by one */
+	uint8_t *tested;      /* residual, few paths: per path */
+	struct turns *turns;
+	uint32_t nturns, turns_cap;
+	uint32_t *turns_of; /* per block: 0, or 1 + index */
+	edge_id *local;     /* per edge out of such a block: its name there */
+};
+
+/* Do loops that count their turns have counters for them? */
+bool counts_turns(const struct function_paths *p);
+/* Is the path one of those that have slots, or are tested? */
+bool is_tested(const struct function_paths *p, uint64_t number);
+
+#endif /* CAIRN_PLUGIN_PATH_H */
