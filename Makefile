@@ -35,7 +35,7 @@ demo: deps-demo build
 check: deps-check build
 	@tools/check $(SUITES)
 
-proof battery bench-edges bench-placement fuzz: deps-bench build
+proof battery bench-edges bench-paths bench-placement fuzz: deps-bench build
 	@tools/run-target $@
 
 fmt: deps-check
@@ -48,5 +48,5 @@ clean:
 	rm -rf $(BUILD)
 
 .NOTPARALLEL:
-.PHONY: all build demo check proof battery bench-edges bench-placement fuzz \
-	fmt install clean
+.PHONY: all build demo check proof battery bench-edges bench-paths \
+	bench-placement fuzz fmt install clean

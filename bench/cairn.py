@@ -10,6 +10,7 @@ import sys
 
 from corpus import ROOT, BenchError, run_quiet
 from measure import Variant
+from pathprofile import Paths
 
 sys.dont_write_bytecode = True
 
@@ -50,6 +51,9 @@ class Cairn:
 
     def report(self, profile):
         return json.loads(self.tool("report", "--json", profile))
+
+    def paths(self, profile):
+        return Paths(self.tool("paths", "--json", profile))
 
 
 def defined_functions(executable):

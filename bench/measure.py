@@ -270,10 +270,12 @@ def check(program, scratch, total):
 
 
 PT_LOAD = 1
+PF_X = 1
 
 
-def loaded_size(executable):
-    """Sum of the memory sizes of an executable's PT_LOAD segments."""
+def loaded_size(executable, flags=0):
+    """Sum of the memory sizes of an executable's PT_LOAD segments, of those
+    that have all of `flags`."""
     data = pathlib.Path(executable).read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise BenchError(f"{executable}: no 64-bit little-endian ELF file")
@@ -282,7 +284,8 @@ def loaded_size(executable):
     total = 0
     for i in range(count):
         at = offset + i * size
-        if struct.unpack_from("<I", data, at)[0] == PT_LOAD:
+        kind, has = struct.unpack_from("<II", data, at)
+        if kind == PT_LOAD and has & flags == flags:
             total += struct.unpack_from("<Q", data, at + 40)[0]
     return total
 

@@ -6,12 +6,15 @@ usage: decode.py [--exe FILE]... PROFILE
 
 Prints the counts of all covered functions as JSON: a list of objects with
 "name", "module", "exact", "consistent", "entries", "blocks" (counts from block
-1 on), "segments" (a list per block), "edges" and, under "lines", the counts of
-source lines.  It shares no code with the C reader and is meant to be read
+1 on), "segments" (a list per block), "edges", "paths" (null, or for a function
+that counts them: "possible", "counts" by number, "unfinished" as lists of
+block, segment, sum and frames, "lost", "unknown") and, under "lines", the
+counts of source lines.  It shares no code with the C reader and is meant to be read
 beside the specification; `decode.py --compare REPORT.json PROFILE` compares
-with `cairn report --json` and says where they differ.  A count that is not
-known is null.  Only Python's standard library is used; maps inside the file
-need the program zstd.
+with `cairn report --json`, `--compare-paths PATHS.json` with `cairn paths
+--json`, and both say where they differ.  A count that is not known is null.
+Only Python's standard library is used; maps inside the file need the program
+zstd.
 """
 import json
 import struct
@@ -112,7 +115,7 @@ class Chunk:
 
 def read_chunks(data):
     need(data[:8] == b"\x89CAIRN\r\n", "no .cairn file")
-    need(u32(data, 8) == 1, "unknown version")
+    need(u32(data, 8) == 2, "unknown version")
     need(crc32c(data[:124]) == u32(data, 124), "header checksum")
     if u32(data, 128) == 1:
         need(crc32c(data[128:188]) == u32(data, 188), "state checksum")
@@ -122,7 +125,7 @@ def read_chunks(data):
     while at < length:
         chunk = Chunk(data[:length], at)
         if not chunk.type >> 31:
-            need(1 <= chunk.type <= 5, "unknown chunk type")
+            need(1 <= chunk.type <= 6, "unknown chunk type")
             chunks.append(chunk)
         at += chunk.length
     return chunks
@@ -144,11 +147,12 @@ class Module:
     def __init__(self, chunk):
         c = Cursor(chunk.payload)
         self.number = chunk.module
-        self.base = chunk.aux0
+        self.base, self.bias = chunk.aux0, chunk.aux1
         self.build_id = c.take(struct.unpack("<I", c.take(4))[0])
         self.path = c.text()
         self.counts = [0] * chunk.n
-        self.frames = {}
+        self.frames = {}  # (kind, address, register word) -> count
+        self.tables = {}  # address of first counter -> {word: count}
         self.map = None
 
 
@@ -156,6 +160,20 @@ def read_doubts(data):
     """(counts are missing, frames are missing), as the header says."""
     state, flags, unwalked = (u32(data, at) for at in (128, 132, 160))
     return bool(flags & 8), state != 1 or bool(flags & (4 | 16) or unwalked)
+
+
+def read_tables(chunk, tables):
+    at = 0
+    need(chunk.n <= len(chunk.payload), "tables of paths cut")
+    while at + 32 <= chunk.n and u64(chunk.payload, at):
+        owner, slots = u64(chunk.payload, at), u64(chunk.payload, at + 8)
+        need(16 * slots <= chunk.n - at - 32, "table of paths cut")
+        table = tables.setdefault(owner, {})
+        for i in range(at + 32, at + 32 + 16 * slots, 16):
+            word, count = u64(chunk.payload, i), u64(chunk.payload, i + 8)
+            if count:
+                table[word] = table.get(word, 0) + count
+        at += 32 + 16 * slots
 
 
 def read_profile(data, exes):
@@ -168,14 +186,16 @@ def read_profile(data, exes):
                 counts[i] += u64(c.payload, 8 * i)
         elif c.type == 4:
             for i in range(c.n):
-                key = u64(c.payload, 16 * i)
+                slot = c.payload[24 * i : 24 * i + 24]
+                key, word, count = struct.unpack("<QQq", slot)
                 if key:
                     frames = modules[key >> 48 & 0xFFF].frames
-                    place = (key >> 60, key & (1 << 48) - 1)
-                    count = signed(u64(c.payload, 16 * i + 8))
+                    place = (key >> 60, key & (1 << 48) - 1, word)
                     frames[place] = frames.get(place, 0) + count
         elif c.type == 5:
             modules[c.module].map = unzstd(c.payload, c.aux0)
+        elif c.type == 6:
+            read_tables(c, modules[c.module].tables)
     for m in modules.values():
         if m.map is None:
             m.map = find_map(m, exes + [m.path])
@@ -223,7 +243,7 @@ class Function:
             self.read_tables(record, 48 + nblob, nsites, nprobes)
 
     def read_blob(self, c):
-        need(c.uv() == 1, "unknown map version")
+        need(c.uv() == 2, "unknown map version")
         self.flags = c.uv()
         self.name, self.reason = c.str(), c.str()
         c.take(8)
@@ -253,19 +273,45 @@ class Function:
             self.edges.append((src, dst, counter - 1 if counter else None))
             self.kinds.append(kind)
         self.sites = [(c.uv(), c.uv()) for _ in range(c.uv())]
+        self.read_paths(c)
         need(c.at == len(c.data), "bytes left in the map")
+
+    def read_paths(self, c):
+        self.how = c.uv()
+        if not self.how:
+            return
+        need(self.how in (1, 2), "unknown way to count paths")
+        self.possible = c.uv()
+        self.cuts = [c.uv() for _ in range(c.uv())]
+        self.turns = [c.uv() for _ in range(c.uv())]
+        self.pending = []  # per site: what is unfinished, and its number
+        for _ in self.sites:
+            what = c.uv()
+            need(what <= 2, "unknown kind of site")
+            number = c.sv() if what == 2 else c.uv() if what else 0
+            self.pending.append((what, number))
 
     def read_tables(self, record, at, nsites, nprobes):
         self.site_at, self.probes = [], []
         for i in range(nsites):
             offset, site = u32(record, at + 8 * i), u32(record, at + 8 * i + 4)
-            self.site_at.append((offset, self.sites[site]))
+            self.site_at.append((offset, (*self.sites[site], site)))
         at += 8 * nsites
         for i in range(nprobes):
             self.probes.append(
                 (u32(record, at + 8 * i), u32(record, at + 8 * i + 4))
             )
         self.probes.sort(key=lambda p: p[0])
+
+
+class Place:
+    """Where a frame was: at a site, or by a probe."""
+
+    def __init__(self, f, block, segment, site=None, to_come=False, edge=None):
+        self.f, self.block, self.segment = f, block, segment
+        self.site = site  # its number in the blob
+        self.to_come = to_come  # what counts the block is not behind it yet,
+        self.edge = edge  # and that of this edge neither
 
 
 class Map:
@@ -275,7 +321,7 @@ class Map:
         self.functions = []
         self.codes = []  # (address, size) of CFS1 records
         self.far = []  # (return address, site, counters)
-        self.sites = {}  # return address -> [(function, block, segment)]
+        self.sites = {}  # return address -> [Place]
 
     def add_function(self, record, seen):
         f = Function(record)
@@ -298,12 +344,13 @@ class Map:
         for f in self.functions:
             for offset, place in f.site_at:
                 at = self.sites.setdefault(f.address + offset, [])
-                at.append((f, *place))
+                at.append(Place(f, *place))
         owner = {f.counters: f for f in self.functions if f.ncounters}
         for pc, site, counters in self.far:
             need(counters in owner, "a site of no function")
             f = owner[counters]
-            self.sites.setdefault(pc, []).append((f, *f.sites[site]))
+            place = Place(f, *f.sites[site], site)
+            self.sites.setdefault(pc, []).append(place)
 
     def function_at(self, pc):
         for f in self.functions:
@@ -334,6 +381,8 @@ def read_map(data):
 
 # --- section 6: what the counts mean ----------------------------------------
 NOT_COVERED, STRICT, SOURCE = 1, 2, 8
+INDIRECT, ABNORMAL, CALL = 9, 13, 14  # kinds of edges
+ANYWHERE = 0xFFFFFFFF  # a probe behind which the block is not known
 
 
 def spot_at(f, offset):
@@ -344,6 +393,8 @@ def spot_at(f, offset):
         return 0, 0, False, None
     probe, what = before[-1]
     n = len(f.segments)
+    if what == ANYWHERE:
+        return None, probe, False, None
     if what >= 2 * n:
         return f.edges[what - 2 * n][1], probe, True, what - 2 * n
     return what % n, probe, what >= n, None
@@ -359,24 +410,25 @@ def ends_activation(f, block):
 
 def place_between(f, pc):
     """At most one place, by probes; a doubtful one marks the function."""
-    if f.flags & (NOT_COVERED | STRICT):
-        return []
-    if not f.probes:
-        f.consistent = False
+    if f.flags & NOT_COVERED or (f.flags & STRICT and not f.how):
         return []
     offset = pc - f.address
     block, probe, to_come, edge = spot_at(f, offset)
+    if not f.probes or block is None:
+        f.consistent = False
+        f.unlocated += 1
+        return []
     if not block:
         return []
-    if f.held[block]:
+    if f.held[block] and not f.how:
         f.consistent = False
     if to_come:
-        return [(f, block, 0, (edge,))]
+        return [Place(f, block, 0, None, True, edge)]
     segment = 0
-    for at, (b, s) in f.site_at:
+    for at, (b, s, _) in f.site_at:
         if b == block and probe <= at <= offset:
             segment = max(segment, s + 1)
-    return [(f, block, min(segment, len(f.segments[block]) - 1))]
+    return [Place(f, block, min(segment, len(f.segments[block]) - 1))]
 
 
 def place_call(of_map, pc):
@@ -386,7 +438,7 @@ def place_call(of_map, pc):
     if not f:
         return []
     block = spot_at(f, pc - 1 - f.address)[0]
-    if not block or ends_activation(f, block):
+    if block == 0 or (block and ends_activation(f, block)):
         return []
     return place_between(f, pc - 1)
 
@@ -402,21 +454,29 @@ def place_async(of_map, pc):
     return []
 
 
-def place_frames(of_map, frames):
+def place_frames(of_map, module):
     for f in of_map.functions:
         f.extra_in, f.extra_out, f.consistent = {}, {}, True
         f.late = []  # (edge or None, block, frames its counters lack)
-    for (kind, pc), count in frames.items():
+        f.stopped = []  # of a function that counts paths: (place, register
+        #                 or None, frames that began, frames that died)
+        f.unlocated = 0
+    for (kind, pc, word), count in module.frames.items():
         if not count:
             continue
         place = place_call if kind in (1, 3) else place_async
-        for f, block, segment, *to_come in place(of_map, pc):
-            for (edge,) in to_come:
-                by = count if kind in (1, 2) else -count
-                f.late.append((edge, block, by))
-            extra = f.extra_out if kind in (1, 2) else f.extra_in
-            key = (block, segment)
-            extra[key] = extra.get(key, 0) + count
+        ins, outs = (count, 0) if kind in (3, 4) else (0, count)
+        for at in place(of_map, pc):
+            f, key = at.f, (at.block, at.segment)
+            if f.how:
+                register = word - 1 - module.bias if f.how == 1 else word - 1
+                f.stopped.append((at, register if word else None, ins, outs))
+                continue
+            if at.to_come:
+                f.late.append((at.edge, at.block, outs - ins))
+            for extra, n in ((f.extra_in, ins), (f.extra_out, outs)):
+                if n:
+                    extra[key] = extra.get(key, 0) + n
 
 
 def block_sum(extra, block):
@@ -478,15 +538,22 @@ def known(n):
     return n if n is not None and n >= 0 else None
 
 
-def count_function(f, module):
+def count_function(f, module, frames_missing):
     first = (f.counters - module.base) // 8
 
-    balanced = solve(f, lambda c: signed(module.counts[first + c]))
+    def counter(c):
+        return signed(module.counts[first + c])
+
+    if f.how:
+        count_paths(f, module.tables.get(f.counters, {}), counter)
+        balanced = add_paths(f) or not f.consistent or frames_missing
+    else:
+        balanced = solve(f, counter)
     if balanced:
         allow_second_returns(f)
     f.consistent &= balanced
     if any(n is not None and n < 0 for n in f.edge):
-        f.consistent = False
+        f.consistent &= bool(f.how and frames_missing)
     f.blocks, f.segment_counts = [], []
     for b in range(1, len(f.segments)):
         n = f.entered[b]
@@ -498,6 +565,316 @@ def count_function(f, module):
             if n is not None:
                 n += f.extra_in.get((b, s), 0) - f.extra_out.get((b, s), 0)
         f.segment_counts.append(counts)
+
+
+# --- section 6: paths -------------------------------------------------------
+START = 0
+
+
+class Numbering:
+    """The acyclic graph of a function's paths, and the value of its edges.
+
+    edges are (source, target), kinds may be short: what is missing is of no
+    kind that matters.  Steps are (kind, which, target, value): "edge" and
+    "end" (that of an edge that ends the path) name an edge, "begin",
+    "gather", "scatter" and "stop" a block."""
+
+    def __init__(self, nblocks, edges, kinds=(), cuts=()):
+        kinds = list(kinds) + [4] * (len(edges) - len(kinds))
+        self.edges, self.kinds = edges, kinds
+        self.end, self.hub = nblocks, nblocks + 1
+        outs = [[] for _ in range(nblocks)]
+        for e, (src, _) in enumerate(edges):
+            if kinds[e] != ABNORMAL:
+                outs[src].append(e)
+        self.asked = {e for e, k in enumerate(kinds) if k in (INDIRECT, CALL)}
+        order, self.ended = self.walk(outs)
+        self.ended |= set(cuts)
+        reached = set(order)
+        begins = {edges[e][1] for e in self.ended if edges[e][0] in reached}
+        self.steps = [[] for _ in range(nblocks + 2)]
+        for b in order:
+            self.add_steps(b, outs[b])
+        for b in sorted(begins):
+            self.steps[START].append(["begin", b, b, 0])
+        targets = {edges[e][1] for e, k in enumerate(kinds) if k == INDIRECT}
+        for b in sorted(targets & begins):
+            self.steps[self.hub].append(["scatter", b, self.end, 0])
+        self.number(order + [self.hub])
+
+    def add_steps(self, b, outs):
+        for e in outs:
+            dst = self.edges[e][1]
+            if e not in self.ended:
+                self.steps[b].append(["edge", e, dst or self.end, 0])
+            elif self.kinds[e] != INDIRECT:
+                self.steps[b].append(["end", e, self.end, 0])
+        if any(self.kinds[e] == INDIRECT for e in outs):
+            self.steps[b].append(["gather", b, self.hub, 0])
+        if b != START and not self.steps[b]:
+            self.steps[b].append(["stop", b, self.end, 0])
+
+    def walk(self, outs):
+        """Reached blocks, each before those that its steps lead to, and the
+        edges that end paths."""
+        ways = [[(e, self.edges[e][1]) for e in out if e not in self.asked]
+                for out in outs]
+        for e in sorted(self.asked):
+            ways[START].append((None, self.edges[e][1]))
+        done, ended = [], set(self.asked)
+        state = {START: 1}  # 1: on the stack, 2: done
+        stack = [(START, iter(ways[START]))]
+        while stack:
+            b, rest = stack[-1]
+            for e, dst in rest:
+                if dst == START:
+                    continue
+                if dst not in state:
+                    state[dst] = 1
+                    stack.append((dst, iter(ways[dst])))
+                    break
+                if state[dst] == 1:
+                    ended.add(e)
+            else:
+                state[b] = 2
+                done.append(b)
+                stack.pop()
+        return done[::-1], ended
+
+    def number(self, order):
+        self.n = [0] * self.end + [1, 0]
+        for v in reversed(order):
+            for step in self.steps[v]:
+                step[3] = self.n[v]
+                self.n[v] += self.n[step[2]]
+
+    def step(self, v, kind, which):
+        """The step out of a vertex, None if there is none."""
+        for step in self.steps[v]:
+            if step[:2] == [kind, which]:
+                return step
+        return None
+
+    def begin(self, b):
+        """The sum with which paths begin at a block, None if none do."""
+        step = self.step(START, "begin", b)
+        return step and step[3]
+
+    def route(self, number, until=None):
+        """The steps of a path, or of its part up to a block; None if there
+        is no such path, or if it does not come to the block."""
+        v, steps = START, []
+        if not 0 <= number < self.n[START]:
+            return None
+        while v != until and v != self.end:
+            step = max((s for s in self.steps[v] if s[3] <= number
+                        and self.n[s[2]]), key=lambda s: s[3])
+            number -= step[3]
+            steps.append(step)
+            v = step[2]
+        if until is None:
+            return steps if number == 0 else None
+        return steps if v == until and number == 0 else None
+
+    def edges_of(self, steps):
+        """The edges of such a part; None if a computed goto does not lead
+        where it says."""
+        edges, gather = [], None
+        for kind, which, _, _ in steps:
+            if kind in ("edge", "end"):
+                edges.append(which)
+            elif kind == "gather":
+                gather = which
+            elif kind == "scatter":
+                for e, edge in enumerate(self.edges):
+                    if edge == (gather, which) and self.kinds[e] == INDIRECT:
+                        edges.append(e)
+                        break
+                else:
+                    return None
+        return edges
+
+    def path(self, number):
+        steps = self.route(number)
+        return None if steps is None else self.edges_of(steps)
+
+    def prefix(self, total, block):
+        """Prefixes go on along edges of value 0."""
+        steps = self.route(total, block)
+        return None if steps is None else self.edges_of(steps)
+
+    def only_prefix(self, block):
+        """The sum up to a block, if only one way leads there."""
+        total, v = 0, block
+        while v != START:
+            ways = [(u, step) for u in range(self.end)
+                    for step in self.steps[u] if step[2] == v]
+            if len(ways) != 1:
+                return None
+            v, step = ways[0]
+            total += step[3]
+        return total
+
+
+def number_function(f):
+    edges = [e[:2] for e in f.edges]
+    return Numbering(len(f.segments), edges, f.kinds, f.cuts)
+
+
+def loop_of(numbering, head):
+    """Numbers of the paths that the turns of a loop are, None for those that
+    leave it."""
+    edges = numbering.edges
+    back = [e for e in numbering.ended if edges[e][1] == head
+            and numbering.kinds[e] not in (INDIRECT, CALL)]
+    inside, work = {head}, [edges[e][0] for e in back]
+    while work:
+        b = work.pop()
+        if b not in inside:
+            inside.add(b)
+            work += [src for src, dst in edges if dst == b and src != START]
+    name = {b: i for i, b in enumerate(sorted(inside), 1)}
+    of = [e for e, (src, _) in enumerate(edges) if src in inside]
+    own = [(START, name[head])]
+    for e in of:
+        src, dst = edges[e]
+        own.append((name[src], START if dst == head else name.get(dst, START)))
+    turns = Numbering(len(inside) + 1, own)
+    for turn in range(turns.n[START]):
+        way = [of[e - 1] for e in turns.path(turn)[1:]]
+        if edges[way[-1]][1] != head:
+            yield None
+            continue
+        total = numbering.begin(head)
+        for e in way:
+            kind = "end" if e in numbering.ended else "edge"
+            total += numbering.step(edges[e][0], kind, e)[3]
+        yield total
+
+
+def count_paths(f, table, counter):
+    """Fills f.counts (by number), f.prefixes (sum, block, segment: [frames
+    that began, that died]), f.lost and f.unknown."""
+    f.numbering = number_function(f)
+    need(f.numbering.n[START] == f.possible, f.name + ": number of paths")
+    f.counts, f.prefixes, f.unknown = {}, {}, 0
+    f.lost = table.get(0, 0)
+    f.consistent &= not f.lost
+    if f.how == 1:
+        found = [(i, counter(i)) for i in range(f.possible)]
+    else:
+        found = [(word - 1, n) for word, n in table.items() if word]
+        at = 5
+        for head in f.turns:
+            for number in loop_of(f.numbering, head):
+                found.append((number, counter(at)))
+                at += 1
+        need(at == f.ncounters, f.name + ": number of counters")
+    for number, n in found:
+        if n:
+            add_path(f, number, n)
+    for at, register, ins, outs in f.stopped:
+        add_frame(f, at, register, ins, outs)
+
+
+def add_path(f, number, n):
+    if number is None or f.numbering.path(number) is None:
+        f.consistent = False
+    else:
+        f.counts[number] = f.counts.get(number, 0) + n
+
+
+def add_frame(f, at, register, ins, outs):
+    total = None
+    if at.site is not None:
+        what, number = f.pending[at.site]
+        if what == 1:
+            total = number
+        elif what == 2 and register is not None:
+            total = sum_of(f, register) + number
+        elif what == 2:
+            total = f.numbering.only_prefix(at.block)
+    elif at.edge is not None:
+        what, total = 1, take_edge(f, at.edge, outs - ins)
+    else:
+        what = 1
+        total = (f.numbering.begin(at.block) if at.to_come
+                 else f.numbering.only_prefix(at.block))
+    if what and total is None:
+        f.unknown += ins + outs
+        f.consistent = False
+        return
+    if what:
+        total &= (1 << 64) - 1
+        if f.numbering.prefix(total, at.block) is None:
+            f.consistent = False
+            return
+    both = f.prefixes.setdefault((total, at.block, at.segment), [0, 0])
+    both[0] += ins
+    both[1] += outs
+
+
+def sum_of(f, register):
+    if f.how == 2:
+        return register - 1
+    offset = signed(register - f.counters)
+    return offset // 8 if offset % 8 == 0 else -1
+
+
+def take_edge(f, e, n):
+    """The sum behind an edge that was not taken yet, None if not known."""
+    src, dst = f.edges[e][:2]
+    numbering = f.numbering
+    total = numbering.only_prefix(src)
+    if total is None or f.kinds[e] in (INDIRECT, ABNORMAL):
+        return None
+    kind = "end" if e in numbering.ended else "edge"
+    total += numbering.step(src, kind, e)[3]
+    if e in numbering.ended:
+        add_path(f, total, n)
+        return numbering.begin(dst)
+    return total
+
+
+def add_paths(f):
+    """Fills f.edge and f.entered.  Returns whether all blocks are in
+    balance."""
+    f.edge, rest = [0] * len(f.edges), [0] * len(f.segments)
+    for number, n in f.counts.items():
+        for e in f.numbering.path(number):
+            f.edge[e] += n
+    for (total, block, segment), (ins, outs) in f.prefixes.items():
+        for e in f.numbering.prefix(total, block) if total is not None else ():
+            f.edge[e] += outs - ins
+        rest[block] += ins - outs
+        for extra, n in ((f.extra_in, ins), (f.extra_out, outs)):
+            key = (block, segment)
+            extra[key] = extra.get(key, 0) + n
+    for (src, dst, _), n in zip(f.edges, f.edge):
+        rest[src] -= n
+        rest[dst] += n
+    for e, (src, _, _) in enumerate(f.edges):
+        if f.kinds[e] == ABNORMAL:
+            f.edge[e], rest[src] = rest[src], 0
+    f.entered = [0] * len(f.segments)
+    for (_, dst, _), n in zip(f.edges, f.edge):
+        f.entered[dst] += n
+    return not any(rest[1:])
+
+
+def paths_json(f):
+    if not f.how:
+        return None
+    unfinished = [[block, segment, total, outs - ins] for
+                  (total, block, segment), (ins, outs) in f.prefixes.items()
+                  if total is not None and ins != outs]
+    return {
+        "possible": f.possible,
+        "counts": {str(k): n for k, n in sorted(f.counts.items()) if n},
+        "unfinished": sorted(unfinished),
+        "lost": f.lost,
+        "unknown": f.unknown,
+    }
 
 
 def add_lines(f, lines):
@@ -518,11 +895,11 @@ def decode(data, exes):
     counts_missing, frames_missing = read_doubts(data)
     for module in read_profile(data, exes):
         of_map = read_map(module.map)
-        place_frames(of_map, module.frames)
+        place_frames(of_map, module)
         for f in of_map.functions:
             if f.flags & NOT_COVERED or len(f.segments) < 2:
                 continue
-            count_function(f, module)
+            count_function(f, module, frames_missing)
             add_lines(f, lines)
             doubt = counts_missing or (
                 frames_missing and not f.flags & STRICT
@@ -537,6 +914,7 @@ def decode(data, exes):
                     "blocks": f.blocks,
                     "segments": f.segment_counts,
                     "edges": [known(e) for e in f.edge],
+                    "paths": paths_json(f),
                 }
             )
     return {
@@ -569,29 +947,70 @@ def simplify(report):
     return {"functions": functions, "lines": sorted(lines, key=str)}
 
 
-def compare(mine, theirs):
+def compare_lists(part, mine, theirs):
     differences = 0
-    mine["lines"].sort(key=str)
-    for part in ("functions", "lines"):
-        a = sorted(json.dumps(x, sort_keys=True) for x in mine[part])
-        b = sorted(json.dumps(x, sort_keys=True) for x in theirs[part])
-        for x in sorted(set(a) ^ set(b)):
-            print("decode.py" if x in a else "cairn", part, x)
-            differences += 1
-        if len(a) != len(b):
-            print(f"{part}: {len(a)} against {len(b)}")
-            differences += 1
+    a = sorted(json.dumps(x, sort_keys=True) for x in mine)
+    b = sorted(json.dumps(x, sort_keys=True) for x in theirs)
+    for x in sorted(set(a) ^ set(b)):
+        print("decode.py" if x in a else "cairn", part, x)
+        differences += 1
+    if len(a) != len(b):
+        print(f"{part}: {len(a)} against {len(b)}")
+        differences += 1
     return differences
 
 
+def compare(result, report):
+    mine, theirs = [], simplify(report)
+    for f in result["functions"]:
+        mine.append({key: f[key] for key in f if key != "paths"})
+    result["lines"].sort(key=str)
+    return compare_lists("functions", mine, theirs["functions"]) + (
+        compare_lists("lines", result["lines"], theirs["lines"])
+    )
+
+
+def simplify_paths(listed):
+    functions = []
+    for f in listed["functions"]:
+        unfinished = [
+            [u["block"], u["segment"], int(u["sum"]), int(u["frames"])]
+            for u in f["unfinished"]
+        ]
+        counts = {str(p["number"]): int(p["count"]) for p in f["paths"]}
+        functions.append(
+            {
+                "name": f["name"],
+                "exact": f["exact"],
+                "possible": int(f["possible"]),
+                "counts": counts,
+                "unfinished": sorted(unfinished),
+                "lost": f["lost"],
+                "unknown": f["unknown"],
+            }
+        )
+    return functions
+
+
+def compare_paths(result, listed):
+    """Functions that ran no path are in no list."""
+    mine = []
+    for f in result["functions"]:
+        paths = f["paths"]
+        if paths and (paths["counts"] or paths["unfinished"]):
+            mine.append({"name": f["name"], "exact": f["exact"], **paths})
+    return compare_lists("paths", mine, simplify_paths(listed))
+
+
 def main(args):
-    exes, report = [], None
+    exes, comparisons = [], []
+    kinds = {"--compare": compare, "--compare-paths": compare_paths}
     while args and args[0].startswith("--"):
-        option, value, *args = args
+        option, value, *args = args if len(args) > 1 else args + [None]
         if option == "--exe":
             exes.append(value)
-        elif option == "--compare":
-            report = value
+        elif option in kinds:
+            comparisons.append((kinds[option], value))
         else:
             args = []
     if len(args) != 1:
@@ -603,12 +1022,14 @@ def main(args):
     except (OSError, Damaged, ValueError, KeyError, struct.error) as e:
         print(f"decode.py: {args[0]}: {e}", file=sys.stderr)
         return 2
-    if report is None:
+    if not comparisons:
         json.dump(result, sys.stdout, indent=1)
         print()
         return 0
-    with open(report) as f:
-        differences = compare(result, simplify(json.load(f)))
+    differences = 0
+    for how, path in comparisons:
+        with open(path) as f:
+            differences += how(result, json.load(f))
     print(f"{len(result['functions'])} functions, {differences} differences")
     return 1 if differences else 0
 

@@ -9,10 +9,13 @@
     CAIRN_BIN               directory of cairn and cairn-cc
 
 csmith writes a program from each seed.  It is built plain, with
---cairn=edges and with --cairn=edges,all, at a level of optimization that the
-seed selects, and run.  A program whose plain build does not end in time tells
-nothing and is left out, as is one that csmith cannot write, and one that ends
-without its checksum: it loops forever, which lets the optimizer do anything.
+--cairn=edges, with --cairn=edges,all and with --cairn=paths, at a level of
+optimization that the seed selects, and run.  Edge counts that follow from
+paths must be those of the edges build in every function whose graph is the
+same in both; how many that were is on a line of its own.  A program whose
+plain build does not end in time tells nothing and is left out, as is one that
+csmith cannot write, and one that ends without its checksum: it loops forever,
+which lets the optimizer do anything.
 The number of programs counts those that were compared.  The last line is
 RESULT csmith programs=N mismatches=M; exit status 1 unless M is 0 and N is not.
 """
@@ -27,7 +30,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "programs"))
 from profiles import (Broken, CAIRN_CC, call,  # noqa: E402
-                      check, differences, read)
+                      check, counts_differ, differences, read)
 
 LEVELS = ("-O2", "-O0", "-O1", "-O3", "-Os")
 SEEDS = range(1, 31)
@@ -74,7 +77,31 @@ def execute(exe, directory, limit):
     return done.returncode, done.stdout, done.stderr
 
 
+def path_differences(edges, paths):
+    """What differs, as sentences, and how many functions that ran have the
+    same graph in both builds, and how many another one."""
+    said, same, other = [], 0, 0
+    said += ["%s is in one build only" % key[1]
+             for key in edges.keys() ^ paths.keys()]
+    for key in edges.keys() & paths.keys():
+        a, b = paths[key], edges[key]
+        if not a.covered or not b.covered:
+            continue
+        if not a.exact:
+            said.append("%s is not exact" % a.name)
+        elif a.entries != b.entries:
+            said.append("%s: %s entries, not %s" % (a.name, a.entries,
+                                                    b.entries))
+        elif [e[:3] for e in a.edges] == [e[:3] for e in b.edges]:
+            same += bool(a.entries)
+            said += counts_differ(a, b)
+        else:
+            other += bool(a.entries)
+    return said, same, other
+
+
 def compare(seed, directory, includes):
+    """How many functions were compared by their paths, and how many not."""
     source = os.path.join(directory, "program.c")
     generate(seed, source)
     flags = [LEVELS[seed % len(LEVELS)], *includes]
@@ -88,7 +115,7 @@ def compare(seed, directory, includes):
     if b"checksum = " not in plain[1]:
         raise Useless
     profiles = []
-    for mode in ("edges", "edges,all"):
+    for mode in ("edges", "edges,all", "paths"):
         exe = os.path.join(directory, mode.replace(",", "-"))
         build([CAIRN_CC, "--cairn=" + mode], flags, source, exe)
         try:
@@ -102,25 +129,30 @@ def compare(seed, directory, includes):
         profiles.append(read(exe + ".cairn"))
     if not any(f.name == "main" and f.entries for f in profiles[0].values()):
         raise Broken("main was never entered")
-    said = differences(*profiles)
+    said = differences(*profiles[:2])
     if said:
         raise Broken("; ".join(said[:3]))
+    said, same, other = path_differences(profiles[0], profiles[2])
+    if said:
+        raise Broken("paths: " + "; ".join(said[:3]))
+    return same, other
 
 
 def one(seed, scratch, keep, includes):
-    """"ok", "useless" or the reason of a mismatch."""
+    """"ok", "useless" or the reason of a mismatch; functions compared by
+    their paths, and not compared."""
     directory = os.path.join(scratch, str(seed))
     os.makedirs(directory)
-    verdict = "ok"
+    verdict, compared = "ok", (0, 0)
     try:
-        compare(seed, directory, includes)
+        compared = compare(seed, directory, includes)
     except Useless:
         verdict = "useless"
     except Broken as broken:
         verdict = str(broken)
     if verdict in ("ok", "useless") or not keep:
         shutil.rmtree(directory, ignore_errors=True)
-    return verdict
+    return verdict, *compared
 
 
 def main():
@@ -135,13 +167,15 @@ def main():
     scratch = options.keep or tempfile.mkdtemp(prefix="cairn-csmith-")
     os.makedirs(scratch, exist_ok=True)
     os.environ["TMPDIR"] = scratch  # what a crashing compiler leaves
-    programs = mismatches = 0
+    programs = mismatches = compared = others = 0
     try:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for seed, verdict in zip(seeds, pool.map(
+            for seed, (verdict, same, other) in zip(seeds, pool.map(
                     lambda s: one(s, scratch, options.keep, includes),
                     seeds)):
                 programs += verdict != "useless"
+                compared += same
+                others += other
                 if verdict not in ("ok", "useless"):
                     mismatches += 1
                     print("FAIL seed %d (%s): %s" % (
@@ -150,10 +184,12 @@ def main():
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
+    print("paths: functions with the same graph=%d with another=%d" % (
+        compared, others))
     print("csmith: %d passed, %d failed" % (programs - mismatches,
                                             mismatches))
     print("RESULT csmith programs=%d mismatches=%d" % (programs, mismatches))
-    return 0 if programs and not mismatches else 1
+    return 0 if programs and compared and not mismatches else 1
 
 
 if __name__ == "__main__":

@@ -109,7 +109,8 @@ for level in 0 1 2 3 s z g; do s "-O$level" "-O$level"; done
 s "-g" -g -O2
 for own in --cairn=edges,slow --cairn=edges,all --cairn=edges,strict \
 	--cairn=edges,weights=heuristic --cairn=edges,weights=freq \
-	--cairn-stage=source; do
+	--cairn-stage=source --cairn=paths --cairn=paths,strict \
+	--cairn=paths,nogs --cairn=paths,weights=freq; do
 	s "$own" -O2
 done
 ok "pack" "$cairn" pack -o old.cairn out.cairn

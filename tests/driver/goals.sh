@@ -136,12 +136,26 @@ hasnt "a shared object from objects" -fPIC -shared a.o
 has "nogs" -cairn-mode=edges,nogs --cairn=edges,nogs -c a.c
 has "all" -cairn-mode=edges,all --cairn=edges,all -c a.c
 has "weights" -cairn-mode=edges,weights=freq --cairn=edges,weights=freq -c a.c
+has "paths" -cairn-mode=paths --cairn=paths -c a.c
+has "paths link the runtime" "$runtime" --cairn=paths a.o
+has "paths, strict" -cairn-mode=paths,strict --cairn=paths,strict -c a.c
+has "paths, nogs" -cairn-mode=paths,nogs --cairn=paths,nogs -c a.c
+has "paths, both" -cairn-mode=paths,strict,nogs --cairn=paths,nogs,strict \
+	-c a.c
+has "paths, weights" -cairn-mode=paths,weights=freq \
+	--cairn=paths,weights=freq -c a.c
+has "paths after edges" -cairn-mode=paths --cairn=edges,slow --cairn=paths \
+	-c a.c
+has "edges after paths" -cairn-mode=edges,all --cairn=paths \
+	--cairn=edges,all -c a.c
+has "paths of the last stage" -cairn-mode=paths --cairn-stage=source \
+	--cairn-stage=late --cairn=paths -c a.c
 has "the last --cairn wins" -cairn-mode=edges --cairn=edges,slow \
 	--cairn=edges -c a.c
 has "stage" -cairn-stage=source --cairn-stage=source -c a.c
 hasnt "stage late" -cairn-stage=source --cairn-stage=source \
 	--cairn-stage=late -c a.c
-cp "$root/tests/fuzz/corpus/container/v1-closed.cairn" old.cairn
+cp "$root/tests/fuzz/corpus/container/v2-closed.cairn" old.cairn
 has "feedback is made absolute" "-cairn-feedback=$(pwd -P)/old.cairn" \
 	--cairn-feedback=old.cairn -c a.c
 has "lto compile" -cairn-lto -flto -c a.c
@@ -166,7 +180,13 @@ $runtime"
 
 refuses "unknown mode" "no mode" "$cc" --cairn=nonsense -c a.c
 refuses "empty mode" "no mode" "$cc" --cairn= -c a.c
-refuses "paths" "not built yet" "$cc" --cairn=paths -c a.c
+refuses "paths,slow" "no option 'slow'" "$cc" --cairn=paths,slow -c a.c
+refuses "paths,all" "no option 'all'" "$cc" --cairn=paths,all -c a.c
+refuses "paths, nothing" "no option ''" "$cc" --cairn=paths, -c a.c
+refuses "paths at the source" "leave out --cairn-stage" "$cc" --cairn=paths \
+	--cairn-stage=source -c a.c
+refuses "paths, turned around" "leave out --cairn-stage" "$cc" \
+	--cairn-stage=source --cairn=paths -c a.c
 refuses "trace" "not built yet" "$cc" --cairn=trace -c a.c
 refuses "record" "not built yet" "$cc" --cairn=record -c a.c
 refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c
@@ -176,7 +196,7 @@ refuses "option" "no option of cairn-cc" "$cc" --cairn-quick -c a.c
 refuses "bare --cairn" "no option of cairn-cc" "$cc" --cairn -c a.c
 refuses "stage" "no stage" "$cc" --cairn-stage=early -c a.c
 refuses "feedback" "No such file" "$cc" --cairn-feedback=absent.cairn -c a.c
-for bad in v1-truncated v1-flipped v2-future v1-no-map; do
+for bad in v2-truncated v2-flipped v3-future v2-no-map; do
 	cp "$root/tests/fuzz/corpus/container/$bad.cairn" .
 	refuses "feedback $bad" "feedback: $(pwd -P)/$bad.cairn: " "$cc" \
 		--cairn-feedback=$bad.cairn -c a.c

@@ -103,6 +103,14 @@ def lines(path):
     return parse_lcov(call([CAIRN, "report", "--lcov", path]))
 
 
+def doubtful_lines(path):
+    """{(base name of the source, line)} that the report does not vouch for."""
+    document = json.loads(call([CAIRN, "report", "--json", path]))
+    return {(os.path.basename(source["file"]), line["line"])
+            for source in document["sources"] for line in source["lines"]
+            if not line.get("consistent", True)}
+
+
 def parse_lcov(text):
     """{(base name of the source, line): count} of the DA records."""
     counts = collections.Counter()

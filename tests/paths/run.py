@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Path counts against a log of all blocks.
+
+    run.py                   the programs beside this, and 200 random functions
+    run.py --count N         N random functions
+    run.py --seed S          others
+    run.py --keep DIR        leave everything in DIR
+    CAIRN_BIN                directory of cairn and cairn-cc
+
+A program writes down every block that it executes (log.h).  This script takes
+the control-flow graph from the map, finds the edges that each activation took
+from block to block, groups them into paths as docs/FORMAT.md defines these, by
+the code of tools/decode.py, and compares with `cairn paths --json`: number,
+count, blocks and edges of every path, and the prefix of every path that was
+left unfinished.  For that programs are not optimized: every line of the log is
+in one block.
+
+The same programs, optimized in several ways, must have the edge counts of an
+`edges` build.  The last lines say how much was compared.
+"""
+import argparse
+import array
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import generate
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(TESTS, "programs"))
+sys.path.insert(0, os.path.join(os.path.dirname(TESTS), "tools"))
+import decode  # noqa: E402
+from profiles import (Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call,  # noqa: E402
+                      check, read)
+
+PROGRAMS = ("nest.c", "gotos.c", "irreducible.c", "recursion.c", "leave.c",
+            "threads.c", "throw.cpp")
+BATCH = 50                   # random functions in one program
+# Not optimized, but the plugin may take it for optimized: it then lets loops
+# count their turns, and holds counts in registers.
+OPTIMIZABLE = ("-O0", "-Xclang", "-disable-O0-optnone")
+LEVELS = ("-O1", "-O2", "-Os", "-O3")
+TIMEOUT = 60
+
+# log.h has the same numbers.
+RETURN, RESUME, AGAIN = range(1 << 30, (1 << 30) + 3)
+OUTSIDE = 0
+KIND_RETURN, KIND_NORETURN, KIND_RESUME = 1, 2, 3  # of edges: docs/FORMAT.md
+
+
+class Graph:
+    """A function of the map, and how the log becomes edges of it."""
+
+    def __init__(self, of_map, listed, source, lines):
+        self.name, self.listed = of_map.name, listed
+        self.edges = [e[:2] for e in of_map.edges]
+        self.kinds = of_map.kinds
+        self.numbering = decode.number_function(of_map)
+        self.nloops = len(of_map.turns)
+        self.block_of = self.find_lines(of_map, source, lines)
+        self.speaking = {OUTSIDE, *self.block_of.values()}
+        self.first_line = {}                     # of each such block
+        for line in sorted(self.block_of, reverse=True):
+            self.first_line[self.block_of[line]] = line
+        self.outs = collections.defaultdict(list)
+        for e, (src, _) in enumerate(self.edges):
+            self.outs[src].append(e)
+        self.ways = {}
+        self.counts = collections.Counter()      # by number
+        self.routes = {}                         # number: (begin, edges)
+        self.unfinished = collections.Counter()  # by block and sum
+
+    def find_lines(self, of_map, source, lines):
+        """The block of each line that logs."""
+        block_of = {}
+        for block, segments in enumerate(of_map.segments):
+            for _, file, line in (x for s in segments for x in s):
+                if os.path.basename(file) != source or line not in lines:
+                    continue
+                if block_of.setdefault(line, block) != block:
+                    raise Broken("%s: line %d is in several blocks" % (
+                        self.name, line))
+        return block_of
+
+    def way(self, src, dst, last=None):
+        """The edges from one block of the log to the next, through blocks
+        that log nothing: the only such way."""
+        key = (src, dst, last)
+        if key not in self.ways:
+            found = [w for w in self.silent(src, dst, ())
+                     if last is None or self.kinds[w[-1]] == last]
+            if len(found) != 1:
+                raise Broken("%s: %d ways from block %d to block %d" % (
+                    self.name, len(found), src, dst))
+            self.ways[key] = found[0]
+        return self.ways[key]
+
+    def silent(self, src, dst, so_far):
+        for e in self.outs[src]:
+            to = self.edges[e][1]
+            if to == dst:
+                yield [*so_far, e]
+            elif to not in self.speaking and len(so_far) < 20:
+                yield from self.silent(to, dst, (*so_far, e))
+
+
+class Activation:
+    """One run of a function, as the log tells it."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.block, self.total = OUTSIDE, 0
+        self.begin, self.edges, self.is_over = OUTSIDE, [], False
+
+    def take(self, e):
+        numbering = self.graph.numbering
+        src, dst = self.graph.edges[e]
+        self.edges.append(e)
+        self.block = dst
+        if e not in numbering.ended:
+            self.total += numbering.step(src, "edge", e)[3]
+            if dst == OUTSIDE:
+                self.finish()
+            return
+        if self.graph.kinds[e] == decode.INDIRECT:
+            self.total += numbering.step(src, "gather", src)[3]
+            self.total += numbering.step(numbering.hub, "scatter", dst)[3]
+        else:
+            self.total += numbering.step(src, "end", e)[3]
+        self.finish()
+        self.start(dst)
+
+    def start(self, block):
+        self.begin, self.edges = block, []
+        self.block, self.total = block, self.graph.numbering.begin(block)
+
+    def finish(self):
+        graph = self.graph
+        graph.counts[self.total] += 1
+        if self.total not in graph.routes:
+            graph.routes[self.total] = self.begin, tuple(self.edges)
+
+    def die(self, frames=1):
+        self.graph.unfinished[self.block, self.total] += frames
+
+    def event(self, what):
+        graph = self.graph
+        if what in (RETURN, RESUME):
+            kind = KIND_RETURN if what == RETURN else KIND_RESUME
+            way = graph.way(self.block, OUTSIDE, kind)
+            self.is_over = True
+        elif what == AGAIN:
+            # the frame of the setjmp is not where it was, and is there again
+            self.die()
+            (block,) = {graph.edges[e][1] for e, kind in enumerate(graph.kinds)
+                        if kind == decode.CALL}
+            self.start(block)
+            self.die(-1)
+            return
+        else:
+            block = graph.block_of[what]
+            if what != graph.first_line[block] and block == self.block:
+                return
+            way = graph.way(self.block, block)
+        for e in way:
+            self.take(e)
+
+    def end(self):
+        """No more of it in the log: it died, or in a call that the compiler
+        knows not to return."""
+        if self.is_over:
+            return
+        outs = self.graph.outs[self.block]
+        if len(outs) == 1 and self.graph.kinds[outs[0]] == KIND_NORETURN:
+            self.take(outs[0])
+        else:
+            self.die()
+
+
+def read_log(path):
+    """{activation: [what, ...]}"""
+    lives = collections.defaultdict(list)
+    size = os.path.getsize(path) // 8
+    with open(path, "rb") as f:
+        for thread in range(8):
+            f.seek(thread * size)
+            while block := f.read(1 << 16):
+                words = array.array("I", block)
+                for i in range(0, len(words), 2):
+                    if not words[i]:
+                        break
+                    lives[words[i]].append(words[i + 1])
+                else:
+                    continue
+                break
+    return lives
+
+
+def group(graphs, lives):
+    """Fills counts and unfinished of all functions from the log."""
+    owner = {line: g for g in graphs for line in g.block_of}
+    for life in lives.values():
+        activation = Activation(owner[life[0]])
+        for what in life:
+            activation.event(what)
+        activation.end()
+
+
+def describe(graph, begin, edges):
+    """Blocks of a path, as the JSON has them."""
+    blocks = [begin] if begin != OUTSIDE else []
+    for e in edges[:-1]:
+        blocks.append(graph.edges[e][1])
+    return blocks
+
+
+def compare_function(graph):
+    """Sentences about what differs."""
+    listed, said = graph.listed, []
+    if not listed["exact"] or listed["lost"] or listed["unknown"]:
+        said.append("is not exact: %s" % listed["reason"])
+    if int(listed["possible"]) != graph.numbering.n[0]:
+        said.append("has %d paths, not %s" % (
+            graph.numbering.n[0], listed["possible"]))
+    theirs = {int(p["number"]): p for p in listed["paths"]}
+    for number in sorted(theirs.keys() | graph.counts.keys()):
+        count = int(theirs[number]["count"]) if number in theirs else 0
+        if count != graph.counts[number]:
+            said.append("path %d ran %d times, counted %d" % (
+                number, graph.counts[number], count))
+            continue
+        begin, edges = graph.routes[number]
+        if tuple(theirs[number]["edges"]) != edges or (
+                theirs[number]["blocks"] != describe(graph, begin, edges)):
+            said.append("path %d: edges %s, not %s" % (
+                number, theirs[number]["edges"], list(edges)))
+    found = collections.Counter()
+    for u in listed["unfinished"]:
+        found[u["block"], int(u["sum"])] += int(u["frames"])
+    for key in found.keys() | graph.unfinished.keys():
+        if found[key] != graph.unfinished[key]:
+            said.append("block %d, sum %d: %d unfinished, counted %d" % (
+                *key, graph.unfinished[key], found[key]))
+    return ["%s: %s" % (graph.name, s) for s in said]
+
+
+class Tally:
+    def __init__(self):
+        self.passed = self.failed = 0
+        self.numbers = collections.Counter()
+
+    def result(self, name, said):
+        if said:
+            self.failed += 1
+            print("FAIL %s: %s%s" % (name, "; ".join(said[:3]),
+                                     "; ..." if len(said) > 3 else ""),
+                  flush=True)
+        else:
+            self.passed += 1
+
+    def add(self, graphs):
+        n = self.numbers
+        for g in graphs:
+            n["functions"] += 1
+            n["hashed"] += g.listed["table"] == "hashed"
+            n["cut"] += bool(g.listed["cuts"])
+            n["loops"] += g.nloops
+            n["paths"] += len(g.counts)
+            n["executions"] += sum(g.counts.values())
+            n["unfinished"] += sum(abs(k) for k in g.unfinished.values())
+
+
+def build(source, mode, flags, exe):
+    compiler = CAIRN_CXX if source.endswith(".cpp") else CAIRN_CC
+    call([compiler, "--cairn=" + mode, *flags, "-g", "-w", "-pthread",
+          "-D_GNU_SOURCE", source, "-o", exe])
+    profile, log = exe + ".cairn", exe + ".log"
+    if os.path.exists(profile):
+        os.remove(profile)
+    env = dict(os.environ, CAIRN_OUT=profile, PATHS_LOG=log)
+    try:
+        status = subprocess.run([exe], env=env, timeout=TIMEOUT,
+                                check=False).returncode
+    except subprocess.TimeoutExpired:
+        raise Broken("the program does not end") from None
+    if status:
+        raise Broken("%s: status %d" % (mode, status))
+    check(profile)
+    return profile, log
+
+
+def find_graphs(source, profile):
+    """The functions of the map that log their blocks."""
+    listed = json.loads(call([CAIRN, "paths", "--json", profile]))
+    by_name = {f["name"]: f for f in listed["functions"]}
+    with open(source, encoding="ascii") as f:
+        lines = {n for n, text in enumerate(f, 1) if re.search(r"\bAT;", text)}
+    with open(profile, "rb") as f:
+        (module,) = decode.read_profile(f.read(), [])
+    graphs = [Graph(f, by_name.get(f.name), os.path.basename(source), lines)
+              for f in decode.read_map(module.map).functions if f.how]
+    return [g for g in graphs if g.block_of]
+
+
+def against_log(source, exe, tally, flags=("-O0",), mode="paths"):
+    profile, log = build(source, mode, flags, exe)
+    graphs = find_graphs(source, profile)
+    group(graphs, read_log(log))
+    os.remove(log)
+    graphs = [g for g in graphs if g.listed or g.counts or g.unfinished]
+    said = ["%s is not in the list" % g.name for g in graphs if not g.listed]
+    if said:
+        return said
+    tally.add(graphs)
+    return [s for g in graphs for s in compare_function(g)]
+
+
+def against_edges(source, exe, flags, tally):
+    """Edge counts of the two builds, function by function; those that the
+    optimizer treats differently, once paths are counted, cannot be
+    compared."""
+    profiles = []
+    for mode in ("paths", "edges"):
+        profile, log = build(source, mode, flags, "%s-%s" % (exe, mode))
+        os.remove(log)
+        profiles.append(read(profile))
+    said, compared, theirs = [], 0, profiles[1]
+    for key, f in profiles[0].items():
+        if not f.exact:
+            said.append(f.name + " is not exact")
+        g = theirs.get(key)
+        if not g or [e[:3] for e in f.edges] != [e[:3] for e in g.edges]:
+            continue
+        compared += bool(f.entries)
+        if f.edges != g.edges:
+            x, y = next((x, y) for x, y in zip(f.edges, g.edges) if x != y)
+            said.append("%s: edge %d -> %d (%s) has %s, not %s" % (
+                f.name, *x, y[3]))
+    if not compared:
+        said.append("no function could be compared")
+    tally.numbers["against_edges"] += compared
+    return said
+
+
+def attempt(tally, name, how, *args):
+    try:
+        said = how(*args)
+    except Broken as broken:
+        said = [str(broken)]
+    tally.result(name, said)
+
+
+def programs(scratch, tally):
+    for name in PROGRAMS:
+        source = os.path.join(HERE, name)
+        exe = os.path.join(scratch, name.replace(".", "_"))
+        for i, (mode, flags) in enumerate((
+                ("paths", ("-O0",)), ("paths", OPTIMIZABLE),
+                ("paths,nogs", ("-O0",)))):
+            attempt(tally, "/".join((name, mode, *flags)), against_log,
+                    source, "%s%d" % (exe, i), tally, flags, mode)
+        attempt(tally, name + "/-O2", against_edges, source, exe + "-O2",
+                ("-O2",), tally)
+
+
+def random_functions(count, seed, scratch, tally):
+    for i in range(0, count, BATCH):
+        source = os.path.join(scratch, "random%d.c" % i)
+        with open(source, "w", encoding="ascii") as f:
+            f.write(generate.write(seed * 1000003 + i, min(BATCH, count - i),
+                                   os.path.join(HERE, "log.h")))
+        name = "random/%d..%d" % (i, min(i + BATCH, count) - 1)
+        exe = os.path.join(scratch, "random%d" % i)
+        attempt(tally, name, against_log, source, exe, tally)
+        attempt(tally, name + "/loops", against_log, source, exe + "-loops",
+                tally, OPTIMIZABLE)
+        level = LEVELS[i // BATCH % len(LEVELS)]
+        attempt(tally, name + "/" + level, against_edges, source,
+                exe + level, (level,), tally)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Path counts and block logs.")
+    parser.add_argument("--count", type=int, default=200, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--keep", metavar="DIR")
+    options = parser.parse_args()
+    scratch = options.keep or tempfile.mkdtemp(prefix="cairn-paths-")
+    os.makedirs(scratch, exist_ok=True)
+    os.environ["TMPDIR"] = scratch  # what a crashing compiler leaves
+    tally = Tally()
+    try:
+        programs(scratch, tally)
+        random_functions(options.count, options.seed, scratch, tally)
+    finally:
+        if not options.keep:
+            shutil.rmtree(scratch, ignore_errors=True)
+    for key in ("against_edges", "cut", "hashed", "loops", "unfinished"):
+        if not tally.numbers[key]:
+            tally.result("coverage", ["nothing was compared of: " + key])
+    print("compared: " + " ".join("%s=%d" % item for item in
+                                  sorted(tally.numbers.items())))
+    print("paths-log: %d passed, %d failed" % (tally.passed, tally.failed))
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
