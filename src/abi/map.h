@@ -117,7 +117,7 @@
  * turns counts the path that begins at its head and is turn i.
  * PREFERRED: as HASHED, but interesting paths have counters, their slots.
  * RESIDUAL: as HASHED, but only paths that no test had are counted; no loop has
- * counters, no site a register.
+ * counters, no site a register, and where all are tested there are no words.
  */
 enum cairn_paths {
 	CAIRN_PATHS_NONE = 0,

@@ -199,8 +199,10 @@ static bool add_counts(struct path_counts *pc, const struct profile_module *m,
 	for (uint32_t i = 0; i < f->nturns; i++)
 		if (!add_turns(pc, m, f, heads[i], &counter))
 			return false;
-	if (f->paths == CAIRN_PATHS_RESIDUAL)
+	if (f->paths == CAIRN_PATHS_RESIDUAL) {
 		doubt(pc, COUNTS_PATH_PARTIAL);
+		return true;
+	}
 	if (f->paths != CAIRN_PATHS_PREFERRED)
 		return counter == f->ncounters;
 	return add_slots(pc, m, f, counter);

@@ -255,8 +255,9 @@ static bool has_path_counters(const struct parser *p)
 	more = CAIRN_TABLE_WORDS;
 	if (p->f.paths == CAIRN_PATHS_PREFERRED)
 		more += (uint64_t)p->f.slots_size + 1;
-	if (p->f.paths == CAIRN_PATHS_RESIDUAL && p->f.nturns)
-		return false;
+	if (p->f.paths == CAIRN_PATHS_RESIDUAL) /* 0: all paths are tested */
+		return (!p->f.ncounters || p->f.ncounters == more) &&
+		       !p->f.nturns;
 	/* a turn has at least one counter */
 	return p->f.ncounters >= more + p->f.nturns &&
 	       (p->f.nturns || p->f.ncounters == more);

@@ -68,7 +68,7 @@ int normal_module(struct profile_module *m, struct cairn_err *err)
 		const struct map_function *f = &map->functions[i];
 
 		if (f->paths == CAIRN_PATHS_NONE ||
-		    f->paths == CAIRN_PATHS_DIRECT)
+		    f->paths == CAIRN_PATHS_DIRECT || !f->ncounters)
 			continue;
 		owners[n++] = f->counters;
 		if (m->counts)

@@ -366,7 +366,9 @@ class CairnPrinter : public GCMetadataPrinter
 			if (Counters)
 				emitCounters(AP, Counters, F,
 				             Count->getZExtValue());
-			emitRecord(AP, F, Counters, Count->getZExtValue(),
+			// nobody counts: the declaration is gone
+			emitRecord(AP, F, Counters,
+			           Counters ? Count->getZExtValue() : 0,
 			           Blob->getString());
 			emitRegisters(AP, F);
 		}
