@@ -33,6 +33,9 @@
  * functions of SQLite then take 5 MB, and 0.1 to 1 MB in most programs.
  */
 #define DIRECT_MAX 16384
+/* With computed gotos: an interpreter's loop takes each to all instructions,
+ * and is where its time goes (Lua: 235437 paths, half of all executed ones). */
+#define DIRECT_MAX_GOTO (1u << 18)
 #define TURNS_MAX 512
 #define SLOTS_MAX 65536 /* for preferred paths */
 
@@ -299,10 +302,19 @@ static void find_tested(struct function *fn,
 		fn->paths->tested[known->numbers[i]] = 1;
 }
 
+static bool has_gotos(const struct function *fn)
+{
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].kind == CAIRN_EDGE_INDIRECT)
+			return true;
+	return false;
+}
+
 static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
                                    const struct interest_function *known)
 {
-	bool few = fn->paths->paths.n <= DIRECT_MAX;
+	bool few = fn->paths->paths.n <=
+	           (has_gotos(fn) ? DIRECT_MAX_GOTO : DIRECT_MAX);
 
 	if (shim_runs_while_loading(fn->f))
 		return CAIRN_PATHS_DIRECT;
