@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,22 @@ int cli_bad_option(int c, char **argv, const struct option *options)
 	                         ? "%s may mean more than one option"
 	                         : "there is no option %s",
 	                 word);
+}
+
+int cli_take_top(const char *command, const char *arg, unsigned *top)
+{
+	unsigned long v;
+	char *end;
+
+	errno = 0;
+	v = strtoul(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || errno || v > UINT_MAX)
+		return cli_usage(command,
+		                 "--top takes a number of rows up to %u, 0 for "
+		                 "all, not '%s'",
+		                 UINT_MAX, arg);
+	*top = v ? (unsigned)v : UINT_MAX;
+	return CLI_FINE;
 }
 
 int cli_help(const char *text)

@@ -17,6 +17,9 @@ enum cli_exit { CLI_FINE = 0, CLI_NEGATIVE = 1, CLI_ERROR = 2 };
 /* Subcommands: argv[0] is their name.  They return an exit status. */
 int cmd_report(int argc, char **argv);
 int cmd_paths(int argc, char **argv);
+int cmd_drift(int argc, char **argv);
+int cmd_residual(int argc, char **argv);
+int cmd_tests(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_check(int argc, char **argv);
@@ -64,6 +67,8 @@ int cli_usage(const char *command, const char *format, ...)
 /* The same for what getopt_long returned as '?' or ':'; its string of short
  * options has to begin with a colon. */
 int cli_bad_option(int c, char **argv, const struct option *options);
+/* Takes the value of --top: rows, 0 becomes UINT_MAX.  An exit status. */
+int cli_take_top(const char *command, const char *arg, unsigned *top);
 /* Prints a help text. */
 int cli_help(const char *text);
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cairn paths: the paths that ran, hottest first, with their lines and the
- * branch outcomes that define them, as text or JSON.
+ * branch outcomes that define them, as text, JSON or a page for a browser.
  */
 #include "cli/cli.h"
 
 #include "analysis/counts.h"
+#include "analysis/lines.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/hot.h"
+#include "cli/html.h"
 #include "cli/report.h"
 
 #include <errno.h>
@@ -24,6 +26,7 @@ static const char help[] =
         "summed.  Programs count\npaths if they are built with "
         "--cairn=paths.\n\n"
         "  --json           all of them, as JSON\n"
+        "  --html FILE      write a page with source, CFGs and paths\n"
         "  -o FILE          write there instead of to stdout\n"
         "  --function GLOB  only functions of this name\n"
         "  --line FILE:LINE only paths through this line\n"
@@ -41,6 +44,7 @@ static const char help[] =
 
 enum {
 	OPT_JSON = CLI_OPT_OWN,
+	OPT_HTML,
 	OPT_FUNCTION,
 	OPT_LINE,
 	OPT_TOP,
@@ -55,6 +59,7 @@ enum {
 static const struct option options[] = {
         CLI_INPUT_OPTIONS,
         {"json", no_argument, NULL, OPT_JSON},
+        {"html", required_argument, NULL, OPT_HTML},
         {"output", required_argument, NULL, 'o'},
         {"function", required_argument, NULL, OPT_FUNCTION},
         {"line", required_argument, NULL, OPT_LINE},
@@ -73,8 +78,9 @@ struct request {
 	struct report_options report;
 	struct hot_options hot;
 	char *file; /* of --line, owned */
-	bool json;
+	bool json, html;
 	const char *output;
+	unsigned noutputs; /* times that the user named one */
 };
 
 static bool parse_number(const char *arg, unsigned long max, unsigned *n)
@@ -134,7 +140,10 @@ static int take_option(struct request *q, int c, char **argv)
 {
 	switch (c) {
 	case 'o':
+	case OPT_HTML:
+		q->html |= c == OPT_HTML;
 		q->output = optarg;
+		q->noutputs++;
 		return CLI_FINE;
 	case OPT_FUNCTION:
 		q->report.function = optarg;
@@ -170,13 +179,19 @@ static int take_option(struct request *q, int c, char **argv)
 
 static int check_options(const struct request *q, char **argv, int argc)
 {
+	if (q->json && q->html)
+		return cli_usage(argv[0],
+		                 "--json and --html exclude each other");
+	if (q->html && q->noutputs > 1)
+		return cli_usage(argv[0],
+		                 "--html FILE is the output; name one");
 	if (optind == argc)
 		return cli_usage(argv[0], "no profile given");
 	if (q->output && !*q->output)
 		return cli_usage(argv[0], "no output; name one with -o");
 	if (q->output && cli_is_among(q->output, argv + optind, argc - optind))
-		return cli_usage(argv[0], "-o %s would overwrite the profile",
-		                 q->output);
+		return cli_usage(argv[0], "%s %s would overwrite the profile",
+		                 q->html ? "--html" : "-o", q->output);
 	return CLI_FINE;
 }
 
@@ -216,7 +231,9 @@ static int write_paths(const struct request *q, const struct hot *h)
 	struct cli_output o;
 
 	cli_output_begin(&o, q->output);
-	if (q->json)
+	if (q->html)
+		html_report(h->report, h, o.stream);
+	else if (q->json)
 		hot_json(h, o.stream);
 	else
 		hot_text(h, o.stream);
@@ -228,6 +245,7 @@ static int show_paths(struct request *q, char **paths, int npaths)
 	struct profile *p = cli_open(&q->inputs, paths, npaths);
 	struct report r;
 	struct counts *c;
+	struct lines *l;
 	struct hot h;
 	int status;
 
@@ -240,13 +258,15 @@ static int show_paths(struct request *q, char **paths, int npaths)
 		return status;
 	}
 	c = counts_new(p);
-	report_init(&r, c, NULL, &q->report);
+	l = q->html ? lines_new(c) : NULL;
+	report_init(&r, c, l, &q->report);
 	hot_init(&h, &r, &q->hot);
 	status = check_matches(q, &h, paths[0]);
 	if (!status)
 		status = write_paths(q, &h);
 	hot_release(&h);
 	report_release(&r);
+	lines_free(l);
 	counts_free(c);
 	profile_free(p);
 	return status;

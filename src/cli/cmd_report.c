@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cairn report: counts of functions, blocks, edges and lines, as text, JSON or
- * an lcov tracefile.
+ * cairn report: counts of functions, blocks, edges and lines, as text, JSON,
+ * an lcov tracefile or a page for a browser.
  */
 #include "cli/cli.h"
 
 #include "analysis/counts.h"
 #include "analysis/lines.h"
 #include "base/err.h"
+#include "cli/hot.h"
+#include "cli/html.h"
 #include "cli/report.h"
 
 #include <errno.h>
@@ -22,6 +24,7 @@ static const char help[] =
         "summed.\n\n"
         "  --json           everything, as JSON\n"
         "  --lcov           an lcov tracefile, for genhtml and others\n"
+        "  --html FILE      write a page with source, CFGs and paths\n"
         "  -o FILE          write there instead of to stdout\n"
         "  --function GLOB  only functions of this name\n"
         "  --file GLOB      only functions and lines of this source file\n"
@@ -30,7 +33,7 @@ static const char help[] =
         "name, line\n"
         "  --lines          whole source files with counts; system headers "
         "only\n                   if --file names them\n"
-        "  --all-files      with --lines, system headers too\n"
+        "  --all-files      with --lines or --html, system headers too\n"
         "  --no-source      no source lines\n"
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
@@ -41,6 +44,7 @@ static const char help[] =
 enum {
 	OPT_JSON = CLI_OPT_OWN,
 	OPT_LCOV,
+	OPT_HTML,
 	OPT_FUNCTION,
 	OPT_FILE,
 	OPT_TOP,
@@ -56,6 +60,7 @@ static const struct option options[] = {
         CLI_INPUT_OPTIONS,
         {"json", no_argument, NULL, OPT_JSON},
         {"lcov", no_argument, NULL, OPT_LCOV},
+        {"html", required_argument, NULL, OPT_HTML},
         {"output", required_argument, NULL, 'o'},
         {"function", required_argument, NULL, OPT_FUNCTION},
         {"file", required_argument, NULL, OPT_FILE},
@@ -72,8 +77,9 @@ static const struct option options[] = {
 struct request {
 	struct cli_inputs inputs;
 	struct report_options options;
-	bool json, lcov;
+	bool json, lcov, html;
 	const char *output;
+	unsigned noutputs; /* times that the user named one */
 };
 
 /* The values of --sort. */
@@ -147,7 +153,10 @@ static int take_option(struct request *q, int c, char **argv)
 
 	switch (c) {
 	case 'o':
+	case OPT_HTML:
+		q->html |= c == OPT_HTML;
 		q->output = optarg;
+		q->noutputs++;
 		return CLI_FINE;
 	case OPT_FUNCTION:
 		o->function = optarg;
@@ -182,6 +191,11 @@ static int check_options(const struct request *q, char **argv, int argc)
 	if (q->json && q->lcov)
 		return cli_usage(argv[0],
 		                 "--json and --lcov exclude each other");
+	if (q->html && (q->json || q->lcov))
+		return cli_usage(argv[0], "--html excludes --json and --lcov");
+	if (q->html && q->noutputs > 1)
+		return cli_usage(argv[0],
+		                 "--html FILE is the output; name one");
 	if (q->options.all_lines && q->options.no_source)
 		return cli_usage(argv[0],
 		                 "--lines and --no-source exclude each other");
@@ -190,8 +204,8 @@ static int check_options(const struct request *q, char **argv, int argc)
 	if (q->output && !*q->output)
 		return cli_usage(argv[0], "no output; name one with -o");
 	if (q->output && cli_is_among(q->output, argv + optind, argc - optind))
-		return cli_usage(argv[0], "-o %s would overwrite the profile",
-		                 q->output);
+		return cli_usage(argv[0], "%s %s would overwrite the profile",
+		                 q->html ? "--html" : "-o", q->output);
 	return CLI_FINE;
 }
 
@@ -251,6 +265,21 @@ static int check_matches(const struct report *r, const char *path)
 	return CLI_NEGATIVE;
 }
 
+/* The page has paths if the program counts them. */
+static void write_page(const struct report *r, FILE *out)
+{
+	struct hot_options o = {.top = UINT_MAX};
+	struct hot h;
+
+	if (!hot_has_paths(r->profile)) {
+		html_report(r, NULL, out);
+		return;
+	}
+	hot_init(&h, r, &o);
+	html_report(r, &h, out);
+	hot_release(&h);
+}
+
 static int write_report(const struct request *q, const struct report *r)
 {
 	struct cli_output o;
@@ -258,6 +287,8 @@ static int write_report(const struct request *q, const struct report *r)
 	cli_output_begin(&o, q->output);
 	if (q->json)
 		report_json(r, o.stream);
+	else if (q->html)
+		write_page(r, o.stream);
 	else if (q->lcov)
 		report_lcov(r, o.stream);
 	else

@@ -124,6 +124,17 @@ struct json;
 void hot_model_text(const struct hot *h, FILE *out);
 void hot_model_json(const struct hot_function *f, struct json *j);
 
+/* The parts of these that other lists of paths need.  One path in terms of the
+ * source: where it begins, how its branches went, where it ends, its lines;
+ * four indented rows. */
+void hot_text_path(const struct hot *h, FILE *out, const struct hot_path *p);
+/* Its lines as one range. */
+void hot_text_summary(const struct hot *h, FILE *out, const struct hot_path *p);
+/* An object with all that there is to say about a path, closed by the caller.
+ */
+void hot_json_begin(const struct hot *h, struct json *j,
+                    const struct hot_path *p);
+
 void hot_text(const struct hot *h, FILE *out);
 void hot_json(const struct hot *h, FILE *out);
 

@@ -145,7 +145,7 @@ static void put_frames(struct json *j, const struct hot_path *p)
 	json_string(j, text);
 }
 
-static void put_one(const struct hot *h, struct json *j,
+void hot_json_begin(const struct hot *h, struct json *j,
                     const struct hot_path *p)
 {
 	const struct hot_function *f = &h->functions[p->function];
@@ -167,7 +167,6 @@ static void put_one(const struct hot *h, struct json *j,
 	put_steps(j, f, &path);
 	put_branches(j, f, &path);
 	put_lines(h, j, p, &path);
-	json_end(j, '}');
 	path_release(&path);
 }
 
@@ -177,9 +176,30 @@ static void put_list(const struct hot *h, struct json *j, const char *key,
 {
 	json_key(j, key);
 	json_begin(j, '[');
-	for (size_t i = 0; i < n; i++)
-		put_one(h, j, paths[i]);
+	for (size_t i = 0; i < n; i++) {
+		hot_json_begin(h, j, paths[i]);
+		json_end(j, '}');
+	}
 	json_end(j, ']');
+}
+
+static const char *const table_name[CAIRN_NPATHS_KINDS] = {
+        [CAIRN_PATHS_DIRECT] = "direct",
+        [CAIRN_PATHS_HASHED] = "hashed",
+        [CAIRN_PATHS_PREFERRED] = "preferred",
+        [CAIRN_PATHS_RESIDUAL] = "residual",
+};
+
+/* Compactness is size / n: delta of the thesis, section 3.2. */
+static void put_prefer(struct json *j, const struct map_function *f,
+                       uint64_t nother)
+{
+	json_key(j, "prefer");
+	json_begin(j, '{');
+	put_u64(j, "n", f->nslots);
+	put_u64(j, "size", f->slots_size);
+	put_big(j, "other", nother);
+	json_end(j, '}');
 }
 
 static void put_cuts(struct json *j, const struct report_row *row)
@@ -237,10 +257,11 @@ static void put_function(const struct hot *h, struct json *j, size_t i,
 	put_path_name(h, j, "file", map_string(row->map, row->f->file));
 	put_u64(j, "line", row->f->line);
 	put_string(j, "hash", hash);
-	put_string(j, "table",
-	           row->f->paths == CAIRN_PATHS_DIRECT ? "direct" : "hashed");
+	put_string(j, "table", table_name[row->f->paths]);
 	put_big(j, "possible", row->f->npaths);
 	put_cuts(j, row);
+	if (row->f->paths == CAIRN_PATHS_PREFERRED)
+		put_prefer(j, row->f, f->pc.nother);
 	json_key(j, "exact");
 	json_bool(j, row->r->doubt == COUNTS_EXACT);
 	put_string(j, "reason", counts_reason(row->r->doubt));

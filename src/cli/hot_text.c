@@ -168,8 +168,7 @@ static void print_branches(FILE *out, const struct hot_function *f,
 	fprintf(out, "%s\n", any ? "" : "none");
 }
 
-static void print_details(const struct hot *h, FILE *out,
-                          const struct hot_path *p, size_t number)
+void hot_text_path(const struct hot *h, FILE *out, const struct hot_path *p)
 {
 	const struct hot_function *f = &h->functions[p->function];
 	struct hot_lines *lines;
@@ -178,13 +177,6 @@ static void print_details(const struct hot *h, FILE *out,
 
 	hot_decode(h, p, &path);
 	n = hot_list_lines(h, p, &path, &lines);
-	fprintf(out, "\n");
-	if (number)
-		fprintf(out, "#%zu %s, path %" PRIu64 " of %" PRIu64 "\n",
-		        number, f->row->name, p->number, f->row->f->npaths);
-	else
-		fprintf(out, "%s, %" PRId64 " frame%s\n", f->row->name,
-		        (int64_t)p->count, p->count == 1 ? "" : "s");
 	fprintf(out, "    begins   ");
 	print_begin(out, f, &path);
 	fprintf(out, "\n");
@@ -198,23 +190,42 @@ static void print_details(const struct hot *h, FILE *out,
 	path_release(&path);
 }
 
-static void print_row(const struct hot *h, FILE *out, const struct hot_path *p)
+static void print_details(const struct hot *h, FILE *out,
+                          const struct hot_path *p, size_t number)
 {
 	const struct hot_function *f = &h->functions[p->function];
+
+	fprintf(out, "\n");
+	if (number)
+		fprintf(out, "#%zu %s, path %" PRIu64 " of %" PRIu64 "\n",
+		        number, f->row->name, p->number, f->row->f->npaths);
+	else
+		fprintf(out, "%s, %" PRId64 " frame%s\n", f->row->name,
+		        (int64_t)p->count, p->count == 1 ? "" : "s");
+	hot_text_path(h, out, p);
+}
+
+void hot_text_summary(const struct hot *h, FILE *out, const struct hot_path *p)
+{
 	struct hot_lines *lines;
 	struct path path = {0};
 	size_t n;
 
 	hot_decode(h, p, &path);
 	n = hot_list_lines(h, p, &path, &lines);
+	print_summary(out, h->functions[p->function].row, lines, n);
+	free(lines);
+	path_release(&path);
+}
+
+static void print_row(const struct hot *h, FILE *out, const struct hot_path *p)
+{
 	fprintf(out, "%20" PRIu64 " %6.2f %6.2f %6" PRIu64 "  %s  ", p->count,
 	        percent(p->count, h->executions),
 	        percent(p->count * p->nblocks, h->blocks), p->nblocks,
-	        f->row->name);
-	print_summary(out, f->row, lines, n);
+	        h->functions[p->function].row->name);
+	hot_text_summary(h, out, p);
 	fprintf(out, "\n");
-	free(lines);
-	path_release(&path);
 }
 
 /* Paths that there are, or UINT64_MAX if they are more than can be counted. */

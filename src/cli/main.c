@@ -14,6 +14,13 @@ static const struct command {
 } commands[] = {
         {"report", "show counts: text, --json or --lcov", cmd_report},
         {"paths", "show the paths that ran, hottest first", cmd_paths},
+        {"drift", "are the paths that were hot still hot? two profiles",
+         cmd_drift},
+        {"residual", "paths that ran in the field and in no test",
+         cmd_residual},
+        {"tests",
+         "which tests are needed, in which order; what failed ones ran",
+         cmd_tests},
         {"merge", "sum the profiles of several runs into one file", cmd_merge},
         {"pack", "make a profile self-contained", cmd_pack},
         {"check", "is this profile sound? which function is not, and why",

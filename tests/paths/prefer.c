@@ -17,6 +17,7 @@ static NOINLINE unsigned note(unsigned s)
 	return s ^ 5;
 }
 
+/* clang-format off */
 #define FORK(k)               \
 	if (word[k] & 1) {    \
 		s += word[k]; \
@@ -33,9 +34,12 @@ static NOINLINE unsigned many(unsigned n)
 	for (unsigned j = 0; j < n; j++) {
 		FORK(0)
 		FORK(1)
-		FORK(2) FORK(3) FORK(4) FORK(5) FORK(6) FORK(7) FORK(8) FORK(
-		        9) FORK(10) FORK(11) FORK(12) FORK(13) FORK(14) FORK(15)
-		        FORK(16) FORK(17) for (unsigned i = 0; i < (j & 7); i++)
+		FORK(2)
+		FORK(3)
+		FORK(4)
+		FORK(5) FORK(6) FORK(7) FORK(8) FORK(9) FORK(10) FORK(11)
+		        FORK(12) FORK(13) FORK(14) FORK(15) FORK(16)
+		                FORK(17) for (unsigned i = 0; i < (j & 7); i++)
 		{
 			if (word[i] > 3 + j)
 				s += 7 * s;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ANALYSIS_PATCH_H
+#define CAIRN_ANALYSIS_PATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/strtab.h"
+
+struct cairn_err;
+
+/* A line that a patch changes. */
+struct patch_line {
+	uint32_t file; /* in files */
+	uint32_t line; /* from 1 on */
+};
+
+struct patch {
+	struct strtab files;      /* as the patch names them */
+	struct patch_line *lines; /* by file, line; each once */
+	size_t n, cap;
+};
+
+/*
+ * The lines that a unified diff changes, of the code before it (is_new false)
+ * or after it.  What is only inserted, or only removed, changes the lines on
+ * both sides of that place.
+ *
+ * Fails: CAIRN_E_CORRUPT if it is no unified diff, with the line of the diff;
+ *        `name` stands in the sentence.
+ * Memory: until patch_release.
+ */
+int patch_parse(struct patch *p, const char *text, size_t size, bool is_new,
+                const char *name, struct cairn_err *err);
+void patch_release(struct patch *p);
+
+/*
+ * Does a path of the compiler's mean this file of a patch?  It does if it ends
+ * with the patch's, of which the first part ("a/") may be left out.
+ */
+bool patch_is_file(const char *path, const char *file);
+
+#endif /* CAIRN_ANALYSIS_PATCH_H */

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cairn tests: from one profile of paths per test, which tests add nothing,
+ * which suffice, in which order to run them, and what failed ones have in
+ * common.
+ */
+#include "cli/cli.h"
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "cli/trial.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+        "usage: cairn tests [OPTION...] TEST...\n\n"
+        "Each TEST is the profile of paths of one test, all of one build; "
+        "cairn merge\nmakes one of a test with several processes.  Shows which "
+        "tests add no path, the\nfewest tests that take all paths, and in "
+        "which order to run them.\n\n"
+        "  --diff FILE      the order for this change (diff -u, git diff): "
+        "paths through\n                   changed lines first\n"
+        "  --patched        the profiles are of the code with the change\n"
+        "  --failed LIST    these tests failed (comma-separated, may be "
+        "repeated): lines\n                   and paths that go with failure\n"
+        "  --json           everything, as JSON\n"
+        "  -o FILE          write there instead of to stdout\n"
+        "  --top N          rows of a table (20; 0: all)\n"
+        "  --no-demangle    C++ names as the linker sees them\n"
+        "  --stable         nothing that differs between two equal "
+        "runs\n" CLI_INPUT_HELP;
+
+#define DEFAULT_TOP 20
+/* Steps of the search for the fewest tests: about a second. */
+#define COVER_LIMIT 200000
+
+enum {
+	OPT_DIFF = CLI_OPT_OWN,
+	OPT_PATCHED,
+	OPT_FAILED,
+	OPT_JSON,
+	OPT_TOP,
+	OPT_NO_DEMANGLE,
+	OPT_STABLE,
+};
+
+static const struct option options[] = {
+        CLI_INPUT_OPTIONS,
+        {"diff", required_argument, NULL, OPT_DIFF},
+        {"patched", no_argument, NULL, OPT_PATCHED},
+        {"failed", required_argument, NULL, OPT_FAILED},
+        {"json", no_argument, NULL, OPT_JSON},
+        {"output", required_argument, NULL, 'o'},
+        {"top", required_argument, NULL, OPT_TOP},
+        {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
+        {"stable", no_argument, NULL, OPT_STABLE},
+        {0},
+};
+
+struct request {
+	struct cli_inputs inputs;
+	struct report_options report;
+	struct trial trial;
+	const char **failed; /* as they were given */
+	size_t nfailed, failed_cap;
+	bool json, patched;
+	const char *output;
+};
+
+static int take_option(struct request *q, int c, char **argv)
+{
+	switch (c) {
+	case 'o':
+		q->output = optarg;
+		return CLI_FINE;
+	case OPT_DIFF:
+		if (q->trial.diff)
+			return cli_usage(argv[0], "--diff is given twice");
+		q->trial.diff = optarg;
+		return CLI_FINE;
+	case OPT_PATCHED:
+		q->patched = true;
+		return CLI_FINE;
+	case OPT_FAILED:
+		VEC_RESERVE(q->failed, q->nfailed, q->failed_cap);
+		q->failed[q->nfailed++] = optarg;
+		return CLI_FINE;
+	case OPT_JSON:
+		q->json = true;
+		return CLI_FINE;
+	case OPT_TOP:
+		return cli_take_top(argv[0], optarg, &q->trial.top);
+	case OPT_NO_DEMANGLE:
+		q->report.no_demangle = true;
+		return CLI_FINE;
+	case OPT_STABLE:
+		q->report.stable = true;
+		return CLI_FINE;
+	default:
+		if (cli_input_option(&q->inputs, c, optarg))
+			return CLI_FINE;
+		return cli_bad_option(c, argv, options);
+	}
+}
+
+/* Marks the test with this name, or the name of the same file. */
+static bool mark_failed(struct trial *t, const char *name, char **tests, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(name, tests[i]) ||
+		    cli_is_among(name, tests + i, 1)) {
+			t->nfailed += !t->failed[i];
+			t->failed[i] = true;
+			return true;
+		}
+	return false;
+}
+
+static int mark_list(struct request *q, const char *list, char **argv,
+                     char **tests, int n)
+{
+	char *copy, *next, *name;
+	int status = CLI_FINE;
+
+	if (mark_failed(&q->trial, list, tests, n))
+		return CLI_FINE;
+	copy = next = xstrdup(list);
+	while (!status && (name = strsep(&next, ",")))
+		if (!mark_failed(&q->trial, name, tests, n))
+			status = cli_usage(argv[0],
+			                   "--failed %s: is none of the tests",
+			                   name);
+	free(copy);
+	return status;
+}
+
+static int check_options(struct request *q, char **argv, int argc)
+{
+	char **tests = argv + optind;
+	int n = argc - optind, status = CLI_FINE;
+
+	if (!n)
+		return cli_usage(argv[0], "no test given");
+	if (q->patched && !q->trial.diff)
+		return cli_usage(argv[0], "--patched goes with --diff");
+	if (q->output && !*q->output)
+		return cli_usage(argv[0], "no output; name one with -o");
+	if (q->output && cli_is_among(q->output, tests, n))
+		return cli_usage(argv[0], "-o %s would overwrite the profile",
+		                 q->output);
+	q->trial.failed = xcalloc((size_t)n, sizeof(*q->trial.failed));
+	for (size_t i = 0; !status && i < q->nfailed; i++)
+		status = mark_list(q, q->failed[i], argv, tests, n);
+	return status;
+}
+
+/* Reads a whole text file; NULL, having said why, if that fails. */
+static char *read_text(const char *path, size_t *size)
+{
+	FILE *f = fopen(path, "r");
+	struct cairn_err err;
+	char *text = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	errno = f ? 0 : errno;
+	n = f ? getdelim(&text, &cap, '\0', f) : -1;
+	if (n < 0 && (!f || ferror(f))) {
+		cairn_fail(&err, CAIRN_E_SYSTEM, "%s: cannot read: %s", path,
+		           strerror(errno));
+		cli_fail(&err);
+		free(text);
+		text = NULL;
+	} else if (n < 0) {
+		free(text);
+		text = xstrdup("");
+		n = 0;
+	}
+	if (f)
+		fclose(f);
+	*size = (size_t)(n < 0 ? 0 : n);
+	return text;
+}
+
+static int read_diff(struct request *q)
+{
+	struct trial *t = &q->trial;
+	struct cairn_err err;
+	size_t size;
+	char *text;
+	int rc;
+
+	if (!t->diff)
+		return CLI_FINE;
+	text = read_text(t->diff, &size);
+	if (!text)
+		return CLI_ERROR;
+	rc = patch_parse(&t->patch, text, size, q->patched, t->diff, &err);
+	free(text);
+	return rc ? cli_fail(&err) : CLI_FINE;
+}
+
+static int read_tests(struct request *q, char **paths, int npaths)
+{
+	struct trial *t = &q->trial;
+
+	t->files = paths;
+	suite_init(&t->suite, &t->all.catalog, (size_t)npaths);
+	for (int i = 0; i < npaths; i++) {
+		struct profile *p = cli_open(&q->inputs, paths + i, 1);
+		struct catalog c;
+
+		if (!p)
+			return CLI_ERROR;
+		catalog_init(&c, p);
+		suite_add(&t->suite, (size_t)i, &c);
+		catalog_release(&c);
+		profile_free(p);
+	}
+	suite_finish(&t->suite);
+	return CLI_FINE;
+}
+
+static int by_score(const void *a, const void *b, void *context)
+{
+	const struct trial *t = context;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	const struct suite_score *p = &t->scores[x], *q = &t->scores[y];
+
+	if (p->ochiai < q->ochiai || p->ochiai > q->ochiai)
+		return p->ochiai > q->ochiai ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void rank_suspects(struct trial *t)
+{
+	size_t n = t->suite.npaths;
+
+	t->scores = xcalloc(n + 1, sizeof(*t->scores));
+	t->suspects = xcalloc(n + 1, sizeof(*t->suspects));
+	suite_score(&t->suite, t->failed, t->scores);
+	suite_rank_lines(&t->suite, t->failed, t->scores, &t->lines);
+	for (size_t i = 0; i < n; i++)
+		if (t->scores[i].nfailed)
+			t->suspects[t->nsuspects++] = i;
+	if (t->nsuspects)
+		qsort_r(t->suspects, t->nsuspects, sizeof(*t->suspects),
+		        by_score, t);
+}
+
+static void analyse(struct trial *t)
+{
+	size_t n = t->suite.npaths;
+
+	suite_cover(&t->suite, COVER_LIMIT, &t->cover);
+	if (t->diff) {
+		t->is_changed = xcalloc(n + 1, sizeof(*t->is_changed));
+		t->used =
+		        xcalloc((size_t)t->patch.files.n + 1, sizeof(*t->used));
+		suite_mark(&t->suite, &t->patch, t->is_changed, t->used);
+	}
+	t->order = xcalloc(t->suite.ntests, sizeof(*t->order));
+	suite_order(&t->suite, t->is_changed, t->order);
+	if (t->nfailed)
+		rank_suspects(t);
+}
+
+static void trial_release(struct trial *t)
+{
+	suite_lines_release(&t->lines);
+	cover_release(&t->cover);
+	suite_release(&t->suite);
+	patch_release(&t->patch);
+	free(t->order);
+	free(t->is_changed);
+	free(t->used);
+	free(t->failed);
+	free(t->scores);
+	free(t->suspects);
+	side_release(&t->all);
+}
+
+static int write_trial(struct request *q)
+{
+	struct cli_output o;
+
+	cli_output_begin(&o, q->output);
+	if (q->json)
+		trial_json(&q->trial, o.stream);
+	else
+		trial_text(&q->trial, o.stream);
+	return cli_output_end(&o, CLI_FINE);
+}
+
+static int show_tests(struct request *q, char **paths, int npaths)
+{
+	int status = read_diff(q);
+
+	if (!status)
+		status = side_open(&q->trial.all, &q->inputs, paths, npaths,
+		                   &q->report);
+	if (!status)
+		status = read_tests(q, paths, npaths);
+	if (!status) {
+		analyse(&q->trial);
+		status = write_trial(q);
+	}
+	return status;
+}
+
+int cmd_tests(int argc, char **argv)
+{
+	struct request q = {.trial = {.top = DEFAULT_TOP}};
+	int c, status = CLI_FINE;
+
+	opterr = 0;
+	while (!status &&
+	       (c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+		if (c == 'h') {
+			status = cli_help(help);
+			goto done;
+		}
+		status = take_option(&q, c, argv);
+	}
+	if (!status)
+		status = check_options(&q, argv, argc);
+	if (!status)
+		status = show_tests(&q, argv + optind, argc - optind);
+done:
+	trial_release(&q.trial);
+	free(q.failed);
+	cli_inputs_release(&q.inputs);
+	return status;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report as a page for a browser.  It is one file that loads nothing: its
+ * own policy forbids it to.  The data are JSON in script elements that no
+ * browser runs, one for each function and source file, so that opening a page
+ * about a large program parses only the index; the rest is parsed when it is
+ * looked at.
+ *
+ * Whatever text comes from the program, its source or its names, is inside
+ * JSON strings, where every '<' is written as \u003c: nothing in it can end
+ * the element.  The page's own code puts it on the screen as text, never as
+ * markup.
+ */
+#include "cli/html.h"
+
+#include "base/alloc.h"
+#include "cli/json.h"
+#include "cli/report.h"
+#include "format/profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POLICY                                                 \
+	"default-src 'none'; style-src 'unsafe-inline'; "      \
+	"script-src 'unsafe-inline'; img-src data:; base-uri " \
+	"'none'; form-action 'none'"
+
+uint32_t html_source_of(struct html *h, const char *path, uint32_t module)
+{
+	uint32_t n = h->names.n;
+	uint32_t source = strtab_add(&h->names, path, strlen(path));
+
+	if (source < n)
+		return source;
+	VEC_RESERVE(h->sources, n, h->sources_cap);
+	h->sources[source] = (struct html_source){module};
+	return source;
+}
+
+/* Text of an element. */
+static void put_text(FILE *out, const char *s)
+{
+	for (; *s; s++)
+		switch (*s) {
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '&':
+			fputs("&amp;", out);
+			break;
+		default:
+			if ((unsigned char)*s >= 0x80)
+				putc('?', out); /* may be no UTF-8 */
+			else if ((unsigned char)*s >= 0x20)
+				putc(*s, out);
+		}
+}
+
+/* One element of data, filled by json_begin ... json_end in between. */
+struct element {
+	struct json json;
+	char *data;
+	size_t size;
+};
+
+static struct json *element_begin(struct element *e)
+{
+	*e = (struct element){.json = {.flat_below = 0}};
+	e->json.out = open_memstream(&e->data, &e->size);
+	if (!e->json.out) {
+		fprintf(stderr, "cairn: out of memory\n");
+		exit(2);
+	}
+	return &e->json;
+}
+
+static void element_end(struct element *e, FILE *out, char kind, size_t number)
+{
+	const char *at, *next;
+
+	fclose(e->json.out);
+	fprintf(out, "<script type=\"application/json\" id=\"%c%zu\">", kind,
+	        number);
+	for (at = e->data; (next = strchr(at, '<')); at = next + 1) {
+		fwrite(at, 1, (size_t)(next - at), out);
+		fputs("\\u003c", out);
+	}
+	fputs(at, out);
+	fputs("</script>\n", out);
+	free(e->data);
+}
+
+static void put_head(const struct html *h, FILE *out)
+{
+	const char *program = h->report->profile->program;
+	const char *slash = program ? strrchr(program, '/') : NULL;
+
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+	      "<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"" POLICY
+	      "\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+	      "<meta name=\"generator\" content=\"cairn " CAIRN_VERSION "\">\n"
+	      "<title>",
+	      out);
+	if (program)
+		put_text(out, slash ? slash + 1 : program);
+	fputs(program ? " - cairn</title>\n<style>\n"
+	              : "cairn</title>\n<style>\n",
+	      out);
+	fputs((const char *)html_css, out);
+	fputs("</style>\n</head>\n<body>\n", out);
+	fputs((const char *)html_body, out);
+}
+
+static void put_data(struct html *h, FILE *out)
+{
+	struct element e;
+
+	for (size_t i = 0; i < h->report->nrows; i++) {
+		html_put_function(h, element_begin(&e), i);
+		element_end(&e, out, 'f', i);
+	}
+	for (uint32_t i = 0; i < h->names.n; i++) {
+		html_put_source(h, element_begin(&e), i);
+		element_end(&e, out, 's', i);
+	}
+	html_put_index(h, element_begin(&e));
+	element_end(&e, out, 'i', 0);
+}
+
+void html_report(const struct report *r, const struct hot *h, FILE *out)
+{
+	struct html page = {.report = r, .hot = h};
+
+	html_paths_begin(&page);
+	put_head(&page, out);
+	put_data(&page, out);
+	fputs("<script>\n\"use strict\";\n", out);
+	fputs((const char *)html_layout_js, out);
+	fputs((const char *)html_page_js, out);
+	fputs("</script>\n</body>\n</html>\n", out);
+	html_paths_end(&page);
+	strtab_release(&page.names);
+	free(page.sources);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_CLI_RESIDUE_H
+#define CAIRN_CLI_RESIDUE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "analysis/residual.h"
+#include "cli/side.h"
+
+/* What cairn residual shows. */
+struct residue {
+	struct side tested, field;
+	struct residual residual;
+	struct residual_row *rows; /* per file of the field */
+	char **files;              /* their names */
+	size_t nfiles;
+	unsigned top;     /* rows of the list; UINT_MAX: all */
+	bool all_details; /* of every row, not just of the first few */
+};
+
+void residue_text(const struct residue *r, FILE *out);
+void residue_json(const struct residue *r, FILE *out);
+
+#endif /* CAIRN_CLI_RESIDUE_H */

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One side of a comparison of path profiles, and what drift, residual and tests
+ * say alike about functions, doubts and numbers.
+ *
+ * Paths are told in the words of cairn paths (hot.h), through a view whose
+ * functions borrow the path counts of the catalog.
+ */
+#include "cli/side.h"
+
+#include "analysis/counts.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "format/map.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXACT_LIMIT ((uint64_t)1 << 53)
+
+static void make_view(struct side *s)
+{
+	const struct profile *p = s->profile;
+	uint32_t *first = xcalloc((size_t)p->nmodules + 1, sizeof(*first));
+	const struct report_row **rows;
+
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		first[i + 1] =
+		        first[i] +
+		        (p->modules[i].map ? p->modules[i].map->nfunctions : 0);
+	rows = xcalloc((size_t)first[p->nmodules] + 1, sizeof(*rows));
+	for (size_t i = 0; i < s->report.nrows; i++) {
+		const struct report_row *row = &s->report.rows[i];
+
+		rows[first[row->module] + row->index] = row;
+	}
+	s->view = (struct hot){.report = &s->report};
+	s->view.nfunctions = s->catalog.n;
+	s->view.functions =
+	        xcalloc(s->catalog.n + 1, sizeof(*s->view.functions));
+	for (size_t i = 0; i < s->catalog.n; i++) {
+		const struct catalog_function *f = &s->catalog.functions[i];
+
+		s->view.functions[i] = (struct hot_function){
+		        .row = rows[first[f->module] + f->index],
+		        .pc = f->pc,
+		        .has_paths = true,
+		};
+	}
+	free(rows);
+	free(first);
+}
+
+int side_open(struct side *s, struct cli_inputs *in, char **paths, int npaths,
+              const struct report_options *o)
+{
+	struct cairn_err err;
+
+	*s = (struct side){.name = paths[0]};
+	s->profile = cli_open(in, paths, npaths);
+	if (!s->profile)
+		return CLI_ERROR;
+	cli_say_missing(s->profile);
+	if (!hot_has_paths(s->profile)) {
+		cairn_fail(&err, CAIRN_E_ABSENT,
+		           "%s: no function in it counts paths; build the "
+		           "program with --cairn=paths",
+		           s->name);
+		return cli_fail(&err);
+	}
+	s->counts = counts_new(s->profile);
+	report_init(&s->report, s->counts, NULL, o);
+	catalog_init(&s->catalog, s->profile);
+	make_view(s);
+	return CLI_FINE;
+}
+
+void side_release(struct side *s)
+{
+	free(s->view.functions);
+	if (s->counts) {
+		catalog_release(&s->catalog);
+		report_release(&s->report);
+	}
+	counts_free(s->counts);
+	profile_free(s->profile);
+	*s = (struct side){0};
+}
+
+const char *side_function(const struct side *s, uint32_t function)
+{
+	return s->view.functions[function].row->name;
+}
+
+void side_text_function(const struct side *s, FILE *out, uint32_t function)
+{
+	const struct catalog_function *f = &s->catalog.functions[function];
+	const char *slash = strrchr(f->file, '/');
+
+	fprintf(out, "%s", side_function(s, function));
+	if (*f->file && f->f->line)
+		fprintf(out, "  %s:%" PRIu32, slash ? slash + 1 : f->file,
+		        f->f->line);
+}
+
+void side_json_function(const struct side *s, struct json *j, uint32_t function)
+{
+	const struct catalog_function *f = &s->catalog.functions[function];
+	const struct report_row *row = s->view.functions[function].row;
+	char hash[24];
+
+	snprintf(hash, sizeof(hash), "%016" PRIx64, f->f->hash);
+	side_json_string(j, "name", f->name);
+	side_json_string(j, "demangled", row->demangled);
+	side_json_string(j, "file",
+	                 *f->file ? report_path(&s->report, f->file) : NULL);
+	side_json_u64(j, "line", f->f->line);
+	side_json_string(j, "hash", hash);
+}
+
+/* Functions whose counts are wrong, not just possibly one off. */
+static uint64_t count_doubtful(const struct side *s)
+{
+	uint64_t n = s->catalog.nwrong;
+
+	for (size_t i = 0; i < s->catalog.n; i++) {
+		enum counts_doubt doubt = s->view.functions[i].row->r->doubt;
+
+		n += doubt != COUNTS_PATH_PARTIAL &&
+		     counts_is_inconsistent(doubt);
+	}
+	return n;
+}
+
+void side_text_notes(const struct side *s, FILE *out)
+{
+	const char *note = report_note(&s->report);
+	uint64_t ndoubtful = count_doubtful(s);
+
+	if (note)
+		fprintf(out, "note       %s: %s\n", s->name, note);
+	if (ndoubtful)
+		fprintf(out,
+		        "note       %s: functions whose counts are in doubt: "
+		        "%" PRIu64 "; cairn check says why\n",
+		        s->name, ndoubtful);
+	if (s->catalog.npartial)
+		fprintf(out,
+		        "note       %s: functions that did not count all of "
+		        "their paths: %zu\n",
+		        s->name, s->catalog.npartial);
+}
+
+void side_json_notes(const struct side *s, struct json *j, const char *key)
+{
+	json_key(j, key);
+	json_begin(j, '{');
+	side_json_string(j, "file", s->name);
+	side_json_u64(j, "runs", profile_nruns(s->profile));
+	side_json_u64(j, "paths", s->catalog.npaths);
+	side_json_u64(j, "executions", s->catalog.executions);
+	side_json_string(j, "note", report_note(&s->report));
+	side_json_u64(j, "doubtful_functions", count_doubtful(s));
+	side_json_u64(j, "partial_functions", s->catalog.npartial);
+	json_end(j, '}');
+}
+
+void side_json_u64(struct json *j, const char *key, uint64_t v)
+{
+	char text[24];
+
+	json_key(j, key);
+	if (v < EXACT_LIMIT) {
+		json_u64(j, v);
+		return;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, v);
+	json_string(j, text);
+}
+
+void side_json_real(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_real(j, v);
+}
+
+void side_json_string(struct json *j, const char *key, const char *s)
+{
+	json_key(j, key);
+	json_string(j, s);
+}
+
+double side_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
