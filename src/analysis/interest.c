@@ -19,6 +19,9 @@
 #include "format/map.h"
 #include "format/profile.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +35,7 @@ struct entry {
 };
 
 struct interest {
-	struct profile *profile;
+	struct profile *profile; /* NULL: a list */
 	struct entry *entries;
 	size_t n, cap;
 };
@@ -95,8 +98,10 @@ static void add_module(struct interest *in, uint32_t module)
 	frames_release(&places);
 }
 
-static void free_entry(struct entry *e)
+static void free_entry(const struct interest *in, struct entry *e)
 {
+	if (!in->profile)
+		free((void *)(uintptr_t)e->name);
 	free(e->f.numbers);
 	free(e->counts);
 }
@@ -119,7 +124,8 @@ static void join(struct entry *a, const struct entry *b)
 		while (k < b->f.n && b->f.numbers[k] == numbers[n])
 			counts[n] += b->counts[k++];
 	}
-	free_entry(a);
+	free(a->f.numbers);
+	free(a->counts);
 	a->f.numbers = numbers;
 	a->f.n = (uint32_t)n;
 	a->counts = counts;
@@ -148,9 +154,73 @@ static void join_entries(struct interest *in)
 		}
 		if (has_same_cuts(last, e))
 			join(last, e);
-		free_entry(e);
+		free_entry(in, e);
 	}
 	in->n = kept;
+}
+
+/* --- lists --------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A line without its comment: false if it is not of the form of a list. */
+static bool take_line(struct interest *in, char *line)
+{
+	char *rest = line, *name = strtok_r(line, " \t\r\n", &rest), *word;
+	struct entry e = {.file = ""};
+
+	if (!name)
+		return true;
+	while ((word = strtok_r(NULL, " \t\r\n", &rest))) {
+		char *end;
+
+		VEC_RESERVE(e.f.numbers, e.f.n, e.cap);
+		errno = 0;
+		e.f.numbers[e.f.n++] = strtoull(word, &end, 10);
+		if (!isdigit((unsigned char)*word) || *end || errno)
+			break;
+	}
+	if (word || !e.f.n) {
+		free(e.f.numbers);
+		return false;
+	}
+	qsort(e.f.numbers, e.f.n, sizeof(*e.f.numbers), by_value);
+	e.counts = xcalloc(e.f.n, sizeof(*e.counts));
+	e.name = xstrdup(name);
+	VEC_RESERVE(in->entries, in->n, in->cap);
+	in->entries[in->n++] = e;
+	return true;
+}
+
+static int read_list(struct interest *in, const char *path,
+                     struct cairn_err *err)
+{
+	FILE *f = fopen(path, "r");
+	size_t cap = 0, number = 0;
+	char *line = NULL;
+	bool ok = true;
+
+	if (!f)
+		return cairn_fail(err, CAIRN_E_ABSENT, "%s: %s", path,
+		                  strerror(errno));
+	while (ok && getline(&line, &cap, f) >= 0) {
+		line[strcspn(line, "#")] = 0;
+		ok = take_line(in, line);
+		number++;
+	}
+	free(line);
+	fclose(f);
+	if (ok)
+		return 0;
+	return cairn_fail(err, CAIRN_E_CORRUPT,
+	                  "%s:%zu: no profile, and no list either: a line has "
+	                  "a function and then numbers of its paths",
+	                  path, number);
 }
 
 /* --- choosing ------------------------------------------------------------ */
@@ -202,24 +272,32 @@ static void drop_cold(struct interest *in, uint64_t least)
 	}
 }
 
+static int read_profile(struct interest *in, const char *path,
+                        struct cairn_err *err)
+{
+	CAIRN_TRY(profile_open(&in->profile, &path, 1, NULL, err));
+	for (uint32_t i = 0; i < in->profile->nmodules; i++)
+		add_module(in, i);
+	return 0;
+}
+
 int interest_open(const char *path, const struct interest_options *options,
                   struct interest **out, struct cairn_err *err)
 {
-	struct interest *in;
-	struct profile *p;
+	struct interest *in = xcalloc(1, sizeof(*in));
+	int rc;
 
 	*out = NULL;
-	CAIRN_TRY(profile_open(&p, &path, 1, NULL, err));
-	in = xcalloc(1, sizeof(*in));
-	in->profile = p;
-	for (uint32_t i = 0; i < p->nmodules; i++)
-		add_module(in, i);
-	if (!in->n) {
+	rc = !profile_is_one(path) ? read_list(in, path, err)
+	                           : read_profile(in, path, err);
+	if (rc == 0 && !in->n)
+		rc = cairn_fail(err, CAIRN_E_MISMATCH,
+		                "%s: has no paths; run a program that was "
+		                "compiled with --cairn=paths",
+		                path);
+	if (rc < 0) {
 		interest_free(in);
-		return cairn_fail(err, CAIRN_E_MISMATCH,
-		                  "%s: has no paths; run a program that was "
-		                  "compiled with --cairn=paths",
-		                  path);
+		return rc;
 	}
 	join_entries(in);
 	if (options->top || options->share)
@@ -233,7 +311,7 @@ void interest_free(struct interest *in)
 	if (!in)
 		return;
 	for (size_t i = 0; i < in->n; i++)
-		free_entry(&in->entries[i]);
+		free_entry(in, &in->entries[i]);
 	free(in->entries);
 	profile_free(in->profile);
 	free(in);
@@ -252,8 +330,12 @@ const struct interest_function *interest_find(const struct interest *in,
                                               const char *name,
                                               const char *file, uint64_t hash)
 {
-	const struct entry *e = file ? find(in, name, file, hash) : NULL;
+	const struct entry *e = NULL;
 
+	if (!in->profile)
+		hash = 0;
+	if (file)
+		e = find(in, name, file, hash);
 	if (!e)
 		e = find(in, name, "", hash);
 	return e ? &e->f : NULL;

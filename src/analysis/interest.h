@@ -18,7 +18,7 @@ struct interest_options {
 
 /* The interesting paths of one function. */
 struct interest_function {
-	uint64_t npaths;      /* of the function */
+	uint64_t npaths;      /* of the function; 0: not known (a list) */
 	uint32_t ncuts;       /* edges that were cut, for the same numbers */
 	const uint32_t *cuts; /* borrowed */
 	uint32_t n;
@@ -26,9 +26,12 @@ struct interest_function {
 };
 
 /*
- * Opens a profile for the compiler: interesting paths by function.
+ * Opens a profile for the compiler: interesting paths by function.  Or a list:
+ * text, a function per line, its linkage name and then numbers of paths, as
+ * `cairn paths` shows them; what follows a # is a comment.
  *
- * Fails: as profile_open; CAIRN_E_MISMATCH if it has no paths.
+ * Fails: as profile_open; CAIRN_E_MISMATCH if it has no paths; CAIRN_E_CORRUPT
+ *        for a line that is not of this form.
  */
 int interest_open(const char *path, const struct interest_options *options,
                   struct interest **out, struct cairn_err *err);
@@ -36,7 +39,8 @@ void interest_free(struct interest *in);
 
 /*
  * A function is known by its name, structural hash and, if it was local in the
- * build that ran, source file; `file` may be NULL.
+ * build that ran, source file; `file` may be NULL.  In a list it is known by
+ * its name alone.
  *
  * Returns NULL if the profile has no such function.  Borrowed.
  */

@@ -260,27 +260,37 @@ static void print_doubts(const struct hot *h, FILE *out)
 
 static void print_head(const struct hot *h, FILE *out)
 {
-	uint64_t executed = 0, ncuts = 0, cut = 0, unknown = 0, frames = 0;
+	uint64_t executed = 0, ncuts = 0, cut = 0, unknown = 0;
+	uint64_t died = 0, begun = 0;
 
 	for (size_t i = 0; i < h->nfunctions; i++) {
+		const struct path_counts *pc = &h->functions[i].pc;
+
+		for (size_t k = 0; k < pc->nprefixes; k++) {
+			died += pc->prefixes[k].out;
+			begun += pc->prefixes[k].in;
+		}
 		executed += h->functions[i].pc.n;
 		ncuts += h->functions[i].row->f->ncuts;
 		cut += h->functions[i].row->f->ncuts > 0;
 		unknown += h->functions[i].pc.nunknown;
 	}
-	for (size_t i = 0; i < h->nprefixes; i++)
-		frames += h->prefixes[i].count;
 	fprintf(out,
 	        "functions  %zu\n"
 	        "paths      %" PRIu64 " executed of %" PRIu64 "\n"
 	        "executions %" PRIu64 " of paths, %" PRIu64 " of blocks\n",
 	        h->nfunctions, executed, count_possible(h), h->executions,
 	        h->blocks);
-	if (frames || unknown)
+	if (died || unknown)
 		fprintf(out,
 		        "unfinished %" PRId64 " frames on known paths, "
 		        "%" PRIu64 " on unknown ones\n",
-		        (int64_t)frames, unknown);
+		        (int64_t)died, unknown);
+	if (begun)
+		fprintf(out,
+		        "resumed    %" PRId64 " frames began in the middle "
+		        "(setjmp, fork)\n",
+		        (int64_t)begun);
 	if (ncuts)
 		fprintf(out,
 		        "cut        %" PRIu64 " edges in %" PRIu64

@@ -264,7 +264,8 @@ static int refuse(const struct command_tools *t, const struct option *o,
 	CAIRN_TRY(need_file(t->plugin, err));
 	if (o->feedback && s->compiles)
 		CAIRN_TRY(need_profile("--cairn-feedback", o->feedback, err));
-	if (o->interest && s->compiles)
+	if (o->interest && s->compiles &&
+	    (o->residual || profile_is_one(o->interest)))
 		CAIRN_TRY(need_profile(o->paths ? "prefer" : "tested",
 		                       o->interest, err));
 	return links ? need_file(t->runtime, err) : 0;

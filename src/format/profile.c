@@ -29,6 +29,7 @@
 #include "format/zframe.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -652,6 +653,18 @@ static int find_maps(struct profile *p, const struct profile_options *o,
 		m->missing = xstrdup(e.text);
 	}
 	return 0;
+}
+
+bool profile_is_one(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	int first;
+
+	if (!f)
+		return true;
+	first = fgetc(f);
+	fclose(f);
+	return first == (unsigned char)CAIRN_FILE_MAGIC[0];
 }
 
 int profile_open(struct profile **out, const char *const *paths, size_t npaths,

@@ -86,6 +86,9 @@ struct profile_options {
 	bool skip_missing; /* a module without a map is left out */
 };
 
+/* Does the file begin like a profile, or is it absent?  It may be damaged. */
+bool profile_is_one(const char *path);
+
 /*
  * Reads .cairn files of one build and sums them, and finds every module's map.
  * `options` may be NULL: defaults.

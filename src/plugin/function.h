@@ -147,12 +147,13 @@ LLVMValueRef final_call_of(LLVMBasicBlockRef block);
 /*
  * Numbers the paths and chooses what to do where; see path.c.  `weight` is how
  * often each edge is taken.  `known` are the interesting paths, or those that
- * are tested, or NULL.
+ * are tested, or NULL; *absent becomes one that the function has not.
  */
 struct interest_function;
 void paths_choose(struct function *fn, const struct mode *mode,
-                  const struct interest_function *known,
-                  const uint64_t *weight);
+                  const struct interest_function *known, const uint64_t *weight,
+                  uint64_t *absent);
+uint64_t paths_possible(const struct function *fn);
 void paths_release_of(struct function *fn);
 /* Writes the operations on the path register. */
 void mark_paths(struct function *fn, const struct mode *mode);

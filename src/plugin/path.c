@@ -61,7 +61,7 @@ static bool number_as(struct function *fn, struct paths_options options,
 {
 	struct cairn_err err = {0};
 
-	if (!known)
+	if (!known || !known->npaths)
 		return false;
 	options.cuts = known->cuts;
 	options.ncuts = known->ncuts;
@@ -99,7 +99,7 @@ static bool number_paths(struct function *fn, const uint64_t *weight,
 		(void)result;
 	}
 	free(asked);
-	return is_known;
+	return is_known || (known && !known->npaths);
 }
 
 /* By edge; *op has room for all edges. */
@@ -345,8 +345,14 @@ static void note_pendings(struct function *fn)
 	}
 }
 
+uint64_t paths_possible(const struct function *fn)
+{
+	return fn->paths->paths.n;
+}
+
 void paths_choose(struct function *fn, const struct mode *mode,
-                  const struct interest_function *known, const uint64_t *weight)
+                  const struct interest_function *known, const uint64_t *weight,
+                  uint64_t *absent)
 {
 	struct function_paths *p = xcalloc(1, sizeof(*p));
 
@@ -356,6 +362,10 @@ void paths_choose(struct function *fn, const struct mode *mode,
 	p->others = mode->others;
 	if (!number_paths(fn, weight, known))
 		known = NULL;
+	if (known && known->n && known->numbers[known->n - 1] >= p->paths.n) {
+		*absent = known->numbers[known->n - 1];
+		known = NULL;
+	}
 	p->how = choose_how(fn, mode, known);
 	fn->ncounters = p->how == CAIRN_PATHS_DIRECT ? (uint32_t)p->paths.n
 	                                             : CAIRN_TABLE_WORDS;

@@ -18,12 +18,14 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "format/profile.h"
 #include "graph/blocks.h"
 #include "graph/place.h"
 #include "graph/weight.h"
 #include "plugin/shim.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,7 @@ struct plugin {
 	struct feedback *feedback; /* or NULL */
 	struct interest *interest; /* or NULL */
 	struct interest_options chosen;
+	char wrong[512]; /* the first thing that is, or "" */
 };
 
 /* top=N, share=N: true if it is one of these. */
@@ -246,10 +249,18 @@ static const struct interest_function *known_paths(struct plugin *p,
 static void choose_paths(struct plugin *p, struct function *fn)
 {
 	uint64_t *flow = xcalloc(fn->g.nedges, sizeof(*flow));
+	uint64_t absent = UINT64_MAX;
+	size_t n;
 
 	weigh(p, fn, flow);
-	paths_choose(fn, &p->mode, known_paths(p, fn), flow);
+	paths_choose(fn, &p->mode, known_paths(p, fn), flow, &absent);
 	free(flow);
+	if (absent != UINT64_MAX && !p->wrong[0])
+		snprintf(p->wrong, sizeof(p->wrong),
+		         "cairn: prefer: %s has no path %" PRIu64
+		         ", only 0 to %" PRIu64,
+		         LLVMGetValueName2(fn->f, &n), absent,
+		         paths_possible(fn) - 1);
 }
 
 static void number_counters(struct plugin *p, struct function *fn)
@@ -394,7 +405,7 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 		CAIRN_TRY(interest_open(options->interest, &p->chosen,
 		                        &p->interest, err));
 		/* it says how often edges are taken, too */
-		if (!options->feedback[0])
+		if (!options->feedback[0] && profile_is_one(options->interest))
 			return feedback_open(options->interest, &p->feedback,
 			                     err);
 	}
@@ -464,6 +475,8 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 		finish_module(&p);
 	else
 		run_on_module(&p);
+	if (p.wrong[0])
+		snprintf(message, n, "%s", p.wrong);
 	feedback_free(p.feedback);
 	interest_free(p.interest);
 	return true;

@@ -55,7 +55,7 @@ class Build:
         self.exe = os.path.join(folder, "prog-%d" % len(os.listdir(folder)))
         subprocess.run([CC, "--cairn=" + mode, "-mllvm", "-cairn-verify", "-g",
                         *flags, os.path.join(HERE, "prefer.c"), "-o",
-                        self.exe], check=True)
+                        self.exe], check=True, capture_output=True)
 
     def run(self, length):
         self.file = "%s.%s.cairn" % (self.exe, length)
@@ -65,6 +65,30 @@ class Build:
         subprocess.run([CAIRN, "check", self.file], check=True,
                        capture_output=True)
         return Profile(self.file)
+
+
+def try_list(folder, flags, name, whole):
+    """A list of the numbers of paths instead of a profile."""
+    chosen = sorted((n for f, n in whole.counts if f == "many"),
+                    key=lambda n: -whole.counts["many", n])[:3]
+    file = os.path.join(folder, "list")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write("# the hottest\nmany %s  # three\n" %
+                " ".join(map(str, chosen)))
+    got = Build(folder, flags, "paths,prefer=" + file).run(LONG)
+    keys = {("many", n) for n in chosen}
+    check(name + ": a list", got.of(keys) == whole.of(keys))
+    check(name + ": no more than the list",
+          got.functions["many"]["prefer"]["n"] == 3)
+    for text in ("many 99999999999999", "many x", "many"):
+        with open(file, "w", encoding="utf-8") as f:
+            f.write(text)
+        try:
+            Build(folder, flags, "paths,prefer=" + file)
+            check(name + ": refuses " + text, False, "it did not")
+        except subprocess.CalledProcessError as e:
+            check(name + ": refuses " + text, b"list" in e.stderr or
+                  b"has no path" in e.stderr, e.stderr)
 
 
 def try_flags(flags):
@@ -103,6 +127,7 @@ def try_flags(flags):
         check(name + ": top", sum(f["prefer"]["n"]
                                   for f in got.functions.values()
                                   if "prefer" in f) <= 3)
+        try_list(folder, flags, name, whole)
         got = long_run("residual,tested=" + tested)
         check(name + ": residual", got.counts == whole.of(
             set(whole.counts) - preferred))
