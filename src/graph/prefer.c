@@ -18,10 +18,10 @@
  * FIT goes beyond print: sums must differ, but intervals may overlap, so the
  * least value above 0 - min is taken at which no sum of a path meets that of
  * another one with the same prefix.  It fills the holes of figure 3.11.  As
- * either may win, BEST tries both.  Median delta of 101 random sets on chains
- * of 8 joins with 4 ways each, of 10, 40, 200 interesting paths: INTERVALS 1.2,
- * 3.9, 19.9; FIT 1.1, 1.7, 3.5.  Other orders of the edges (most paths first,
- * widest first) and moving single edges afterwards gain 6 % at most.
+ * either may win, BEST tries both, and then FIT with the edges out of every
+ * vertex in orders that are drawn: no rule for the order is better than the
+ * others (most paths first, widest first: 6 % at most), but the best of a few
+ * orders is.  How far that is from the optimum: proof_prefer.
  *
  * Invariant: once a vertex v is done, two paths that part there have different
  * sums (lemma 3.3.3), and later values are added to both alike; the sums of
@@ -32,7 +32,8 @@
  *
  * Oracle: proof_paths sums value[] along every path, and compares.
  * Cost: INTERVALS O(length of all paths); FIT O(paths^2) more, as every pair
- * is compared where it parts, and only there.
+ * is compared where it parts, and only there; BEST draws orders until delta is
+ * 1, TRIES in a row were in vain, or WORK steps are done.
  */
 #include "graph/prefer.h"
 
@@ -48,6 +49,8 @@
 #include "graph/paths.h"
 
 #define PREFER_MAX_SIZE ((uint64_t)1 << 32)
+#define PREFER_TRIES 128
+#define PREFER_WORK ((uint64_t)1 << 22)
 
 /* A prefix of interesting paths. */
 struct prefix {
@@ -56,6 +59,7 @@ struct prefix {
 	uint32_t first, end; /* its paths: number[first .. end - 1] */
 	int64_t min, max;    /* of their sums from here on */
 	int64_t cis;         /* 1 + the greatest sum over the edges so far */
+	uint32_t nplaced;    /* paths over the edges so far */
 };
 
 struct preferring {
@@ -66,8 +70,13 @@ struct preferring {
 	struct prefix *prefixes; /* [0] is the empty one */
 	/* prefixes by last edge: by_edge[at[e]] .. by_edge[at[e + 1] - 1] */
 	uint32_t *at, *by_edge;
-	int64_t *sum;   /* FIT: per path, as far as edges have values */
-	bool *conflict; /* FIT: values that are no good, from the least on */
+	uint32_t *order; /* the edges, those out of a vertex in any order */
+	uint64_t rng;
+	uint64_t enough; /* give up when size cannot be below */
+	/* FIT: */
+	int64_t *sum;     /* per path, as far as edges have values */
+	uint32_t *placed; /* per path: the last vertex with a value for it */
+	bool *conflict;   /* values that are no good, from the least on */
 	size_t conflict_cap;
 };
 
@@ -176,20 +185,16 @@ static int64_t preferring_join(const struct preferring *w, uint32_t e,
 	return value;
 }
 
-/* The paths that parted from those of `to` before, over other edges. */
-static uint32_t preferring_nbefore(const struct preferring *w,
-                                   const struct prefix *to)
-{
-	return to->first - w->prefixes[to->parent].first;
-}
-
 /* Marks the values at which a path of `to` meets one that parted before. */
 static void preferring_collide(struct preferring *w, const struct prefix *to,
                                int64_t least, size_t nvalues)
 {
-	uint32_t before = to->first - preferring_nbefore(w, to);
+	const struct prefix *q = &w->prefixes[to->parent];
+	uint32_t v = w->p->dag.edges[to->edge].src;
 
-	for (uint32_t i = before; i < to->first; i++)
+	for (uint32_t i = q->first; i < q->end; i++) {
+		if (w->placed[i] != v)
+			continue;
 		for (uint32_t k = to->first; k < to->end; k++) {
 			int64_t value = w->sum[i] - w->sum[k];
 
@@ -197,6 +202,7 @@ static void preferring_collide(struct preferring *w, const struct prefix *to,
 			    (uint64_t)(value - least) < nvalues)
 				w->conflict[value - least] = true;
 		}
+	}
 }
 
 /* The least value from `least` on that keeps all sums apart.  Each pair of
@@ -209,7 +215,7 @@ static int64_t preferring_fit(struct preferring *w, uint32_t e, int64_t least)
 	for (uint32_t i = w->at[e]; i < w->at[e + 1]; i++) {
 		const struct prefix *to = &w->prefixes[w->by_edge[i]];
 
-		nvalues += (size_t)preferring_nbefore(w, to) *
+		nvalues += (size_t)w->prefixes[to->parent].nplaced *
 		           (to->end - to->first);
 	}
 	if (!w->conflict || nvalues > w->conflict_cap) {
@@ -226,9 +232,11 @@ static int64_t preferring_fit(struct preferring *w, uint32_t e, int64_t least)
 	return value;
 }
 
-/* Adds the value of e to all paths through it. */
-static void preferring_raise(struct preferring *w, uint32_t e, int64_t value)
+/* Adds the value of e to all paths through it.  False: this is too wide. */
+static bool preferring_raise(struct preferring *w, uint32_t e, int64_t value)
 {
+	bool good = true;
+
 	w->f->value[e] = value;
 	for (uint32_t i = w->at[e]; i < w->at[e + 1]; i++) {
 		const struct prefix *to = &w->prefixes[w->by_edge[i]];
@@ -239,38 +247,159 @@ static void preferring_raise(struct preferring *w, uint32_t e, int64_t value)
 		if (q->cis == 0 || to->max + value > q->max)
 			q->max = to->max + value;
 		q->cis = q->max + 1;
-		for (uint32_t k = to->first; w->sum && k < to->end; k++)
+		q->nplaced += to->end - to->first;
+		good &= (uint64_t)(q->max - q->min) + 1 < w->enough;
+		for (uint32_t k = to->first; w->sum && k < to->end; k++) {
 			w->sum[k] += value;
+			w->placed[k] = w->p->dag.edges[e].src;
+		}
 	}
+	return good;
 }
 
-static void preferring_edge(struct preferring *w, uint32_t e)
+static bool preferring_edge(struct preferring *w, uint32_t e)
 {
 	int64_t least, value;
 
 	if (w->at[e] == w->at[e + 1])
-		return; /* no interesting path */
+		return true; /* no interesting path */
 	value = preferring_join(w, e, &least);
 	if (w->method == PREFER_FIT)
 		value = preferring_fit(w, e, least);
-	preferring_raise(w, e, value);
+	return preferring_raise(w, e, value);
 }
 
 /* --- all of them ------------------------------------------------------------
  */
 
-static void preferring_assign(struct preferring *w)
+/* False if the size would not be below `enough`; f has no use then. */
+static bool preferring_assign(struct preferring *w)
 {
 	const struct dag *d = &w->p->dag;
 
 	for (uint32_t i = d->norder; i-- > 0;) {
 		uint32_t v = d->order[i];
 
-		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++)
-			preferring_edge(w, e);
+		for (uint32_t k = d->out_at[v]; k < d->out_at[v + 1]; k++)
+			if (!preferring_edge(w, w->order[k]))
+				return false;
 	}
 	w->f->size = (uint64_t)w->prefixes[0].cis;
 	assert(w->f->size <= w->p->n);
+	return true;
+}
+
+static void preferring_init(struct preferring *w, struct prefer *f,
+                            const struct paths *p, enum prefer_method method)
+{
+	*w = (struct preferring){
+	        .p = p, .f = f, .method = method, .enough = UINT64_MAX};
+	f->value = xcalloc((size_t)p->dag.nedges + 1, sizeof(*f->value));
+	w->order = xcalloc((size_t)p->dag.nedges + 1, sizeof(*w->order));
+	for (uint32_t e = 0; e < p->dag.nedges; e++)
+		w->order[e] = e;
+	if (method == PREFER_FIT) {
+		w->sum = xcalloc((size_t)f->n + 1, sizeof(*w->sum));
+		w->placed = xcalloc((size_t)f->n + 1, sizeof(*w->placed));
+		memset(w->placed, 0xff, f->n * sizeof(*w->placed));
+	}
+	preferring_grow(w);
+	preferring_sort(w);
+}
+
+static void preferring_release(struct preferring *w)
+{
+	free(w->prefixes);
+	free(w->at);
+	free(w->by_edge);
+	free(w->order);
+	free(w->sum);
+	free(w->placed);
+	free(w->conflict);
+}
+
+/* --- other orders of the edges --------------------------------------------
+ */
+
+/* A number in 0 .. n - 1.  G. Marsaglia's xorshift: any sequence will do. */
+static uint32_t preferring_draw(struct preferring *w, uint32_t n)
+{
+	w->rng ^= w->rng << 13;
+	w->rng ^= w->rng >> 7;
+	w->rng ^= w->rng << 17;
+	return (uint32_t)(w->rng >> 32) % n;
+}
+
+/* Forgets all values, and draws an order of the edges out of each vertex. */
+static void preferring_restart(struct preferring *w)
+{
+	const struct dag *d = &w->p->dag;
+
+	for (uint32_t v = 0; v < d->nvertices; v++)
+		for (uint32_t i = d->out_at[v + 1]; i > d->out_at[v] + 1; i--) {
+			uint32_t k = d->out_at[v] +
+			             preferring_draw(w, i - d->out_at[v]);
+			uint32_t e = w->order[k];
+
+			w->order[k] = w->order[i - 1];
+			w->order[i - 1] = e;
+		}
+	for (uint32_t i = 0; i < w->nprefixes; i++) {
+		struct prefix *q = &w->prefixes[i];
+
+		q->min = q->max = q->cis = 0;
+		q->nplaced = 0;
+	}
+	memset(w->sum, 0, w->f->n * sizeof(*w->sum));
+	memset(w->placed, 0xff, w->f->n * sizeof(*w->placed));
+}
+
+/* What one order costs, about: every path as long as it is, every pair. */
+static uint64_t preferring_cost(const struct preferring *w)
+{
+	uint64_t cost = (uint64_t)w->f->n * w->f->n + w->p->dag.nedges;
+
+	for (uint32_t i = 0; i < w->nprefixes; i++)
+		cost += w->prefixes[i].end - w->prefixes[i].first;
+	return cost;
+}
+
+/* Gives f the values that w has found; the next ones must be better. */
+static void preferring_keep(struct preferring *w, struct prefer *f)
+{
+	int64_t *value = f->value;
+
+	f->value = w->f->value;
+	f->size = w->f->size;
+	w->f->value = value;
+	w->enough = f->size;
+}
+
+/* Numbers by FIT as well, and keeps what is better than f. */
+static void prefer_improve(struct prefer *f, const struct paths *p)
+{
+	struct prefer other = {.n = f->n, .number = f->number};
+	uint64_t cost, work = 0;
+	struct preferring w;
+
+	preferring_init(&w, &other, p, PREFER_FIT);
+	w.enough = f->size;
+	w.rng = 0x9e3779b97f4a7c15u;
+	if (preferring_assign(&w))
+		preferring_keep(&w, f);
+	cost = preferring_cost(&w);
+	for (uint32_t nvain = 0; nvain < PREFER_TRIES && f->size > f->n &&
+	                         work + cost < PREFER_WORK;
+	     work += cost) {
+		preferring_restart(&w);
+		nvain++;
+		if (preferring_assign(&w)) {
+			preferring_keep(&w, f);
+			nvain = 0;
+		}
+	}
+	preferring_release(&w);
+	free(other.value);
 }
 
 static void prefer_set_slots(struct prefer *f, const struct paths *p)
@@ -289,41 +418,20 @@ static void prefer_set_slots(struct prefer *f, const struct paths *p)
 	free(route);
 }
 
-/* Numbers the paths that f holds, by one method. */
+/* Numbers the paths that f holds. */
 static void prefer_assign(struct prefer *f, const struct paths *p,
                           enum prefer_method method)
 {
-	struct preferring w = {.p = p, .f = f, .method = method};
+	struct preferring w;
 
-	f->value = xcalloc((size_t)p->dag.nedges + 1, sizeof(*f->value));
-	f->slot = xcalloc((size_t)f->n + 1, sizeof(*f->slot));
-	if (method == PREFER_FIT)
-		w.sum = xcalloc((size_t)f->n + 1, sizeof(*w.sum));
-	preferring_grow(&w);
-	preferring_sort(&w);
+	preferring_init(&w, f, p,
+	                method == PREFER_FIT ? PREFER_FIT : PREFER_INTERVALS);
 	preferring_assign(&w);
+	preferring_release(&w);
+	if (method == PREFER_BEST && f->n <= PREFER_FIT_MAX)
+		prefer_improve(f, p);
+	f->slot = xcalloc((size_t)f->n + 1, sizeof(*f->slot));
 	prefer_set_slots(f, p);
-	free(w.prefixes);
-	free(w.at);
-	free(w.by_edge);
-	free(w.sum);
-	free(w.conflict);
-}
-
-/* Numbers by FIT as well, and keeps it if it is better than what f has. */
-static void prefer_improve(struct prefer *f, const struct paths *p)
-{
-	struct prefer other = {.n = f->n, .number = f->number};
-
-	prefer_assign(&other, p, PREFER_FIT);
-	if (other.size < f->size) {
-		struct prefer swap = *f;
-
-		*f = other;
-		other = swap;
-	}
-	free(other.value);
-	free(other.slot);
 }
 
 int prefer_init(struct prefer *f, const struct paths *p,
@@ -340,11 +448,7 @@ int prefer_init(struct prefer *f, const struct paths *p,
 		prefer_release(f);
 		return result;
 	}
-	prefer_assign(f, p,
-	              options->method == PREFER_FIT ? PREFER_FIT
-	                                            : PREFER_INTERVALS);
-	if (options->method == PREFER_BEST && f->n <= PREFER_FIT_MAX)
-		prefer_improve(f, p);
+	prefer_assign(f, p, options->method);
 	if (f->size > max_size) {
 		result = cairn_fail(err, CAIRN_E_LIMIT,
 		                    "%" PRIu32 " interesting paths need "

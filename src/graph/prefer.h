@@ -15,7 +15,8 @@ enum prefer_method {
 	PREFER_INTERVALS,
 	/* only the numbers themselves must differ: holes get filled */
 	PREFER_FIT,
-	/* the better of the two; only INTERVALS above PREFER_FIT_MAX paths */
+	/* the best of both and of FIT with other orders of the edges, within a
+	 * bound of work; only INTERVALS above PREFER_FIT_MAX paths */
 	PREFER_BEST,
 };
 

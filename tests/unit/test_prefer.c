@@ -339,6 +339,51 @@ static void test_few_of_many(void **state)
 	cfg_release(&g);
 }
 
+static uint64_t size_by(const struct paths *p, const uint64_t *interesting,
+                        uint32_t n, enum prefer_method method)
+{
+	struct prefer_options o = {.method = method};
+	struct prefer f;
+	uint64_t size;
+
+	assert_int_equal(prefer_init(&f, p, interesting, n, &o, NULL), 0);
+	assert_sound(&f, p);
+	size = f.size;
+	prefer_release(&f);
+	return size;
+}
+
+/* BEST is never behind, often ahead, and no matter of luck. */
+static void test_orders(void **state)
+{
+	enum { N = 20, NSETS = 20 };
+	struct rng r = rng_from_environment(23);
+	uint32_t nahead = 0;
+	struct paths p;
+	struct cfg g;
+
+	(void)state;
+	graph_diamonds(&g, 8);
+	assert_int_equal(paths_init(&p, &g, &no_options, NULL), 0);
+	for (int i = 0; i < NSETS; i++) {
+		uint64_t set[N], size, other;
+
+		for (int k = 0; k < N; k++)
+			set[k] = rng_next(&r) % p.n;
+		size = size_by(&p, set, N, PREFER_BEST);
+		assert_int_equal(size_by(&p, set, N, PREFER_BEST), size);
+		other = size_by(&p, set, N, PREFER_INTERVALS);
+		assert_true(size <= other);
+		nahead += size < other;
+		other = size_by(&p, set, N, PREFER_FIT);
+		assert_true(size <= other);
+		nahead += size < other;
+	}
+	assert_true(nahead > NSETS);
+	paths_release(&p);
+	cfg_release(&g);
+}
+
 static void test_random(void **state)
 {
 	static const enum prefer_method methods[] = {PREFER_INTERVALS,
@@ -380,6 +425,7 @@ int main(void)
 	        cmocka_unit_test(test_none_and_one),
 	        cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_few_of_many),
+	        cmocka_unit_test(test_orders),
 	        cmocka_unit_test(test_random),
 	};
 
