@@ -579,14 +579,15 @@ static uint64_t slot_of(const struct prefer *f, uint64_t number)
 	return f->slot[i];
 }
 
-/* Counts a path that is not preferred, or not tested; `number` is 1 + its
- * number. */
-static void count_other(struct writer *w, LLVMValueRef number)
+/* Counts, before `place`, a path that is not preferred, or not tested; `number`
+ * is 1 + its number. */
+static void count_other(struct writer *w, LLVMValueRef number,
+                        LLVMValueRef place)
 {
 	const struct function_paths *p = w->m.fn->paths;
 
 	if (p->how == CAIRN_PATHS_RESIDUAL || p->others)
-		call_count(w, number);
+		count_hashed(w, number, place);
 	else
 		count_at(w, symbol(w, 8 * ((uint64_t)p->slots_first +
 		                           p->slots_size)));
@@ -616,7 +617,7 @@ static void count_preferred(struct writer *w, LLVMValueRef r, LLVMValueRef s,
 	const struct function_paths *p = w->m.fn->paths;
 	LLVMBuilderRef b = w->m.builder;
 	struct fork f = fork_before(w, place);
-	LLVMValueRef at, owner, test;
+	LLVMValueRef at, owner, test, end;
 
 	at = LLVMBuildAnd(b, s, constant(w, 8 * ((uint64_t)p->slots_size - 1)),
 	                  "");
@@ -634,8 +635,9 @@ static void count_preferred(struct writer *w, LLVMValueRef r, LLVMValueRef s,
 	add_probe_to(w, f.common, w->before);
 
 	LLVMPositionBuilderAtEnd(b, f.rare);
-	count_other(w, r);
-	LLVMBuildBr(b, f.rest);
+	end = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, end);
+	count_other(w, r, end);
 	add_probe_to(w, f.rare, CAIRN_PROBE_UNKNOWN);
 	add_probe_to(w, f.rest, w->m.behind);
 	LLVMPositionBuilderBefore(b, place);
@@ -647,7 +649,7 @@ static void count_untested(struct writer *w, LLVMValueRef r, LLVMValueRef place)
 	LLVMTypeRef i8 = LLVMInt8TypeInContext(w->m.context);
 	LLVMBuilderRef b = w->m.builder;
 	struct fork f = fork_before(w, place);
-	LLVMValueRef byte, test, number;
+	LLVMValueRef byte, test, number, end;
 
 	byte = marker_ours(LLVMBuildLoad2(
 	        b, i8, LLVMBuildIntToPtr(b, r, w->m.ptr, ""), "cairn.tested"));
@@ -657,9 +659,10 @@ static void count_untested(struct writer *w, LLVMValueRef r, LLVMValueRef place)
 	LLVMPositionBuilderAtEnd(b, f.common);
 	LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderAtEnd(b, f.rare);
+	end = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, end);
 	number = LLVMBuildSub(b, r, address_in(w, w->tested, 0), "");
-	count_other(w, sum(w, number, constant(w, 1)));
-	LLVMBuildBr(b, f.rest);
+	count_other(w, sum(w, number, constant(w, 1)), end);
 	LLVMPositionBuilderBefore(b, place);
 }
 
@@ -684,7 +687,7 @@ static void count_known(struct writer *w, uint64_t number, LLVMValueRef place)
 	if (!p->has_slots && !p->tested)
 		count_path(w, register_at(w, number), NULL, place);
 	else if (!is_tested(p, number))
-		count_other(w, constant(w, 1 + number));
+		count_other(w, constant(w, 1 + number), place);
 	else if (p->how == CAIRN_PATHS_PREFERRED)
 		count_at(w, symbol(w, 8 * (p->slots_first +
 		                           slot_of(&p->prefer, number))));
@@ -909,7 +912,7 @@ static void count_untested_turn(struct writer *w, const struct placed *p,
 	LLVMTypeRef i8 = LLVMInt8TypeInContext(w->m.context);
 	LLVMBuilderRef b = w->m.builder;
 	struct turns *t = p->turns;
-	LLVMValueRef byte, test, number;
+	LLVMValueRef byte, test, number, end;
 	struct fork f;
 
 	if (are_all_tested(t) ||
@@ -924,14 +927,15 @@ static void count_untested_turn(struct writer *w, const struct placed *p,
 	LLVMPositionBuilderAtEnd(b, f.common);
 	LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderAtEnd(b, f.rare);
+	end = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, end);
 	number = gained(w, p); /* the first register is 0 */
 	if (w->tested)
 		number = sum(w,
 		             LLVMBuildSub(b, number,
 		                          address_in(w, w->tested, 0), ""),
 		             constant(w, 1));
-	count_other(w, number);
-	LLVMBuildBr(b, f.rest);
+	count_other(w, number, end);
 	LLVMPositionBuilderBefore(b, place);
 }
 
