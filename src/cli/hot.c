@@ -332,6 +332,7 @@ static void add_paths(struct hot *h, uint32_t function)
 		        .block = x->block,
 		        .segment = x->segment,
 		        .count = x->out - x->in,
+		        .begun = x->in,
 		};
 
 		if (!x->is_pending || !p.count)

@@ -34,7 +34,8 @@ struct hot_path {
 	bool is_prefix;
 	uint64_t number;         /* or the sum of a prefix */
 	uint32_t block, segment; /* of a prefix: where the frame died */
-	uint64_t count;          /* of a prefix: frames, modulo 2^64 */
+	uint64_t count; /* of a prefix: frames that died less those begun */
+	uint64_t begun; /* of a prefix: frames that began on it */
 	uint64_t nblocks;
 };
 

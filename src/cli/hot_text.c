@@ -263,13 +263,11 @@ static void print_head(const struct hot *h, FILE *out)
 	uint64_t executed = 0, ncuts = 0, cut = 0, unknown = 0;
 	uint64_t died = 0, begun = 0;
 
+	for (size_t i = 0; i < h->nprefixes; i++) {
+		died += h->prefixes[i].count + h->prefixes[i].begun;
+		begun += h->prefixes[i].begun;
+	}
 	for (size_t i = 0; i < h->nfunctions; i++) {
-		const struct path_counts *pc = &h->functions[i].pc;
-
-		for (size_t k = 0; k < pc->nprefixes; k++) {
-			died += pc->prefixes[k].out;
-			begun += pc->prefixes[k].in;
-		}
 		executed += h->functions[i].pc.n;
 		ncuts += h->functions[i].row->f->ncuts;
 		cut += h->functions[i].row->f->ncuts > 0;
