@@ -51,7 +51,9 @@ echo "exit $?"
 set -- *.cairn
 echo "== a diff"
 cairn tests --diff leap.diff "$@" | sed -n '/^tests /,/^$/p; /^order/,$p'
-patch -s date.c leap.diff && cairn tests --diff leap.diff --patched "$@" |
+sed -i '/return 29;/a\
+		if (year % 400 == 0)\
+			return 29;' date.c && cairn tests --diff leap.diff --patched "$@" |
 	sed -n '/^changed/p'
 echo "== failure"
 cairn tests --failed y2000.cairn --top 4 "$@" | sed -n '/^lines/,$p'
