@@ -83,14 +83,14 @@ struct request {
 	unsigned noutputs; /* times that the user named one */
 };
 
-static bool parse_number(const char *arg, unsigned long max, unsigned *n)
+static bool parse_line_number(const char *arg, unsigned *n)
 {
 	char *end;
 	unsigned long v;
 
 	errno = 0;
 	v = strtoul(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end || errno || v > max)
+	if (*arg < '0' || *arg > '9' || *end || errno || v > INT_MAX)
 		return false;
 	*n = (unsigned)v;
 	return true;
@@ -101,7 +101,7 @@ static bool parse_line(struct request *q, const char *arg)
 	const char *colon = strrchr(arg, ':');
 
 	if (!colon || colon == arg ||
-	    !parse_number(colon + 1, INT_MAX, &q->hot.line) || !q->hot.line)
+	    !parse_line_number(colon + 1, &q->hot.line) || !q->hot.line)
 		return false;
 	free(q->file);
 	q->file = xstrndup(arg, (size_t)(colon - arg));
@@ -154,14 +154,7 @@ static int take_option(struct request *q, int c, char **argv)
 		return cli_usage(argv[0], "--line takes FILE:LINE, not '%s'",
 		                 optarg);
 	case OPT_TOP:
-		if (!parse_number(optarg, UINT_MAX, &q->hot.top))
-			return cli_usage(argv[0],
-			                 "--top takes a number of rows up to "
-			                 "%u, 0 for all, not '%s'",
-			                 UINT_MAX, optarg);
-		if (!q->hot.top)
-			q->hot.top = UINT_MAX;
-		return CLI_FINE;
+		return cli_take_top(argv[0], optarg, &q->hot.top);
 	case OPT_SORT:
 		q->hot.by_blocks = !strcmp(optarg, "blocks");
 		if (q->hot.by_blocks || !strcmp(optarg, "count"))

@@ -91,19 +91,6 @@ static const char *const keys[] = {
         [REPORT_BY_LINE] = "line",
 };
 
-static bool parse_top(const char *arg, unsigned *top)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end || errno || n > UINT_MAX)
-		return false;
-	*top = n ? (unsigned)n : UINT_MAX;
-	return true;
-}
-
 static bool parse_sort(const char *arg, enum report_sort *sort)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -165,12 +152,7 @@ static int take_option(struct request *q, int c, char **argv)
 		o->file = optarg;
 		return CLI_FINE;
 	case OPT_TOP:
-		if (parse_top(optarg, &o->top))
-			return CLI_FINE;
-		return cli_usage(argv[0],
-		                 "--top takes a number of rows up to %u, 0 for "
-		                 "all, not '%s'",
-		                 UINT_MAX, optarg);
+		return cli_take_top(argv[0], optarg, &o->top);
 	case OPT_SORT:
 		if (parse_sort(optarg, &o->sort))
 			return CLI_FINE;

@@ -28,9 +28,9 @@
 #include <stdlib.h>
 
 /*
- * Measured on 17 programs: up to here are 35 % of all executed ends of paths
- * in Lua and 67 % in zstd that are not below 4096; the counters of all
- * functions of SQLite then take 5 MB, and 0.1 to 1 MB in most programs.
+ * Counters of all functions of SQLite with at most so many paths take 5 MB per
+ * thread, those of most programs 0.1 to 1 MB.  Between 4096 and here are 37 %
+ * of all path ends that minisat executes, 20 % of tcc's and 13 % of phalanx's.
  */
 #define DIRECT_MAX 16384
 /* With computed gotos: an interpreter's loop takes each to all instructions,
