@@ -26,9 +26,6 @@
  * knows.  What follows for the counts is for path_counts.c to say.
  *
  * Invariant: the places are sorted and each occurs once, and so are the paths.
- * Breaks when: code of a block is not contiguous and has no probe of its own
- * (13 of 3718 sites measured on Lua): an asynchronous frame may then be charged
- * to a neighbour.
  * Cost: O((sites + frames) log sites).
  */
 #include "analysis/frames.h"

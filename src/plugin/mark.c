@@ -38,8 +38,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOBODY_KNOWS UINT32_MAX
-
 static LLVMValueRef hidden_global(struct marker *m, const char *name,
                                   LLVMTypeRef type)
 {
@@ -127,7 +125,7 @@ static LLVMValueRef slow_call(struct marker *m)
 /*
  * Branches to a block of its own that makes the slow call if the delta is 0.
  * Returns the delta, joined with what the slow call gave.  `what` is for the
- * probe of that block, which is far away.
+ * probes of that block and of what follows it.
  */
 static LLVMValueRef checked(struct marker *m, LLVMValueRef delta,
                             LLVMValueRef place, uint32_t what)
@@ -154,6 +152,8 @@ static LLVMValueRef checked(struct marker *m, LLVMValueRef delta,
 	LLVMPositionBuilderBefore(m->builder, LLVMGetFirstInstruction(body));
 	phi = LLVMBuildPhi(m->builder, m->i64, "cairn.delta");
 	LLVMAddIncoming(phi, values, blocks, 2);
+	if (m->probes && what != CFG_OUTSIDE)
+		shim_add_probe(place, what);
 	LLVMPositionBuilderBefore(m->builder, place);
 	return phi;
 }
@@ -206,11 +206,13 @@ static LLVMValueRef base_from(struct marker *m, LLVMValueRef delta)
 /*
  * The address behind a mark belongs to another probe, if it is known which.
  * (A probe of the IR would not do: LLVM moves those to the top of the block.)
+ * And so may that of the mark itself: a block in which there is nothing else
+ * has no probe, or LLVM drops it.
  */
 static void note_mark(struct marker *m, LLVMValueRef instruction)
 {
-	if (m->probes && m->behind != NOBODY_KNOWS)
-		shim_set_behind(instruction, m->behind);
+	if (m->probes)
+		shim_set_around(instruction, m->before, m->behind);
 }
 
 /* One instruction even where nothing is optimized. */
@@ -535,17 +537,39 @@ uint32_t marker_behind_edge(const struct function *fn, edge_id e)
 	case AT_TOP:
 	case AT_END:
 	case AT_SPLIT:
+		return before_block(fn, dst);
 	case AT_TRIP: /* one of the ways out */
 		/* a bare return is counted on the edges into it */
 		return fn->nodes[dst].is_bare_return ? dst
 		                                     : before_block(fn, dst);
 	default:
-		return NOBODY_KNOWS;
+		return SHIM_NOTHING;
+	}
+}
+
+/* Nothing if what comes before in its block says so already. */
+static uint32_t before_mark(const struct function *fn, edge_id e)
+{
+	const struct cfg_edge *edge = &fn->g.edges[e];
+
+	switch (fn->edges[e].where) {
+	case AT_TOP:
+	case AT_SPLIT:
+		return before_edge(fn, e);
+	case AT_END:
+		if (!LLVMIsATerminatorInst(
+		            marker_top_of(&fn->nodes[edge->src])))
+			return SHIM_NOTHING;
+		return edge->dst == CFG_OUTSIDE ? edge->src
+		                                : before_edge(fn, e);
+	default:
+		return SHIM_NOTHING;
 	}
 }
 
 void marker_set_behind(struct marker *m, uint32_t what)
 {
+	m->before = SHIM_NOTHING;
 	m->behind = what;
 }
 
@@ -604,14 +628,14 @@ LLVMValueRef marker_place_of_edge(struct marker *m, edge_id e)
 	return NULL;
 }
 
-static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
+/* Before and behind are in m. */
+static void mark_on_edge(struct marker *m, edge_id e, uint32_t counter)
 {
 	struct function *fn = m->fn;
 	const struct cfg_edge *edge = &fn->g.edges[e];
 
 	m->is_far = is_far_edge(fn, e);
 	m->loop = loop_of_edge(fn, e);
-	m->behind = marker_behind_edge(fn, e);
 	if (fn->edges[e].where == AT_TRIP) /* mark_trips */
 		return;
 	if (fn->edges[e].where == AT_COMPARE) {
@@ -621,6 +645,13 @@ static void mark_edge(struct marker *m, edge_id e, uint32_t counter)
 	}
 	LLVMPositionBuilderBefore(m->builder, marker_place_of_edge(m, e));
 	count(m, counter);
+}
+
+static void mark_edge(struct marker *m, edge_id e)
+{
+	m->before = before_mark(m->fn, e);
+	m->behind = marker_behind_edge(m->fn, e);
+	mark_on_edge(m, e, m->fn->edges[e].counter - 1);
 }
 
 /*
@@ -645,13 +676,16 @@ LLVMValueRef marker_declare_counters(struct marker *m, uint32_t n)
 	return g;
 }
 
-/* Slow: a block that no mark may stand in is counted where it is entered. */
+/* A block that no mark may stand in is counted where it is entered. */
 static void mark_ways_into(struct marker *m, block_id b)
 {
 	const struct cfg *g = &m->fn->g;
 
-	for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++)
-		mark_edge(m, g->in[i], m->fn->nodes[b].counter - 1);
+	for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++) {
+		m->before = before_block(m->fn, b);
+		m->behind = b;
+		mark_on_edge(m, g->in[i], m->fn->nodes[b].counter - 1);
+	}
 }
 
 static void mark_blocks(struct marker *m)
@@ -659,14 +693,11 @@ static void mark_blocks(struct marker *m)
 	struct function *fn = m->fn;
 
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		if (!fn->nodes[b].counter)
+		if (!fn->nodes[b].counter || fn->nodes[b].is_bare_return)
 			continue;
-		if (fn->nodes[b].is_bare_return) {
-			mark_ways_into(m, b);
-			continue;
-		}
 		m->is_far = fn->nodes[b].is_behind_call;
 		m->loop = fn->nodes[b].base;
+		m->before = before_block(fn, b);
 		m->behind = b;
 		LLVMPositionBuilderBefore(m->builder,
 		                          marker_top_of(&fn->nodes[b]));
@@ -678,14 +709,44 @@ static void mark_blocks(struct marker *m)
  * A block that has nothing in it but a jump gets no probe: it may have no code
  * at all, which is best.
  */
+LLVMValueRef marker_add_probe(LLVMValueRef top, uint32_t what)
+{
+	if (!LLVMIsABranchInst(top) || LLVMIsConditional(top) ||
+	    shim_insertion_point(LLVMGetInstructionParent(top)) != top)
+		return shim_add_probe(top, what);
+	shim_note_jump(top, SHIM_AT_TOP, what);
+	return NULL;
+}
+
+/*
+ * Ends of blocks that are alike may become one, and then an address there tells
+ * only where they all go to.  Behind the last mark and the last call that is as
+ * good.
+ */
+static void note_end(struct function *fn, block_id b)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(fn->nodes[b].block);
+	edge_id e = fn->g.out[fn->g.out_at[b]];
+	block_id dst = fn->g.edges[e].dst;
+
+	if (fn->nodes[b].end || fn->g.out_at[b] + 1 != fn->g.out_at[b + 1] ||
+	    (fn->edges[e].counter && fn->edges[e].where != AT_END) ||
+	    fn->nodes[dst].is_bare_return)
+		return;
+	if (dst == CFG_OUTSIDE
+	            ? LLVMIsAReturnInst(end) != NULL
+	            : LLVMIsABranchInst(end) && !LLVMIsConditional(end))
+		shim_note_jump(end, SHIM_AT_END,
+		               dst ? before_block(fn, dst) : CFG_OUTSIDE);
+}
+
 static void add_probes(struct function *fn)
 {
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		LLVMValueRef top = marker_top_of(&fn->nodes[b]);
-
-		if (at_top(fn, b) != CFG_OUTSIDE &&
-		    (!LLVMIsABranchInst(top) || LLVMIsConditional(top)))
-			fn->nodes[b].probe = shim_add_probe(top, at_top(fn, b));
+		if (at_top(fn, b) != CFG_OUTSIDE)
+			fn->nodes[b].probe = marker_add_probe(
+			        marker_top_of(&fn->nodes[b]), at_top(fn, b));
+		note_end(fn, b);
 	}
 }
 
@@ -708,14 +769,18 @@ void marker_init(struct marker *m, struct function *fn, const struct mode *mode)
 static void mark_all(struct marker *m)
 {
 	const struct edge_info *edges = m->fn->edges;
+	const struct node *nodes = m->fn->nodes;
 
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
 		if (edges[e].counter && edges[e].where == AT_ENTRY)
-			mark_edge(m, e, edges[e].counter - 1);
+			mark_edge(m, e);
 	mark_blocks(m);
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
 		if (edges[e].counter && edges[e].where != AT_ENTRY)
-			mark_edge(m, e, edges[e].counter - 1);
+			mark_edge(m, e);
+	for (block_id b = 1; b < m->fn->g.nblocks; b++)
+		if (nodes[b].counter && nodes[b].is_bare_return)
+			mark_ways_into(m, b);
 }
 
 /* After all others and the probes: they expect the CFG as it was. */

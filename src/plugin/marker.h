@@ -17,7 +17,8 @@ struct marker {
 	bool is_early;     /* leave placeholders */
 	bool probes;       /* say where blocks are */
 	uint64_t key;      /* of the module */
-	uint32_t behind;   /* what to say behind the mark in hand */
+	uint32_t before;   /* what to say before the mark in hand ... */
+	uint32_t behind;   /* ... and behind it; or SHIM_NOTHING */
 	bool by_segment;   /* no base: the delta is in a segment register */
 	bool in_common;    /* all threads count in one shard */
 	bool keeps_base;   /* over calls, in a register */
@@ -42,6 +43,8 @@ void marker_add_to(struct marker *m, LLVMValueRef at, bool in_segment,
                    LLVMValueRef by);
 /* Calls that never return have no site: each has to keep its own address. */
 void marker_keep_last_calls(struct function *fn);
+/* Says what the code at the top of a block is; NULL if it may have none. */
+LLVMValueRef marker_add_probe(LLVMValueRef top, uint32_t what);
 /* The place where what belongs to an edge stands; may make a block for it. */
 LLVMValueRef marker_place_of_edge(struct marker *m, edge_id e);
 /* The first and the last place of a node where its flow is inside. */

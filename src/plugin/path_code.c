@@ -338,13 +338,9 @@ static void add_path_probes(struct writer *w)
 	const struct function *fn = w->m.fn;
 
 	for (block_id b = 1; w->m.probes && b < fn->g.nblocks; b++) {
-		LLVMValueRef top;
-
 		if (fn->nodes[b].first && b > 1 && fn->nodes[b - 1].end)
 			continue; /* a part: there is one for the whole */
-		top = marker_top_of(&fn->nodes[b]);
-		if (!LLVMIsABranchInst(top) || LLVMIsConditional(top))
-			shim_add_probe(top, probe_of(fn, b));
+		marker_add_probe(marker_top_of(&fn->nodes[b]), probe_of(fn, b));
 	}
 	for (size_t i = 0; w->m.probes && i < w->nplaced; i++) {
 		const struct placed *p = &w->placed[i];
@@ -359,11 +355,8 @@ static void add_path_probes(struct writer *w)
 static void add_probe_to(struct writer *w, LLVMBasicBlockRef block,
                          uint32_t what)
 {
-	LLVMValueRef first = shim_insertion_point(block);
-
-	if (w->m.probes &&
-	    (!LLVMIsABranchInst(first) || LLVMIsConditional(first)))
-		shim_add_probe(first, what);
+	if (w->m.probes)
+		marker_add_probe(shim_insertion_point(block), what);
 }
 
 /* --- code ---------------------------------------------------------------- */
@@ -988,7 +981,8 @@ static void write_exit(struct writer *w, const struct placed *p)
 	LLVMValueRef r, s;
 
 	if (p->turns->is_held) {
-		w->m.behind = w->before = 2 * fn->g.nblocks + p->edge;
+		w->before = 2 * fn->g.nblocks + p->edge;
+		w->m.before = w->m.behind = w->before;
 		release_held(w, p->turns);
 		w->m.behind = behind_deed(fn, p);
 	}
@@ -1061,6 +1055,8 @@ static void write_deed(struct writer *w, const struct placed *p)
 {
 	LLVMPositionBuilderBefore(w->m.builder, p->at);
 	w->before = before_deed(w->m.fn, p);
+	w->m.before =
+	        w->before == CAIRN_PROBE_UNKNOWN ? SHIM_NOTHING : w->before;
 	w->m.behind = behind_deed(w->m.fn, p);
 	switch (p->what) {
 	case DO_OPERATION:

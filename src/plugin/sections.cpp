@@ -9,20 +9,19 @@
 // that id.  A function whose garbage collector is "cairn" has its stack maps
 // written by us: not as LLVM's section, which is loaded and does not link into
 // position independent executables, but as part of the map records, in a
-// section that is not loaded at all.  How an address becomes a block: pseudo
-// probes at the tops of blocks, and notes on the marks, which a listener to the
-// printer turns into labels.
+// section that is not loaded at all.  How an address becomes a block:
+// probes.cpp says where it begins, and it becomes a label there.
 #include "plugin/shim.h"
 
 #include "abi/crc32c.h"
 #include "abi/map.h"
+#include "plugin/probes.hpp"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/CodeGen/AsmPrinter.h"
 #include "llvm/CodeGen/DebugHandlerBase.h"
 #include "llvm/CodeGen/GCMetadataPrinter.h"
-#include "llvm/CodeGen/MachineInstr.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/StackMaps.h"
 #include "llvm/IR/Constants.h"
@@ -48,41 +47,6 @@ class CairnStrategy : public GCStrategy
 		NeededSafePoints = false;
 		UsesMetadata = true;
 	}
-};
-
-class CairnPrinter;
-
-// Hears of every machine instruction that is printed.  Only handlers of debug
-// information do; this one has none, and says so by having no printer.
-class Listener : public DebugHandlerBase
-{
-	AsmPrinter &Printer;
-	CairnPrinter &Owner;
-	std::optional<uint64_t> Behind;
-
-	// What shim_set_behind noted on the instruction.
-	static std::optional<uint64_t> noteOf(const MachineInstr &MI);
-
-      public:
-	Listener(AsmPrinter &AP, CairnPrinter &Owner)
-	    : DebugHandlerBase(&AP), Printer(AP), Owner(Owner)
-	{
-		Asm = nullptr;
-	}
-	void beginModule(Module *) override
-	{
-	}
-	void endModule() override
-	{
-	}
-	void beginFunctionImpl(const MachineFunction *) override
-	{
-	}
-	void endFunctionImpl(const MachineFunction *) override
-	{
-	}
-	void beginInstruction(const MachineInstr *MI) override;
-	void endInstruction() override;
 };
 
 // Writes counters and map records; see abi/map.h for their form.  What to
@@ -316,10 +280,12 @@ class CairnPrinter : public GCMetadataPrinter
       public:
 	void beginAssembly(Module &, GCModuleInfo &, AsmPrinter &AP) override
 	{
-		AP.addDebugHandler(std::make_unique<Listener>(AP, *this));
+		AP.addDebugHandler(makeProbes(AP, [this, &AP](uint32_t What) {
+			addProbe(AP, What);
+		}));
 	}
 
-	void addProbe(AsmPrinter &AP, uint64_t What)
+	void addProbe(AsmPrinter &AP, uint32_t What)
 	{
 		MCSymbol *Here = AP.OutContext.createTempSymbol();
 
@@ -382,54 +348,6 @@ class CairnPrinter : public GCMetadataPrinter
 		return true;
 	}
 };
-
-static bool isNote(const MDNode *Node, unsigned At)
-{
-	if (!Node || Node->getNumOperands() <= At)
-		return false;
-	auto *Name = dyn_cast_or_null<MDString>(Node->getOperand(At));
-	return Name && Name->getString() == PLUGIN_NOTE;
-}
-
-std::optional<uint64_t> Listener::noteOf(const MachineInstr &MI)
-{
-	if (MI.isInlineAsm())
-		for (const MachineOperand &O : MI.operands())
-			if (O.isMetadata() && isNote(O.getMetadata(), 1))
-				return mdconst::extract<ConstantInt>(
-				               O.getMetadata()->getOperand(0))
-				        ->getZExtValue();
-	for (const MachineMemOperand *O : MI.memoperands()) {
-		const MDNode *List = O->getAAInfo().Scope;
-		uint64_t What;
-
-		if (!O->isStore() || !List || !List->getNumOperands())
-			continue;
-		auto *Scope = dyn_cast<MDNode>(List->getOperand(0));
-		if (!Scope || Scope->getNumOperands() != 2 ||
-		    !isNote(dyn_cast<MDNode>(Scope->getOperand(1)), 0))
-			continue;
-		if (!cast<MDString>(Scope->getOperand(0))
-		             ->getString()
-		             .getAsInteger(10, What))
-			return What;
-	}
-	return std::nullopt;
-}
-
-void Listener::beginInstruction(const MachineInstr *MI)
-{
-	if (MI->isPseudoProbe())
-		Owner.addProbe(Printer, uint64_t(MI->getOperand(1).getImm()));
-	Behind = noteOf(*MI);
-}
-
-void Listener::endInstruction()
-{
-	if (Behind)
-		Owner.addProbe(Printer, *Behind);
-	Behind.reset();
-}
 
 GCRegistry::Add<CairnStrategy> RegisterStrategy(PLUGIN_GC, "Cairn");
 GCMetadataPrinterRegistry::Add<CairnPrinter> RegisterPrinter(PLUGIN_GC,

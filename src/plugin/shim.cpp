@@ -463,6 +463,16 @@ LLVMValueRef shim_add_probe(LLVMValueRef before, uint32_t what)
 	         Builder.getInt32(0), Builder.getInt64(0)}));
 }
 
+void shim_note_jump(LLVMValueRef jump, const char *where, uint32_t what)
+{
+	Instruction *I = unwrap<Instruction>(jump);
+	LLVMContext &C = I->getContext();
+
+	I->setMetadata(where,
+	               MDNode::get(C, ConstantAsMetadata::get(ConstantInt::get(
+	                                      Type::getInt32Ty(C), what))));
+}
+
 uint32_t shim_probed(LLVMValueRef probe)
 {
 	return uint32_t(
@@ -480,21 +490,22 @@ void shim_set_probed(LLVMValueRef probe, uint32_t what)
 // A note that lasts until the assembly printer sees the machine instruction: a
 // scope of aliasing that nothing else refers to, or, for assembly, the place
 // that errors in it would be reported at.
-void shim_set_behind(LLVMValueRef instruction, uint32_t what)
+void shim_set_around(LLVMValueRef instruction, uint32_t before, uint32_t behind)
 {
 	Instruction *I = unwrap<Instruction>(instruction);
 	LLVMContext &C = I->getContext();
+	uint64_t Both = uint64_t(before) << 32 | behind;
 
 	if (isa<CallInst>(I)) {
-		auto *What = ConstantInt::get(Type::getInt64Ty(C), what);
+		auto *What = ConstantInt::get(Type::getInt64Ty(C), Both);
 		I->setMetadata("srcloc",
 		               MDNode::get(C, {ConstantAsMetadata::get(What),
 		                               MDString::get(C, PLUGIN_NOTE)}));
 		return;
 	}
-	auto *Domain = MDNode::get(C, {MDString::get(C, PLUGIN_NOTE)});
-	auto *Scope = MDNode::get(C, {MDString::get(C, utostr(what)), Domain});
-	I->setMetadata(LLVMContext::MD_alias_scope, MDNode::get(C, {Scope}));
+	I->setMetadata(LLVMContext::MD_mmra,
+	               MDNode::get(C, {MDString::get(C, PLUGIN_NOTE),
+	                               MDString::get(C, utostr(Both))}));
 }
 
 bool shim_may_add_probes(LLVMModuleRef module)

@@ -102,10 +102,18 @@ LLVMValueRef shim_placeholder(LLVMModuleRef module);
 /* Records the address of a block's first code: `what` as in abi/map.h.
  * Wherever it stands in its block, it is about the top of it. */
 LLVMValueRef shim_add_probe(LLVMValueRef before, uint32_t what);
+/* The same for a block that has only this jump in it, and may lose even that;
+ * or for its end, which may become one with others' ends. */
+#define SHIM_AT_TOP "cairn.top"
+#define SHIM_AT_END "cairn.end"
+void shim_note_jump(LLVMValueRef jump, const char *where, uint32_t what);
 uint32_t shim_probed(LLVMValueRef probe);
 void shim_set_probed(LLVMValueRef probe, uint32_t what);
-/* The same for the address behind a mark: a store, or inline assembly. */
-void shim_set_behind(LLVMValueRef instruction, uint32_t what);
+/* The same for the addresses of a mark (a store, or inline assembly) and behind
+ * it. */
+#define SHIM_NOTHING 0xfffffffeu /* not CAIRN_PROBE_UNKNOWN */
+void shim_set_around(LLVMValueRef instruction, uint32_t before,
+                     uint32_t behind);
 /* False if the module uses LLVM's probes for something else. */
 bool shim_may_add_probes(LLVMModuleRef module);
 /* Marks a function for the writer of map sections and for the unwinder. */
@@ -147,6 +155,9 @@ void shim_set_unlikely(LLVMValueRef branch);
 const char *shim_scope_function(LLVMMetadataRef scope, size_t *n);
 LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram);
 
+/* Tells the user, as the compiler does: a warning, or a remark. */
+void shim_say(LLVMModuleRef module, bool is_warning, const char *text);
+
 struct plugin_options {
 	const char *mode;     /* "edges,slow" */
 	const char *feedback; /* file, or "" */
@@ -176,6 +187,6 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 #define PLUGIN_DONE "cairn.done"     /* nothing is left to do */
 #define PLUGIN_MARKED "cairn.marked" /* placeholders wait for the late step */
 #define PLUGIN_PLACEHOLDER "cairn.count"
-#define PLUGIN_NOTE "cairn.behind"
+#define PLUGIN_NOTE "cairn.note"
 
 #endif /* CAIRN_PLUGIN_SHIM_H */

@@ -534,17 +534,9 @@ class Stop:
               "-D_GNU_SOURCE", "-pthread", source, "-o", exe])
         with open(source, encoding="utf-8") as f:
             places = [n for n, line in enumerate(f, 1) if "HERE(" in line][1:]
-        off = []
         for i in range(self.RUNS):
             if self.threads:
-                # Known to be wrong (docs/STATUS.md): once, in thousands of
-                # runs, a thread's last block was not found.
-                try:
-                    self.run_threads(directory, exe, 61 * i)
-                except Broken as e:
-                    off.append(e)
-                if len(off) > 1:
-                    raise off[0]
+                self.run_threads(directory, exe, 61 * i)
             else:
                 self.run(directory, exe, 2000 + 137 * i, places)
 
