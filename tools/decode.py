@@ -8,11 +8,13 @@ Prints the counts of all covered functions as JSON: a list of objects with
 "name", "module", "exact", "consistent", "entries", "blocks" (counts from block
 1 on), "segments" (a list per block), "edges", "paths" (null, or for a function
 that counts them: "possible", "counts" by number, "unfinished" as lists of
-block, segment, sum and frames, "lost", "unknown") and, under "lines", the
-counts of source lines.  It shares no code with the C reader and is meant to be read
+block, segment, sum and frames, "lost", "unknown"), under "lines" the counts of
+source lines and, under "order", null or in which order paths of tables were
+first taken: "left_out" and "paths", as lists of module, function and number.  It shares no code with the C reader and is meant to be read
 beside the specification; `decode.py --compare REPORT.json PROFILE` compares
 with `cairn report --json`, `--compare-paths PATHS.json` with `cairn paths
---json`, and both say where they differ.  A count that is not known is null.
+--json`, `--compare-order RESIDUAL.json` with `cairn residual --json` of this
+file alone, and all say where they differ.  A count that is not known is null.
 Only Python's standard library is used; maps inside the file need the program
 zstd.
 """
@@ -96,6 +98,9 @@ class Cursor:
 
 
 # --- sections 2 to 4: the container -----------------------------------------
+ORDER = 1 << 31 | 7
+
+
 class Chunk:
     def __init__(self, data, at):
         need(len(data) >= at + 64, "chunk header cut")
@@ -126,6 +131,7 @@ def read_chunks(data):
         chunk = Chunk(data[:length], at)
         if not chunk.type >> 31:
             need(1 <= chunk.type <= 6, "unknown chunk type")
+        if not chunk.type >> 31 or chunk.type == ORDER:
             chunks.append(chunk)
         at += chunk.length
     return chunks
@@ -174,6 +180,41 @@ def read_tables(chunk, tables):
             if count:
                 table[word] = table.get(word, 0) + count
         at += 32 + 16 * slots
+
+
+class Order:
+    """Paths of tables as they were first taken, and how many had no room."""
+
+    def __init__(self, chunks, modules):
+        self.paths, room = [], 0  # module number, address of counters, path
+        records = {}
+        chunks = [c for c in chunks if c.type == ORDER]
+        self.is_there = any(c.aux0 == 0 for c in chunks)
+        asked = 0
+        for c in chunks:
+            need(16 + 16 * c.n <= len(c.payload), "order cut")
+            room += c.n
+            if c.aux0 == 0:
+                asked = u64(c.payload, 0)
+            for i in range(c.n):
+                place, path = struct.unpack_from("<QQ", c.payload, 16 + 16 * i)
+                if path:
+                    need(c.aux0 + i not in records, "order twice")
+                    need(place >> 48 in modules, "order of no module")
+                    key = (place >> 48, place & (1 << 48) - 1, path - 1)
+                    records[c.aux0 + i] = key
+        for _, key in sorted(records.items()):
+            if key not in self.paths:
+                self.paths.append(key)
+        self.left_out = max(0, asked - room)
+
+    def json(self, names):
+        if not self.is_there:
+            return None
+        return {
+            "left_out": self.left_out,
+            "paths": [[m, names[m, at], n] for m, at, n in self.paths],
+        }
 
 
 def read_profile(data, exes):
@@ -280,10 +321,16 @@ class Function:
         self.how = c.uv()
         if not self.how:
             return
-        need(self.how in (1, 2), "unknown way to count paths")
+        need(self.how in (1, 2, 3, 4), "unknown way to count paths")
         self.possible = c.uv()
         self.cuts = [c.uv() for _ in range(c.uv())]
         self.turns = [c.uv() for _ in range(c.uv())]
+        self.slots, self.nslots, number = [], 0, 0
+        if self.how == 3:
+            self.nslots = c.uv()
+            for _ in range(c.uv()):
+                number += c.uv()
+                self.slots.append((number, c.uv()))
         self.pending = []  # per site: what is unfinished, and its number
         for _ in self.sites:
             what = c.uv()
@@ -547,6 +594,9 @@ def count_function(f, module, frames_missing):
     if f.how:
         count_paths(f, module.tables.get(f.counters, {}), counter)
         balanced = add_paths(f) or not f.consistent or frames_missing
+        if f.is_partial:
+            forget_edges(f)
+            balanced = True
     else:
         balanced = solve(f, counter)
     if balanced:
@@ -758,6 +808,7 @@ def count_paths(f, table, counter):
     f.numbering = number_function(f)
     need(f.numbering.n[START] == f.possible, f.name + ": number of paths")
     f.counts, f.prefixes, f.unknown = {}, {}, 0
+    f.is_partial = f.how == 4
     f.lost = table.get(0, 0)
     f.consistent &= not f.lost
     if f.how == 1:
@@ -769,7 +820,12 @@ def count_paths(f, table, counter):
             for number in loop_of(f.numbering, head):
                 found.append((number, counter(at)))
                 at += 1
-        need(at == f.ncounters, f.name + ": number of counters")
+        if f.how == 3:
+            found += [(number, counter(at + i)) for number, i in f.slots]
+            at += f.nslots + 1
+            f.is_partial = counter(at - 1) != 0
+        if f.ncounters or f.how != 4:
+            need(at == f.ncounters, f.name + ": number of counters")
     for number, n in found:
         if n:
             add_path(f, number, n)
@@ -815,7 +871,7 @@ def add_frame(f, at, register, ins, outs):
 
 
 def sum_of(f, register):
-    if f.how == 2:
+    if f.how != 1:
         return register - 1
     offset = signed(register - f.counters)
     return offset // 8 if offset % 8 == 0 else -1
@@ -862,6 +918,11 @@ def add_paths(f):
     return not any(rest[1:])
 
 
+def forget_edges(f):
+    """Not all paths were counted: nobody knows how often an edge ran."""
+    f.edge, f.entered = [None] * len(f.edges), [None] * len(f.segments)
+
+
 def paths_json(f):
     if not f.how:
         return None
@@ -891,10 +952,15 @@ def add_lines(f, lines):
 
 
 def decode(data, exes):
-    functions, lines = [], {}
+    functions, lines, names = [], {}, {}
     counts_missing, frames_missing = read_doubts(data)
-    for module in read_profile(data, exes):
+    modules = read_profile(data, exes)
+    order = Order(read_chunks(data), {m.number for m in modules})
+    for module in modules:
         of_map = read_map(module.map)
+        for f in of_map.functions:
+            if f.ncounters:
+                names[module.number, f.counters] = f.name
         place_frames(of_map, module)
         for f in of_map.functions:
             if f.flags & NOT_COVERED or len(f.segments) < 2:
@@ -903,12 +969,12 @@ def decode(data, exes):
             add_lines(f, lines)
             doubt = counts_missing or (
                 frames_missing and not f.flags & STRICT
-            )
+            ) or (f.how and f.is_partial)
             functions.append(
                 {
                     "name": f.name,
                     "module": module.path,
-                    "exact": f.consistent and not doubt,
+                    "exact": bool(f.consistent and not doubt),
                     "consistent": f.consistent,
                     "entries": known(f.edge[0]),
                     "blocks": f.blocks,
@@ -920,6 +986,7 @@ def decode(data, exes):
     return {
         "functions": functions,
         "lines": [[f, n, c] for (f, n), c in sorted(lines.items())],
+        "order": order.json(names),
     }
 
 
@@ -993,18 +1060,42 @@ def simplify_paths(listed):
 
 
 def compare_paths(result, listed):
-    """Functions that ran no path are in no list."""
+    """Functions that ran no path need not be in the list."""
     mine = []
     for f in result["functions"]:
         paths = f["paths"]
         if paths and (paths["counts"] or paths["unfinished"]):
             mine.append({"name": f["name"], "exact": f["exact"], **paths})
-    return compare_lists("paths", mine, simplify_paths(listed))
+    theirs = [f for f in simplify_paths(listed)
+              if f["counts"] or f["unfinished"]]
+    return compare_lists("paths", mine, theirs)
+
+
+def compare_order(result, listed):
+    """Places among the untested paths, of functions by name."""
+    untested = {(p["function"]["name"], int(p["number"])): p
+                for p in listed["untested"] if not p["unfinished"]}
+    order = result["order"] or {"left_out": None, "paths": []}
+    mine, theirs = [], []
+    for _, name, number in order["paths"]:
+        if (name, number) in untested and [name, number] not in mine:
+            mine.append([name, number])
+    for (name, number), p in untested.items():
+        theirs += [[x["number"], name, number] for x in p["order"]]
+    differences = compare_lists(
+        "order", [[i, *x] for i, x in enumerate(mine, 1)], theirs)
+    for key, n in (("ordered_paths", len(mine) if result["order"] else None),
+                   ("order_left_out", order["left_out"])):
+        if listed["files"][0][key] != n:
+            print(f"{key}: {n} against {listed['files'][0][key]}")
+            differences += 1
+    return differences
 
 
 def main(args):
     exes, comparisons = [], []
-    kinds = {"--compare": compare, "--compare-paths": compare_paths}
+    kinds = {"--compare": compare, "--compare-paths": compare_paths,
+             "--compare-order": compare_order}
     while args and args[0].startswith("--"):
         option, value, *args = args if len(args) > 1 else args + [None]
         if option == "--exe":

@@ -113,6 +113,10 @@ enum cairn_chunk_type {
 	CAIRN_CHUNK_PATHS = 6,
 };
 
+/* N records; AUX0 number of the first of them in the whole list: in which order
+ * a process first took the paths of its tables, see below.  LIVE. */
+#define CAIRN_CHUNK_ORDER (7u | CAIRN_CHUNK_OPTIONAL)
+
 /*
  * Tables of path counts, back to back from the start of a PATHS payload; a
  * table whose first word is 0 is the last.  A head of CAIRN_TABLE_HEAD bytes,
@@ -127,6 +131,20 @@ enum cairn_chunk_type {
 #define CAIRN_TABLE_MISSES 24 /* u64: for the runtime */
 #define CAIRN_TABLE_HEAD 32u
 #define CAIRN_TABLE_SLOT 16u
+
+/*
+ * The payload of an ORDER chunk is a head and its records.  The head of the
+ * chunk with record 0 begins with a u64: how many records were asked for, those
+ * included for which there is no room.  Records are numbered through all
+ * chunks, and appended in this order; if a path is in several, the first
+ * counts.
+ */
+#define CAIRN_ORDER_HEAD_SIZE 16u
+#define CAIRN_ORDER_RECORD 16u
+/* u64: module and link-time address of the function's words, as in a frame's
+ * key, whose kind is 0 here */
+#define CAIRN_ORDER_PLACE 0
+#define CAIRN_ORDER_PATH 8 /* u64: 1 + its number; 0: never completed */
 
 /*
  * Keys of the frames table.  A key says where a frame was when it died (OUT)

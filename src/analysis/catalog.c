@@ -20,6 +20,7 @@
 #include "analysis/catalog.h"
 
 #include "analysis/frames.h"
+#include "analysis/key.h"
 #include "base/alloc.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -34,11 +35,6 @@
 static int compare_u64(uint64_t x, uint64_t y)
 {
 	return x < y ? -1 : x > y;
-}
-
-static const char *local_file(const struct catalog_function *f)
-{
-	return f->is_local ? f->file : "";
 }
 
 static int by_edges(const struct catalog_function *x,
@@ -90,10 +86,9 @@ static int by_shape(const struct catalog_function *x,
 static int by_key(const void *a, const void *b)
 {
 	const struct catalog_function *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
+	struct key of_x = key_of(x->map, x->f), of_y = key_of(y->map, y->f);
+	int order = key_compare(&of_x, &of_y);
 
-	if (!order)
-		order = strcmp(local_file(x), local_file(y));
 	return order ? order : by_shape(x, y);
 }
 

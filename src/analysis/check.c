@@ -224,6 +224,112 @@ static void check_functions(struct findings *out, const struct counts *c,
 	}
 }
 
+/* --- the order of first occurrences --------------------------------------- */
+
+static int by_path(const void *a, const void *b)
+{
+	const struct profile_first *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* The function with a table whose words are at this address; NULL if there is
+ * none. */
+static const struct map_function *table_function(const struct map *m,
+                                                 uint64_t owner)
+{
+	for (uint32_t i = 0; i < m->nfunctions; i++) {
+		const struct map_function *f = &m->functions[i];
+
+		if (f->counters == owner && f->ncounters &&
+		    f->paths != CAIRN_PATHS_NONE &&
+		    f->paths != CAIRN_PATHS_DIRECT)
+			return f;
+	}
+	return NULL;
+}
+
+static const char *owner_name(const struct profile *p, uint32_t module,
+                              uint64_t owner)
+{
+	const struct map *m = p->modules[module].map;
+	const struct map_function *f = table_function(m, owner);
+
+	return f ? map_string(m, f->name) : p->modules[module].path;
+}
+
+/* Records, sorted by path, of paths that are none. */
+static void check_records(struct findings *out, const struct profile *p,
+                          const struct profile_first *items)
+{
+	const struct map_function *f = NULL;
+
+	for (size_t i = 0; i < p->order.n; i++) {
+		const struct profile_first *x = &items[i];
+		const struct map *m = p->modules[x->module].map;
+
+		if (!m)
+			continue;
+		if (!i || x[-1].module != x->module || x[-1].owner != x->owner)
+			f = table_function(m, x->owner);
+		if (!f || x->key > f->npaths)
+			add(out, "C8", owner_name(p, x->module, x->owner),
+			    xasprintf("the order of first occurrences has "
+			              "path %" PRIu64
+			              ", and there is no such path; likely "
+			              "cause: a damaged file",
+			              x->key - 1));
+	}
+}
+
+/* Paths of a module that were counted and have no record. */
+static void check_recorded(struct findings *out, const struct profile *p,
+                           const struct profile_first *items, uint32_t module)
+{
+	const struct profile_module *m = &p->modules[module];
+	uint64_t nmissing = 0;
+
+	for (size_t i = 0; i < m->npaths; i++) {
+		const struct profile_path *path = &m->paths[i];
+		const struct profile_first key = {.module = module,
+		                                  .owner = path->owner,
+		                                  .key = path->key};
+
+		nmissing += path->key &&
+		            (!p->order.n || !bsearch(&key, items, p->order.n,
+		                                     sizeof(key), by_path));
+		if (!nmissing ||
+		    (i + 1 < m->npaths && m->paths[i + 1].owner == path->owner))
+			continue;
+		add(out, "C8", owner_name(p, module, path->owner),
+		    xasprintf("%" PRIu64
+		              " of its paths were counted and are not in the "
+		              "order of first occurrences, which was not full; "
+		              "likely cause: a damaged file",
+		              nmissing));
+		nmissing = 0;
+	}
+}
+
+static void check_order(struct findings *out, const struct profile *p)
+{
+	const struct profile_order *o = &p->order;
+	struct profile_first *items = xcalloc(o->n + 1, sizeof(*items));
+
+	for (size_t i = 0; i < o->n; i++)
+		items[i] = o->items[i];
+	qsort(items, o->n, sizeof(*items), by_path);
+	check_records(out, p, items);
+	for (uint32_t i = 0; !o->nleft_out && i < p->nmodules; i++)
+		if (p->modules[i].map)
+			check_recorded(out, p, items, i);
+	free(items);
+}
+
 void check_profile(struct findings *out, const struct counts *c)
 {
 	const struct profile *p = c->profile;
@@ -237,6 +343,8 @@ void check_profile(struct findings *out, const struct counts *c)
 		if (p->modules[i].map)
 			check_functions(out, c, i);
 	}
+	if (p->order.is_there)
+		check_order(out, p);
 }
 
 void findings_release(struct findings *f)

@@ -4,17 +4,18 @@
  * J. Larus, "Optimally profiling and tracing programs", TOPLAS 16(4), 1994,
  * section 5.1).
  *
- * A function of the profile is the function being compiled if its name and the
- * hash of its CFG agree; then its edges have the same numbers.  Weights only
- * steer the placement, so counts of a killed run serve as well; a function
- * with contradictory flow does not.
+ * A function of the profile is the function being compiled if their keys agree
+ * (key.h); then its edges have the same numbers.  Weights only steer the
+ * placement, so counts of a killed run serve as well; a function with
+ * contradictory flow does not.
  *
- * Invariant: entries are sorted by name, local file and hash.
+ * Invariant: entries are sorted by key, each there once.
  * Cost: O(n log n) to open, O(log n) a look-up.
  */
 #include "analysis/feedback.h"
 
 #include "analysis/counts.h"
+#include "analysis/key.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/map.h"
@@ -25,9 +26,7 @@
 #include <string.h>
 
 struct entry {
-	const char *name;
-	const char *file; /* "" unless local */
-	uint64_t hash;
+	struct key key;
 	uint64_t *edges; /* in our counts */
 	uint32_t nedges;
 };
@@ -38,18 +37,6 @@ struct feedback {
 	struct entry *entries;
 	size_t n, cap;
 };
-
-static int by_key(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	if (!order)
-		order = strcmp(x->file, y->file);
-	if (!order)
-		order = x->hash < y->hash ? -1 : x->hash > y->hash;
-	return order;
-}
 
 static bool is_usable(const struct counts_module *cm,
                       const struct counts_function *r,
@@ -70,15 +57,12 @@ static void add_module(struct feedback *fb, uint32_t module)
 
 	for (uint32_t i = 0; i < m->nfunctions; i++) {
 		const struct map_function *f = &m->functions[i];
-		bool local = f->flags & CAIRN_FN_LOCAL;
 
 		if (!is_usable(cm, &cm->functions[i], f))
 			continue;
 		VEC_RESERVE(fb->entries, fb->n, fb->cap);
 		fb->entries[fb->n++] = (struct entry){
-		        .name = map_string(m, f->name),
-		        .file = local ? map_string(m, f->file) : "",
-		        .hash = f->hash,
+		        .key = key_of(m, f),
 		        .edges = cm->edge + f->first_edge,
 		        .nedges = f->nedges,
 		};
@@ -91,12 +75,12 @@ static void sum_entries(struct feedback *fb)
 	size_t kept = 0;
 
 	if (fb->n)
-		qsort(fb->entries, fb->n, sizeof(*fb->entries), by_key);
+		qsort(fb->entries, fb->n, sizeof(*fb->entries), key_compare);
 	for (size_t i = 0; i < fb->n; i++) {
 		struct entry *e = &fb->entries[i];
 		struct entry *last = kept ? &fb->entries[kept - 1] : NULL;
 
-		if (!last || by_key(last, e)) {
+		if (!last || key_compare(last, e)) {
 			fb->entries[kept++] = *e;
 			continue;
 		}
@@ -134,24 +118,13 @@ void feedback_free(struct feedback *f)
 	free(f);
 }
 
-/* Looks a function up among the local ones of a file ("": the others). */
-static const struct entry *find(const struct feedback *f, const char *name,
-                                const char *file, uint64_t hash)
-{
-	struct entry key = {.name = name, .file = file, .hash = hash};
-
-	return f->n ? bsearch(&key, f->entries, f->n, sizeof(key), by_key)
-	            : NULL;
-}
-
 const uint64_t *feedback_edges(struct feedback *f, const char *name,
                                const char *file, uint64_t hash,
                                uint32_t *nedges)
 {
-	const struct entry *e = file ? find(f, name, file, hash) : NULL;
+	const struct entry *e = key_find(f->entries, f->n, sizeof(*f->entries),
+	                                 name, file, hash);
 
-	if (!e)
-		e = find(f, name, "", hash);
 	*nedges = e ? e->nedges : 0;
 	return e ? e->edges : NULL;
 }

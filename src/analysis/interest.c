@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interesting paths for the compiler (K. Vaswani, "Efficient online path
- * profiling", thesis, 2007, sections 3.2 and 3.3): those that a profile has.
+ * profiling", thesis, 2007, sections 3.2 and 3.3): those that a profile has,
+ * and those that are named.
  *
- * A function of the profile is the one being compiled if its name and the hash
- * of its CFG agree, as for feedback.c; then its paths have the same numbers, if
- * the same edges are cut.
+ * A function of the profile is the one being compiled if their keys agree
+ * (key.h); then its paths have the same numbers, if the same edges are cut.
+ * Sets, all paths of a function or through a line, are only kept here: which
+ * paths they have the compiler knows (graph/through.h).
  *
- * Invariant: entries are sorted by name, local file and hash, numbers ascend.
+ * Invariant: entries are sorted by key, their numbers ascend; sets are sorted
+ * by function and line, and no two are alike.
+ *
  * Cost: O(n log n) to open, O(log n) a look-up.
  */
 #include "analysis/interest.h"
 
 #include "analysis/frames.h"
+#include "analysis/key.h"
 #include "analysis/path_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
@@ -25,10 +30,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BLANKS " \t\r\n"
+
 struct entry {
-	const char *name;
-	const char *file; /* "" unless local */
-	uint64_t hash;
+	struct key key;
 	struct interest_function f;
 	uint64_t *counts; /* of its numbers */
 	uint32_t cap;
@@ -38,19 +43,9 @@ struct interest {
 	struct profile *profile; /* NULL: a list */
 	struct entry *entries;
 	size_t n, cap;
+	struct interest_set *sets;
+	size_t nsets, sets_cap;
 };
-
-static int by_key(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	if (!order)
-		order = strcmp(x->file, y->file);
-	if (!order)
-		order = x->hash < y->hash ? -1 : x->hash > y->hash;
-	return order;
-}
 
 /* --- reading ------------------------------------------------------------- */
 
@@ -75,7 +70,6 @@ static void add_module(struct interest *in, uint32_t module)
 	frames_place(&places, in->profile, module);
 	for (uint32_t i = 0; i < m->nfunctions; i++) {
 		const struct map_function *f = &m->functions[i];
-		bool local = f->flags & CAIRN_FN_LOCAL;
 		struct path_counts pc;
 		struct entry *e;
 
@@ -85,9 +79,7 @@ static void add_module(struct interest *in, uint32_t module)
 		VEC_RESERVE(in->entries, in->n, in->cap);
 		e = &in->entries[in->n++];
 		*e = (struct entry){
-		        .name = map_string(m, f->name),
-		        .file = local ? map_string(m, f->file) : "",
-		        .hash = f->hash,
+		        .key = key_of(m, f),
 		        .f.npaths = f->npaths,
 		        .f.cuts = m->cuts + f->first_cut,
 		        .f.ncuts = f->ncuts,
@@ -101,7 +93,7 @@ static void add_module(struct interest *in, uint32_t module)
 static void free_entry(const struct interest *in, struct entry *e)
 {
 	if (!in->profile)
-		free((void *)(uintptr_t)e->name);
+		free((void *)(uintptr_t)e->key.name);
 	free(e->f.numbers);
 	free(e->counts);
 }
@@ -143,12 +135,12 @@ static void join_entries(struct interest *in)
 	size_t kept = 0;
 
 	if (in->n)
-		qsort(in->entries, in->n, sizeof(*in->entries), by_key);
+		qsort(in->entries, in->n, sizeof(*in->entries), key_compare);
 	for (size_t i = 0; i < in->n; i++) {
 		struct entry *e = &in->entries[i];
 		struct entry *last = kept ? &in->entries[kept - 1] : NULL;
 
-		if (!last || by_key(last, e)) {
+		if (!last || key_compare(last, e)) {
 			in->entries[kept++] = *e;
 			continue;
 		}
@@ -157,6 +149,120 @@ static void join_entries(struct interest *in)
 		free_entry(in, e);
 	}
 	in->n = kept;
+}
+
+/* --- sets ---------------------------------------------------------------- */
+
+/* The function that a set is of, "" for a line. */
+static const char *function_of(const struct interest_set *s)
+{
+	return s->function ? s->function : "";
+}
+
+static int by_place(const struct interest_set *x, const struct interest_set *y)
+{
+	int order = strcmp(function_of(x), function_of(y));
+
+	return order ? order
+	             : (x->spot.line > y->spot.line) -
+	                       (x->spot.line < y->spot.line);
+}
+
+static int by_set(const void *a, const void *b)
+{
+	const struct interest_set *x = a, *y = b;
+	int order = by_place(x, y);
+
+	if (order || x->function)
+		return order;
+	return strcmp(x->spot.file, y->spot.file);
+}
+
+static void free_set(struct interest_set *s)
+{
+	free(s->function);
+	spot_release(&s->spot);
+}
+
+static void add_set(struct interest *in, struct interest_set set)
+{
+	VEC_RESERVE(in->sets, in->nsets, in->sets_cap);
+	in->sets[in->nsets++] = set;
+}
+
+/* function:NAME or line:FILE:LINE, as the driver hands it on. */
+static int take_set(struct interest *in, const char *text,
+                    struct cairn_err *err)
+{
+	struct interest_set set = {0};
+
+	if (!strncmp(text, "function:", 9) && text[9])
+		set.function = xstrdup(text + 9);
+	else if (strncmp(text, "line:", 5) != 0 ||
+	         !spot_parse(&set.spot, text + 5))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "prefer=%s names neither function:NAME nor "
+		                  "line:FILE:LINE",
+		                  text);
+	add_set(in, set);
+	return 0;
+}
+
+static void sort_sets(struct interest *in)
+{
+	size_t kept = 0;
+
+	if (in->nsets)
+		qsort(in->sets, in->nsets, sizeof(*in->sets), by_set);
+	for (size_t i = 0; i < in->nsets; i++) {
+		if (kept && !by_set(&in->sets[kept - 1], &in->sets[i]))
+			free_set(&in->sets[i]);
+		else
+			in->sets[kept++] = in->sets[i];
+	}
+	in->nsets = kept;
+}
+
+const struct interest_set *interest_sets(const struct interest *in, size_t *n)
+{
+	*n = in->nsets;
+	return in->sets;
+}
+
+/* Those that by_place finds equal to the key. */
+static struct interest_range find_sets(const struct interest *in,
+                                       const struct interest_set *key)
+{
+	struct interest_range r;
+	size_t lo = 0, hi = in->nsets;
+
+	while (lo < hi) {
+		size_t middle = lo + (hi - lo) / 2;
+
+		if (by_place(&in->sets[middle], key) < 0)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	r = (struct interest_range){lo, lo};
+	while (r.end < in->nsets && !by_place(&in->sets[r.end], key))
+		r.end++;
+	return r;
+}
+
+struct interest_range interest_of_function(const struct interest *in,
+                                           const char *name)
+{
+	struct interest_set key = {.function = (char *)(uintptr_t)name};
+
+	return find_sets(in, &key);
+}
+
+struct interest_range interest_of_line(const struct interest *in, uint32_t line)
+{
+	struct interest_set key = {.spot.line = line};
+
+	return find_sets(in, &key);
 }
 
 /* --- lists --------------------------------------------------------------- */
@@ -168,15 +274,25 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A line without its comment: false if it is not of the form of a list. */
-static bool take_line(struct interest *in, char *line)
+/* Each once. */
+static void sort_numbers(struct interest_function *f)
 {
-	char *rest = line, *name = strtok_r(line, " \t\r\n", &rest), *word;
-	struct entry e = {.file = ""};
+	uint32_t kept = 0;
 
-	if (!name)
-		return true;
-	while ((word = strtok_r(NULL, " \t\r\n", &rest))) {
+	qsort(f->numbers, f->n, sizeof(*f->numbers), by_value);
+	for (uint32_t i = 0; i < f->n; i++)
+		if (!kept || f->numbers[kept - 1] != f->numbers[i])
+			f->numbers[kept++] = f->numbers[i];
+	f->n = kept;
+}
+
+/* The numbers of a line, from `word` on: false if something else is there. */
+static bool take_numbers(struct interest *in, const char *name, char *word,
+                         char *rest)
+{
+	struct entry e = {.key.file = ""};
+
+	for (; word; word = strtok_r(NULL, BLANKS, &rest)) {
 		char *end;
 
 		VEC_RESERVE(e.f.numbers, e.f.n, e.cap);
@@ -189,12 +305,34 @@ static bool take_line(struct interest *in, char *line)
 		free(e.f.numbers);
 		return false;
 	}
-	qsort(e.f.numbers, e.f.n, sizeof(*e.f.numbers), by_value);
+	sort_numbers(&e.f);
 	e.counts = xcalloc(e.f.n, sizeof(*e.counts));
-	e.name = xstrdup(name);
+	e.key.name = xstrdup(name);
 	VEC_RESERVE(in->entries, in->n, in->cap);
 	in->entries[in->n++] = e;
 	return true;
+}
+
+/* A line without its comment: false if it is not of the form of a list. */
+static bool take_line(struct interest *in, char *line)
+{
+	char *rest = line, *name = strtok_r(line, BLANKS, &rest), *word;
+	struct interest_set set = {0};
+	bool is_spot, ok;
+
+	if (!name)
+		return true;
+	is_spot = spot_parse(&set.spot, name);
+	word = strtok_r(NULL, BLANKS, &rest);
+	if (word && !strcmp(word, "*") && !strtok_r(NULL, BLANKS, &rest)) {
+		if (!is_spot)
+			set.function = xstrdup(name);
+		add_set(in, set);
+		return true;
+	}
+	ok = !is_spot && take_numbers(in, name, word, rest);
+	free_set(&set);
+	return ok;
 }
 
 static int read_list(struct interest *in, const char *path,
@@ -219,7 +357,8 @@ static int read_list(struct interest *in, const char *path,
 		return 0;
 	return cairn_fail(err, CAIRN_E_CORRUPT,
 	                  "%s:%zu: no profile, and no list either: a line has "
-	                  "a function and then numbers of its paths",
+	                  "a function and then numbers of its paths, or a "
+	                  "function or FILE:LINE and then a *",
 	                  path, number);
 }
 
@@ -281,25 +420,44 @@ static int read_profile(struct interest *in, const char *path,
 	return 0;
 }
 
+/* The file, if there is one, and the sets. */
+static int read_all(struct interest *in, const char *path,
+                    const struct interest_options *o, struct cairn_err *err)
+{
+	bool is_profile = path && profile_is_one(path);
+
+	if (is_profile)
+		CAIRN_TRY(read_profile(in, path, err));
+	else if (o->top || o->share)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "%s: top and share are about the counts of a "
+		                  "profile, and this is none",
+		                  path ? path : "prefer");
+	else if (path)
+		CAIRN_TRY(read_list(in, path, err));
+	if (path && !in->n && !in->nsets)
+		return cairn_fail(err, CAIRN_E_MISMATCH,
+		                  "%s: has no paths; run a program that was "
+		                  "compiled with --cairn=paths",
+		                  path);
+	for (size_t i = 0; i < o->nsets; i++)
+		CAIRN_TRY(take_set(in, o->sets[i], err));
+	return 0;
+}
+
 int interest_open(const char *path, const struct interest_options *options,
                   struct interest **out, struct cairn_err *err)
 {
 	struct interest *in = xcalloc(1, sizeof(*in));
-	int rc;
+	int rc = read_all(in, path, options, err);
 
 	*out = NULL;
-	rc = !profile_is_one(path) ? read_list(in, path, err)
-	                           : read_profile(in, path, err);
-	if (rc == 0 && !in->n)
-		rc = cairn_fail(err, CAIRN_E_MISMATCH,
-		                "%s: has no paths; run a program that was "
-		                "compiled with --cairn=paths",
-		                path);
 	if (rc < 0) {
 		interest_free(in);
 		return rc;
 	}
 	join_entries(in);
+	sort_sets(in);
 	if (options->top || options->share)
 		drop_cold(in, least_count(in, options));
 	*out = in;
@@ -312,31 +470,22 @@ void interest_free(struct interest *in)
 		return;
 	for (size_t i = 0; i < in->n; i++)
 		free_entry(in, &in->entries[i]);
+	for (size_t i = 0; i < in->nsets; i++)
+		free_set(&in->sets[i]);
 	free(in->entries);
+	free(in->sets);
 	profile_free(in->profile);
 	free(in);
-}
-
-static const struct entry *find(const struct interest *in, const char *name,
-                                const char *file, uint64_t hash)
-{
-	struct entry key = {.name = name, .file = file, .hash = hash};
-
-	return in->n ? bsearch(&key, in->entries, in->n, sizeof(key), by_key)
-	             : NULL;
 }
 
 const struct interest_function *interest_find(const struct interest *in,
                                               const char *name,
                                               const char *file, uint64_t hash)
 {
-	const struct entry *e = NULL;
+	/* a list has no hashes */
+	const struct entry *e =
+	        key_find(in->entries, in->n, sizeof(*in->entries), name, file,
+	                 in->profile ? hash : 0);
 
-	if (!in->profile)
-		hash = 0;
-	if (file)
-		e = find(in, name, file, hash);
-	if (!e)
-		e = find(in, name, "", hash);
 	return e ? &e->f : NULL;
 }

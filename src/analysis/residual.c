@@ -18,6 +18,10 @@
  * pairs of successive choices that no tested path makes in succession, which is
  * what is new about a path whose edges are all tested; then more blocks.
  *
+ * A residual build records in which order a run first took the paths that no
+ * test took.  A path's number in a file is its place among those that are
+ * untested here: what is tested by now does not count.
+ *
  * An untested edge lies on an untested path by definition.  So nothing here
  * needs the tested paths of the field, but the totals that shares are taken of.
  *
@@ -26,8 +30,10 @@
  */
 #include "analysis/residual.h"
 
+#include "analysis/first.h"
 #include "base/alloc.h"
 #include "format/map.h"
+#include "format/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +292,8 @@ void residual_release(struct residual *r)
 {
 	free(r->of_tested);
 	free(r->functions);
+	for (size_t i = 0; i < r->n; i++)
+		free(r->paths[i].first);
 	free(r->paths);
 	*r = (struct residual){0};
 }
@@ -319,6 +327,78 @@ static void add_users(struct residual *r, const struct catalog *file,
 	}
 }
 
+static int by_path(const void *a, const void *b)
+{
+	const struct residual_path *x = *(struct residual_path *const *)a;
+	const struct residual_path *y = *(struct residual_path *const *)b;
+
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* The finished paths by function and number, for the caller to free. */
+static struct residual_path **sort_paths(const struct residual *r, size_t *n)
+{
+	struct residual_path **sorted =
+	        xcalloc(r->n + 1, sizeof(struct residual_path *));
+
+	*n = 0;
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->paths[i].is_prefix)
+			sorted[(*n)++] = &r->paths[i];
+	qsort(sorted, *n, sizeof(*sorted), by_path);
+	return sorted;
+}
+
+static bool is_numbered(const struct residual_path *p, uint32_t file)
+{
+	return p->nfirst && p->first[p->nfirst - 1].file == file;
+}
+
+/* Numbers the untested paths of a file in the order of its run. */
+static void add_order(struct residual *r, const struct catalog *file,
+                      const struct catalog_match *of_file,
+                      struct residual_row *row)
+{
+	struct first_path *list;
+	size_t n, nlist = first_paths(file, &list);
+	struct residual_path **sorted = sort_paths(r, &n);
+
+	row->has_order = first_is_known(file->profile);
+	row->nleft_out = row->has_order ? file->profile->order.nleft_out : 0;
+	for (size_t i = 0; i < nlist; i++) {
+		const struct catalog_match *m = &of_file[list[i].function];
+		struct residual_path key = {.function = m->other,
+		                            .number = list[i].number};
+		const struct residual_path *at = &key;
+		struct residual_path **found, *p;
+
+		found = n && m->fate == CATALOG_SAME
+		                ? bsearch(&at, sorted, n, sizeof(*sorted),
+		                          by_path)
+		                : NULL;
+		if (!found || is_numbered(*found, r->nfiles))
+			continue;
+		p = *found;
+		VEC_RESERVE(p->first, p->nfirst, p->first_cap);
+		p->first[p->nfirst++] =
+		        (struct residual_first){r->nfiles, ++row->nordered};
+	}
+	free(sorted);
+	free(list);
+}
+
+const struct residual_first *residual_first(const struct residual_path *p)
+{
+	const struct residual_first *best = NULL;
+
+	for (uint32_t i = 0; i < p->nfirst; i++)
+		if (!best || p->first[i].number < best->number)
+			best = &p->first[i];
+	return best;
+}
+
 void residual_add_file(struct residual *r, const struct catalog *file,
                        struct residual_row *row)
 {
@@ -340,6 +420,8 @@ void residual_add_file(struct residual *r, const struct catalog *file,
 		row->executions += f->executions;
 	}
 	add_users(r, file, of_field, row);
+	add_order(r, file, of_file, row);
+	r->nfiles++;
 	free(of_field);
 	free(of_file);
 }

@@ -8,6 +8,12 @@
 
 #include "analysis/catalog.h"
 
+/* When a run first took a path. */
+struct residual_first {
+	uint32_t file;   /* in the order of residual_add_file */
+	uint64_t number; /* among the untested paths of this file, from 1 */
+};
+
 /* A path that the field took and no test did. */
 struct residual_path {
 	uint32_t function; /* in the catalog of the field */
@@ -20,6 +26,8 @@ struct residual_path {
 	 * that no tested path makes one right after the other */
 	uint32_t nedges, npairs;
 	uint64_t nblocks;
+	struct residual_first *first; /* of files that know it, in order */
+	uint32_t nfirst, first_cap;
 };
 
 /* A function of the field. */
@@ -38,6 +46,10 @@ struct residual_row {
 	/* the field did not count what was tested: npaths and executions are
 	 * not known */
 	bool is_partial;
+	/* of a file of one run of a residual build: how many of its untested
+	 * paths have a place in the order, and records that had no room */
+	bool has_order;
+	uint64_t nordered, nleft_out;
 };
 
 /* The columns of table 3.1. */
@@ -60,6 +72,7 @@ struct residual {
 	struct residual_function *functions; /* per function of the field */
 	struct residual_path *paths;
 	size_t n, cap;
+	uint32_t nfiles; /* that were added */
 	struct residual_totals totals;
 };
 
@@ -72,6 +85,9 @@ void residual_release(struct residual *r);
  * its row of the table. */
 void residual_add_file(struct residual *r, const struct catalog *file,
                        struct residual_row *row);
+
+/* The file that took the path earliest in its run; NULL if none says. */
+const struct residual_first *residual_first(const struct residual_path *p);
 
 /* Ranks the paths: by users, count, risk. */
 void residual_rank(struct residual *r);

@@ -48,7 +48,8 @@ static size_t count_meant(const char *word, const struct option *options)
 	return found;
 }
 
-int cli_bad_option(int c, char **argv, const struct option *options)
+/* Says what is wrong with what getopt_long returned as '?' or ':'. */
+static int refuse_option(int c, char **argv, const struct option *options)
 {
 	const char *word = argv[optind - 1];
 
@@ -65,6 +66,26 @@ int cli_bad_option(int c, char **argv, const struct option *options)
 	                         ? "%s may mean more than one option"
 	                         : "there is no option %s",
 	                 word);
+}
+
+bool cli_parse(const struct cli_syntax *s, int argc, char **argv, void *request,
+               int *status)
+{
+	int c;
+
+	opterr = 0;
+	*status = CLI_FINE;
+	while (!*status && (c = getopt_long(argc, argv, s->letters, s->options,
+	                                    NULL)) != -1) {
+		if (c == 'h') {
+			*status = cli_help(s->help);
+			return false;
+		}
+		*status = s->take(request, c, argv[0]);
+		if (*status == CLI_OTHER)
+			*status = refuse_option(c, argv, s->options);
+	}
+	return !*status;
 }
 
 int cli_take_top(const char *command, const char *arg, unsigned *top)
@@ -111,6 +132,45 @@ bool cli_input_option(struct cli_inputs *in, int option, const char *arg)
 	default:
 		return false;
 	}
+}
+
+bool cli_form_option(struct cli_form *f, int option, const char *arg)
+{
+	switch (option) {
+	case CLI_OPT_JSON:
+		f->json = true;
+		return true;
+	case CLI_OPT_HTML:
+	case 'o':
+		f->html |= option == CLI_OPT_HTML;
+		f->output = arg;
+		f->noutputs++;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int cli_check_form(const char *command, const struct cli_form *f)
+{
+	if (f->json && f->html)
+		return cli_usage(command,
+		                 "--json and --html exclude each other");
+	if (f->html && f->noutputs > 1)
+		return cli_usage(command,
+		                 "--html FILE is the output; name one");
+	return CLI_FINE;
+}
+
+int cli_check_output(const char *command, const struct cli_form *f,
+                     char **inputs, int ninputs)
+{
+	if (f->output && !*f->output)
+		return cli_usage(command, "no output; name one with -o");
+	if (f->output && cli_is_among(f->output, inputs, ninputs))
+		return cli_usage(command, "%s %s would overwrite the profile",
+		                 f->html ? "--html" : "-o", f->output);
+	return CLI_FINE;
 }
 
 void cli_inputs_release(struct cli_inputs *in)

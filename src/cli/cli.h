@@ -47,7 +47,43 @@ struct cli_inputs {
 	"  --skip-missing   leave out modules whose map cannot be found\n"    \
 	"  -h, --help       this text\n"
 
-enum { CLI_OPT_EXE = 256, CLI_OPT_PARTIAL, CLI_OPT_SKIP, CLI_OPT_OWN };
+enum {
+	CLI_OPT_EXE = 256,
+	CLI_OPT_PARTIAL,
+	CLI_OPT_SKIP,
+	CLI_OPT_JSON,
+	CLI_OPT_HTML,
+	CLI_OPT_OWN,
+};
+
+/* The form of the results, and where they go: --json, --html FILE, -o FILE. */
+struct cli_form {
+	bool json, html;
+	const char *output; /* NULL: stdout */
+	unsigned noutputs;  /* times that the user named one */
+};
+
+#define CLI_JSON_OPTION                                 \
+	{                                               \
+		"json", no_argument, NULL, CLI_OPT_JSON \
+	}
+#define CLI_HTML_OPTION                                       \
+	{                                                     \
+		"html", required_argument, NULL, CLI_OPT_HTML \
+	}
+#define CLI_OUTPUT_OPTION                              \
+	{                                              \
+		"output", required_argument, NULL, 'o' \
+	}
+
+/* Handles one of these options; false if it is another one. */
+bool cli_form_option(struct cli_form *f, int option, const char *arg);
+/* Is it one form, and one output?  An exit status. */
+int cli_check_form(const char *command, const struct cli_form *f);
+/* Is the output, if any is named, a file other than the inputs?  An exit
+ * status. */
+int cli_check_output(const char *command, const struct cli_form *f,
+                     char **inputs, int ninputs);
 
 /* Handles an option of CLI_INPUT_OPTIONS; false if it is another one. */
 bool cli_input_option(struct cli_inputs *in, int option, const char *arg);
@@ -64,9 +100,25 @@ int cli_fail(const struct cairn_err *err);
 /* Usage errors: prints the sentence and where help is. */
 int cli_usage(const char *command, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-/* The same for what getopt_long returned as '?' or ':'; its string of short
- * options has to begin with a colon. */
-int cli_bad_option(int c, char **argv, const struct option *options);
+/* Returned by cli_syntax.take: an option that it does not know. */
+#define CLI_OTHER (-1)
+
+/* What the command line of a subcommand may say. */
+struct cli_syntax {
+	const char *help;
+	const char *letters; /* short options, for getopt_long, with a ':' */
+	const struct option *options;
+	/* Takes one option, whose value is optarg.  Returns an exit status,
+	 * having said what is wrong, or CLI_OTHER. */
+	int (*take)(void *request, int option, const char *command);
+};
+
+/*
+ * Takes all options; optind is then the first file.  False if the command ends
+ * here, with *status: it was asked for help, or something is wrong.
+ */
+bool cli_parse(const struct cli_syntax *s, int argc, char **argv, void *request,
+               int *status);
 /* Takes the value of --top: rows, 0 becomes UINT_MAX.  An exit status. */
 int cli_take_top(const char *command, const char *arg, unsigned *top);
 /* Prints a help text. */

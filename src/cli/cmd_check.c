@@ -24,7 +24,39 @@ static const char help[] =
         "  --quiet          nothing on stdout, only the exit "
         "status\n" CLI_INPUT_HELP;
 
-enum { OPT_JSON = CLI_OPT_OWN, OPT_QUIET };
+enum { OPT_QUIET = CLI_OPT_OWN };
+
+static const struct option options[] = {
+        CLI_INPUT_OPTIONS,
+        CLI_JSON_OPTION,
+        {"quiet", no_argument, NULL, OPT_QUIET},
+        {0},
+};
+
+struct request {
+	struct cli_inputs inputs;
+	bool json, quiet;
+};
+
+static int take_option(void *request, int c, const char *command)
+{
+	struct request *q = request;
+
+	(void)command;
+	switch (c) {
+	case CLI_OPT_JSON:
+		q->json = true;
+		return CLI_FINE;
+	case OPT_QUIET:
+		q->quiet = true;
+		return CLI_FINE;
+	default:
+		return cli_input_option(&q->inputs, c, optarg) ? CLI_FINE
+		                                               : CLI_OTHER;
+	}
+}
+
+static const struct cli_syntax syntax = {help, ":h", options, take_option};
 
 static void print_text(FILE *out, const char *path, const struct counts *c,
                        const struct findings *f)
@@ -124,35 +156,20 @@ static int check_all(struct cli_inputs *in, char **paths, int npaths,
 
 int cmd_check(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        CLI_INPUT_OPTIONS,
-	        {"json", no_argument, NULL, OPT_JSON},
-	        {"quiet", no_argument, NULL, OPT_QUIET},
-	        {0},
-	};
-	struct cli_inputs in = {0};
-	bool as_json = false, quiet = false;
-	int c, status;
+	struct request q = {0};
+	int status;
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		if (c == 'h')
-			return cli_help(help);
-		if (c == OPT_JSON)
-			as_json = true;
-		else if (c == OPT_QUIET)
-			quiet = true;
-		else if (!cli_input_option(&in, c, optarg))
-			return cli_bad_option(c, argv, options);
-	}
-	if (as_json && quiet)
+	if (!cli_parse(&syntax, argc, argv, &q, &status))
+		goto done;
+	if (q.json && q.quiet)
 		status = cli_usage(argv[0], "--json and --quiet exclude each "
 		                            "other");
 	else if (optind == argc)
 		status = cli_usage(argv[0], "no profile given");
 	else
-		status = check_all(&in, argv + optind, argc - optind, as_json,
-		                   quiet);
-	cli_inputs_release(&in);
+		status = check_all(&q.inputs, argv + optind, argc - optind,
+		                   q.json, q.quiet);
+done:
+	cli_inputs_release(&q.inputs);
 	return status;
 }

@@ -36,8 +36,7 @@ static const char help[] =
 #define ROUNDING 1e-6
 
 enum {
-	OPT_JSON = CLI_OPT_OWN,
-	OPT_TOP,
+	OPT_TOP = CLI_OPT_OWN,
 	OPT_MIN,
 	OPT_NO_DEMANGLE,
 	OPT_STABLE,
@@ -45,8 +44,8 @@ enum {
 
 static const struct option options[] = {
         CLI_INPUT_OPTIONS,
-        {"json", no_argument, NULL, OPT_JSON},
-        {"output", required_argument, NULL, 'o'},
+        CLI_JSON_OPTION,
+        CLI_OUTPUT_OPTION,
         {"top", required_argument, NULL, OPT_TOP},
         {"min-overlap", required_argument, NULL, OPT_MIN},
         {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
@@ -59,10 +58,9 @@ struct request {
 	struct report_options report;
 	struct side a, b;
 	struct drift drift;
-	bool json;
+	struct cli_form form;
 	double min; /* percent */
 	unsigned top;
-	const char *output;
 };
 
 /* --- text --------------------------------------------------------------- */
@@ -304,21 +302,17 @@ static bool parse_percent(const char *arg, double *percent)
 	return *arg >= '0' && *arg <= '9' && !*end && !errno && *percent <= 100;
 }
 
-static int take_option(struct request *q, int c, char **argv)
+static int take_option(void *request, int c, const char *command)
 {
+	struct request *q = request;
+
 	switch (c) {
-	case 'o':
-		q->output = optarg;
-		return CLI_FINE;
-	case OPT_JSON:
-		q->json = true;
-		return CLI_FINE;
 	case OPT_TOP:
-		return cli_take_top(argv[0], optarg, &q->top);
+		return cli_take_top(command, optarg, &q->top);
 	case OPT_MIN:
 		if (parse_percent(optarg, &q->min))
 			return CLI_FINE;
-		return cli_usage(argv[0],
+		return cli_usage(command,
 		                 "--min-overlap takes a percentage, not '%s'",
 		                 optarg);
 	case OPT_NO_DEMANGLE:
@@ -328,11 +322,14 @@ static int take_option(struct request *q, int c, char **argv)
 		q->report.stable = true;
 		return CLI_FINE;
 	default:
-		if (cli_input_option(&q->inputs, c, optarg))
-			return CLI_FINE;
-		return cli_bad_option(c, argv, options);
+		return cli_form_option(&q->form, c, optarg) ||
+		                       cli_input_option(&q->inputs, c, optarg)
+		               ? CLI_FINE
+		               : CLI_OTHER;
 	}
 }
+
+static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
 
 static int check_options(const struct request *q, char **argv, int argc)
 {
@@ -341,20 +338,15 @@ static int check_options(const struct request *q, char **argv, int argc)
 		                 "it takes two profiles, not %d; cairn merge "
 		                 "makes one of several",
 		                 argc - optind);
-	if (q->output && !*q->output)
-		return cli_usage(argv[0], "no output; name one with -o");
-	if (q->output && cli_is_among(q->output, argv + optind, 2))
-		return cli_usage(argv[0], "-o %s would overwrite the profile",
-		                 q->output);
-	return CLI_FINE;
+	return cli_check_output(argv[0], &q->form, argv + optind, 2);
 }
 
 static int write_drift(struct request *q)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, q->output);
-	if (q->json)
+	cli_output_begin(&o, q->form.output);
+	if (q->form.json)
 		write_json(q, o.stream);
 	else
 		write_text(q, o.stream);
@@ -392,22 +384,13 @@ done:
 int cmd_drift(int argc, char **argv)
 {
 	struct request q = {.top = DEFAULT_TOP};
-	int c, status = CLI_FINE;
+	int status;
 
-	opterr = 0;
-	while (!status &&
-	       (c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (c == 'h') {
-			status = cli_help(help);
-			goto done;
-		}
-		status = take_option(&q, c, argv);
-	}
-	if (!status)
+	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
-	if (!status)
-		status = show_drift(&q, argv + optind);
-done:
+		if (!status)
+			status = show_drift(&q, argv + optind);
+	}
 	cli_inputs_release(&q.inputs);
 	return status;
 }

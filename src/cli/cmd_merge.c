@@ -42,27 +42,39 @@ static int merge(struct cli_inputs *in, const char *out, char **paths,
 	return status;
 }
 
+static const struct option options[] = {
+        CLI_INPUT_OPTIONS,
+        CLI_OUTPUT_OPTION,
+        {0},
+};
+
+struct request {
+	struct cli_inputs inputs;
+	struct cli_form form;
+};
+
+static int take_option(void *request, int c, const char *command)
+{
+	struct request *q = request;
+
+	(void)command;
+	return cli_form_option(&q->form, c, optarg) ||
+	                       cli_input_option(&q->inputs, c, optarg)
+	               ? CLI_FINE
+	               : CLI_OTHER;
+}
+
 /* merge and pack take the same options; pack wants exactly one file. */
 static int run(int argc, char **argv, const char *text, int max_files)
 {
-	static const struct option options[] = {
-	        CLI_INPUT_OPTIONS,
-	        {"output", required_argument, NULL, 'o'},
-	        {0},
-	};
-	struct cli_inputs in = {0};
-	const char *out = NULL;
-	int c, status;
+	const struct cli_syntax syntax = {text, ":o:h", options, take_option};
+	struct request q = {0};
+	const char *out;
+	int status;
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (c == 'h')
-			return cli_help(text);
-		if (c == 'o')
-			out = optarg;
-		else if (!cli_input_option(&in, c, optarg))
-			return cli_bad_option(c, argv, options);
-	}
+	if (!cli_parse(&syntax, argc, argv, &q, &status))
+		goto done;
+	out = q.form.output;
 	if (!out || !*out)
 		status = cli_usage(argv[0], "no output; name one with -o");
 	else if (optind == argc)
@@ -72,8 +84,9 @@ static int run(int argc, char **argv, const char *text, int max_files)
 		        cli_usage(argv[0], "more than one profile given; merge "
 		                           "sums several");
 	else
-		status = merge(&in, out, argv + optind, argc - optind);
-	cli_inputs_release(&in);
+		status = merge(&q.inputs, out, argv + optind, argc - optind);
+done:
+	cli_inputs_release(&q.inputs);
 	return status;
 }
 

@@ -7,15 +7,13 @@
 
 #include "analysis/counts.h"
 #include "analysis/lines.h"
-#include "base/alloc.h"
 #include "base/err.h"
+#include "base/spot.h"
 #include "cli/hot.h"
 #include "cli/html.h"
 #include "cli/report.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +41,7 @@ static const char help[] =
 #define DEFAULT_TOP 20
 
 enum {
-	OPT_JSON = CLI_OPT_OWN,
-	OPT_HTML,
-	OPT_FUNCTION,
+	OPT_FUNCTION = CLI_OPT_OWN,
 	OPT_LINE,
 	OPT_TOP,
 	OPT_SORT,
@@ -58,9 +54,9 @@ enum {
 
 static const struct option options[] = {
         CLI_INPUT_OPTIONS,
-        {"json", no_argument, NULL, OPT_JSON},
-        {"html", required_argument, NULL, OPT_HTML},
-        {"output", required_argument, NULL, 'o'},
+        CLI_JSON_OPTION,
+        CLI_HTML_OPTION,
+        CLI_OUTPUT_OPTION,
         {"function", required_argument, NULL, OPT_FUNCTION},
         {"line", required_argument, NULL, OPT_LINE},
         {"top", required_argument, NULL, OPT_TOP},
@@ -77,44 +73,26 @@ struct request {
 	struct cli_inputs inputs;
 	struct report_options report;
 	struct hot_options hot;
-	char *file; /* of --line, owned */
-	bool json, html;
-	const char *output;
-	unsigned noutputs; /* times that the user named one */
+	struct spot spot; /* of --line */
+	struct cli_form form;
 };
-
-static bool parse_line_number(const char *arg, unsigned *n)
-{
-	char *end;
-	unsigned long v;
-
-	errno = 0;
-	v = strtoul(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end || errno || v > INT_MAX)
-		return false;
-	*n = (unsigned)v;
-	return true;
-}
 
 static bool parse_line(struct request *q, const char *arg)
 {
-	const char *colon = strrchr(arg, ':');
+	struct spot spot;
 
-	if (!colon || colon == arg ||
-	    !parse_line_number(colon + 1, &q->hot.line) || !q->hot.line)
+	if (!spot_parse(&spot, arg))
 		return false;
-	free(q->file);
-	q->file = xstrndup(arg, (size_t)(colon - arg));
-	q->hot.file = q->file;
+	spot_release(&q->spot);
+	q->spot = spot;
+	q->hot.file = spot.file;
+	q->hot.line = spot.line;
 	return true;
 }
 
 static bool take_switch(struct request *q, int c)
 {
 	switch (c) {
-	case OPT_JSON:
-		q->json = true;
-		return true;
 	case OPT_BLOCKS:
 		q->hot.all_details = true;
 		return true;
@@ -135,57 +113,49 @@ static bool take_switch(struct request *q, int c)
 	}
 }
 
-/* Handles one option.  Returns an exit status, having said what is wrong. */
-static int take_option(struct request *q, int c, char **argv)
+static int take_option(void *request, int c, const char *command)
 {
+	struct request *q = request;
+
 	switch (c) {
-	case 'o':
-	case OPT_HTML:
-		q->html |= c == OPT_HTML;
-		q->output = optarg;
-		q->noutputs++;
-		return CLI_FINE;
 	case OPT_FUNCTION:
 		q->report.function = optarg;
 		return CLI_FINE;
 	case OPT_LINE:
 		if (parse_line(q, optarg))
 			return CLI_FINE;
-		return cli_usage(argv[0], "--line takes FILE:LINE, not '%s'",
+		return cli_usage(command, "--line takes FILE:LINE, not '%s'",
 		                 optarg);
 	case OPT_TOP:
-		return cli_take_top(argv[0], optarg, &q->hot.top);
+		return cli_take_top(command, optarg, &q->hot.top);
 	case OPT_SORT:
 		q->hot.by_blocks = !strcmp(optarg, "blocks");
 		if (q->hot.by_blocks || !strcmp(optarg, "count"))
 			return CLI_FINE;
-		return cli_usage(argv[0],
+		return cli_usage(command,
 		                 "--sort takes count or blocks, not '%s'",
 		                 optarg);
 	default:
-		if (take_switch(q, c) ||
-		    cli_input_option(&q->inputs, c, optarg))
-			return CLI_FINE;
-		return cli_bad_option(c, argv, options);
+		return take_switch(q, c) ||
+		                       cli_form_option(&q->form, c, optarg) ||
+		                       cli_input_option(&q->inputs, c, optarg)
+		               ? CLI_FINE
+		               : CLI_OTHER;
 	}
 }
 
+static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
+
 static int check_options(const struct request *q, char **argv, int argc)
 {
-	if (q->json && q->html)
-		return cli_usage(argv[0],
-		                 "--json and --html exclude each other");
-	if (q->html && q->noutputs > 1)
-		return cli_usage(argv[0],
-		                 "--html FILE is the output; name one");
+	int status = cli_check_form(argv[0], &q->form);
+
+	if (status)
+		return status;
 	if (optind == argc)
 		return cli_usage(argv[0], "no profile given");
-	if (q->output && !*q->output)
-		return cli_usage(argv[0], "no output; name one with -o");
-	if (q->output && cli_is_among(q->output, argv + optind, argc - optind))
-		return cli_usage(argv[0], "%s %s would overwrite the profile",
-		                 q->html ? "--html" : "-o", q->output);
-	return CLI_FINE;
+	return cli_check_output(argv[0], &q->form, argv + optind,
+	                        argc - optind);
 }
 
 static int check_paths(const struct profile *p, const char *path)
@@ -210,10 +180,10 @@ static int check_matches(const struct request *q, const struct hot *h,
 		        "cairn: %s: no function that counts paths matches "
 		        "%s\n",
 		        path, q->report.function);
-	else if (q->file && !h->npaths && !h->nprefixes)
+	else if (q->spot.file && !h->npaths && !h->nprefixes)
 		fprintf(stderr,
 		        "cairn: %s: no path that ran goes through %s:%u\n",
-		        path, q->file, q->hot.line);
+		        path, q->spot.file, q->spot.line);
 	else
 		return CLI_FINE;
 	return CLI_NEGATIVE;
@@ -223,10 +193,10 @@ static int write_paths(const struct request *q, const struct hot *h)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, q->output);
-	if (q->html)
+	cli_output_begin(&o, q->form.output);
+	if (q->form.html)
 		html_report(h->report, h, o.stream);
-	else if (q->json)
+	else if (q->form.json)
 		hot_json(h, o.stream);
 	else
 		hot_text(h, o.stream);
@@ -251,7 +221,7 @@ static int show_paths(struct request *q, char **paths, int npaths)
 		return status;
 	}
 	c = counts_new(p);
-	l = q->html ? lines_new(c) : NULL;
+	l = q->form.html ? lines_new(c) : NULL;
 	report_init(&r, c, l, &q->report);
 	hot_init(&h, &r, &q->hot);
 	status = check_matches(q, &h, paths[0]);
@@ -268,23 +238,14 @@ static int show_paths(struct request *q, char **paths, int npaths)
 int cmd_paths(int argc, char **argv)
 {
 	struct request q = {.hot = {.top = DEFAULT_TOP}};
-	int c, status = CLI_FINE;
+	int status;
 
-	opterr = 0;
-	while (!status &&
-	       (c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (c == 'h') {
-			status = cli_help(help);
-			goto done;
-		}
-		status = take_option(&q, c, argv);
-	}
-	if (!status)
+	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
-	if (!status)
-		status = show_paths(&q, argv + optind, argc - optind);
-done:
-	free(q.file);
+		if (!status)
+			status = show_paths(&q, argv + optind, argc - optind);
+	}
+	spot_release(&q.spot);
 	cli_inputs_release(&q.inputs);
 	return status;
 }

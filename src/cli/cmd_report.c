@@ -12,7 +12,6 @@
 #include "cli/html.h"
 #include "cli/report.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -42,9 +41,7 @@ static const char help[] =
 #define DEFAULT_TOP 20
 
 enum {
-	OPT_JSON = CLI_OPT_OWN,
-	OPT_LCOV,
-	OPT_HTML,
+	OPT_LCOV = CLI_OPT_OWN,
 	OPT_FUNCTION,
 	OPT_FILE,
 	OPT_TOP,
@@ -58,10 +55,10 @@ enum {
 
 static const struct option options[] = {
         CLI_INPUT_OPTIONS,
-        {"json", no_argument, NULL, OPT_JSON},
+        CLI_JSON_OPTION,
         {"lcov", no_argument, NULL, OPT_LCOV},
-        {"html", required_argument, NULL, OPT_HTML},
-        {"output", required_argument, NULL, 'o'},
+        CLI_HTML_OPTION,
+        CLI_OUTPUT_OPTION,
         {"function", required_argument, NULL, OPT_FUNCTION},
         {"file", required_argument, NULL, OPT_FILE},
         {"top", required_argument, NULL, OPT_TOP},
@@ -77,9 +74,8 @@ static const struct option options[] = {
 struct request {
 	struct cli_inputs inputs;
 	struct report_options options;
-	bool json, lcov, html;
-	const char *output;
-	unsigned noutputs; /* times that the user named one */
+	bool lcov;
+	struct cli_form form;
 };
 
 /* The values of --sort. */
@@ -107,9 +103,6 @@ static bool take_switch(struct request *q, int c)
 	struct report_options *o = &q->options;
 
 	switch (c) {
-	case OPT_JSON:
-		q->json = true;
-		return true;
 	case OPT_LCOV:
 		q->lcov = true;
 		return true;
@@ -133,18 +126,12 @@ static bool take_switch(struct request *q, int c)
 	}
 }
 
-/* Handles one option.  Returns an exit status, having said what is wrong. */
-static int take_option(struct request *q, int c, char **argv)
+static int take_option(void *request, int c, const char *command)
 {
+	struct request *q = request;
 	struct report_options *o = &q->options;
 
 	switch (c) {
-	case 'o':
-	case OPT_HTML:
-		q->html |= c == OPT_HTML;
-		q->output = optarg;
-		q->noutputs++;
-		return CLI_FINE;
 	case OPT_FUNCTION:
 		o->function = optarg;
 		return CLI_FINE;
@@ -152,30 +139,35 @@ static int take_option(struct request *q, int c, char **argv)
 		o->file = optarg;
 		return CLI_FINE;
 	case OPT_TOP:
-		return cli_take_top(argv[0], optarg, &o->top);
+		return cli_take_top(command, optarg, &o->top);
 	case OPT_SORT:
 		if (parse_sort(optarg, &o->sort))
 			return CLI_FINE;
 		return cli_usage(
-		        argv[0], "--sort takes %s, %s, %s, %s or %s, not '%s'",
+		        command, "--sort takes %s, %s, %s, %s or %s, not '%s'",
 		        keys[0], keys[1], keys[2], keys[3], keys[4], optarg);
 	default:
-		if (take_switch(q, c) ||
-		    cli_input_option(&q->inputs, c, optarg))
-			return CLI_FINE;
-		return cli_bad_option(c, argv, options);
+		return take_switch(q, c) ||
+		                       cli_form_option(&q->form, c, optarg) ||
+		                       cli_input_option(&q->inputs, c, optarg)
+		               ? CLI_FINE
+		               : CLI_OTHER;
 	}
 }
+
+static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
 
 /* Refuses options that ask for two things at once. */
 static int check_options(const struct request *q, char **argv, int argc)
 {
-	if (q->json && q->lcov)
+	const struct cli_form *f = &q->form;
+
+	if (f->json && q->lcov)
 		return cli_usage(argv[0],
 		                 "--json and --lcov exclude each other");
-	if (q->html && (q->json || q->lcov))
+	if (f->html && (f->json || q->lcov))
 		return cli_usage(argv[0], "--html excludes --json and --lcov");
-	if (q->html && q->noutputs > 1)
+	if (f->html && f->noutputs > 1)
 		return cli_usage(argv[0],
 		                 "--html FILE is the output; name one");
 	if (q->options.all_lines && q->options.no_source)
@@ -183,12 +175,7 @@ static int check_options(const struct request *q, char **argv, int argc)
 		                 "--lines and --no-source exclude each other");
 	if (optind == argc)
 		return cli_usage(argv[0], "no profile given");
-	if (q->output && !*q->output)
-		return cli_usage(argv[0], "no output; name one with -o");
-	if (q->output && cli_is_among(q->output, argv + optind, argc - optind))
-		return cli_usage(argv[0], "%s %s would overwrite the profile",
-		                 q->html ? "--html" : "-o", q->output);
-	return CLI_FINE;
+	return cli_check_output(argv[0], f, argv + optind, argc - optind);
 }
 
 /* Without any map there is no function to report on: say why. */
@@ -266,10 +253,10 @@ static int write_report(const struct request *q, const struct report *r)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, q->output);
-	if (q->json)
+	cli_output_begin(&o, q->form.output);
+	if (q->form.json)
 		report_json(r, o.stream);
-	else if (q->html)
+	else if (q->form.html)
 		write_page(r, o.stream);
 	else if (q->lcov)
 		report_lcov(r, o.stream);
@@ -312,19 +299,13 @@ static int report(struct request *q, char **paths, int npaths)
 int cmd_report(int argc, char **argv)
 {
 	struct request q = {.options = {.top = DEFAULT_TOP}};
-	int c, status = CLI_FINE;
+	int status;
 
-	opterr = 0;
-	while (!status &&
-	       (c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (c == 'h')
-			return cli_help(help);
-		status = take_option(&q, c, argv);
-	}
-	if (!status)
+	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
-	if (!status)
-		status = report(&q, argv + optind, argc - optind);
+		if (!status)
+			status = report(&q, argv + optind, argc - optind);
+	}
 	cli_inputs_release(&q.inputs);
 	return status;
 }

@@ -7,11 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "cli/html.h"
 #include "cli/residue.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdlib.h>
 
 static const char help[] =
@@ -22,8 +21,9 @@ static const char help[] =
         "--cairn=paths.\n\n"
         "  --tested TESTED  paths of the tests; cairn merge sums them\n"
         "  --json           everything, as JSON\n"
+        "  --html FILE      write a page with the list, source and CFGs\n"
         "  -o FILE          write there instead of to stdout\n"
-        "  --top N          rows of the list (20; 0: all)\n"
+        "  --top N          rows of the list (20, on a page 200; 0: all)\n"
         "  --blocks         details of all rows, not just of the first 10\n"
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
@@ -35,7 +35,6 @@ static const char help[] =
 
 enum {
 	OPT_TESTED = CLI_OPT_OWN,
-	OPT_JSON,
 	OPT_TOP,
 	OPT_BLOCKS,
 	OPT_NO_DEMANGLE,
@@ -45,8 +44,9 @@ enum {
 static const struct option options[] = {
         CLI_INPUT_OPTIONS,
         {"tested", required_argument, NULL, OPT_TESTED},
-        {"json", no_argument, NULL, OPT_JSON},
-        {"output", required_argument, NULL, 'o'},
+        CLI_JSON_OPTION,
+        CLI_HTML_OPTION,
+        CLI_OUTPUT_OPTION,
         {"top", required_argument, NULL, OPT_TOP},
         {"blocks", no_argument, NULL, OPT_BLOCKS},
         {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
@@ -59,29 +59,23 @@ struct request {
 	struct report_options report;
 	struct residue residue;
 	char *tested;
-	bool json;
-	const char *output;
+	struct cli_form form;
 };
 
-/* Handles one option.  Returns an exit status, having said what is wrong. */
-static int take_option(struct request *q, int c, char **argv)
+static int take_option(void *request, int c, const char *command)
 {
+	struct request *q = request;
+
 	switch (c) {
-	case 'o':
-		q->output = optarg;
-		return CLI_FINE;
 	case OPT_TESTED:
 		if (q->tested)
-			return cli_usage(argv[0],
+			return cli_usage(command,
 			                 "--tested is given twice; cairn "
 			                 "merge makes one file of several");
 		q->tested = optarg;
 		return CLI_FINE;
-	case OPT_JSON:
-		q->json = true;
-		return CLI_FINE;
 	case OPT_TOP:
-		return cli_take_top(argv[0], optarg, &q->residue.top);
+		return cli_take_top(command, optarg, &q->residue.top);
 	case OPT_BLOCKS:
 		q->residue.all_details = true;
 		return CLI_FINE;
@@ -92,17 +86,23 @@ static int take_option(struct request *q, int c, char **argv)
 		q->report.stable = true;
 		return CLI_FINE;
 	default:
-		if (cli_input_option(&q->inputs, c, optarg))
-			return CLI_FINE;
-		return cli_bad_option(c, argv, options);
+		return cli_form_option(&q->form, c, optarg) ||
+		                       cli_input_option(&q->inputs, c, optarg)
+		               ? CLI_FINE
+		               : CLI_OTHER;
 	}
 }
+
+static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
 
 static int check_options(const struct request *q, char **argv, int argc)
 {
 	char **field = argv + optind;
-	int nfield = argc - optind;
+	int nfield = argc - optind, status;
 
+	status = cli_check_form(argv[0], &q->form);
+	if (status)
+		return status;
 	if (!q->tested)
 		return cli_usage(argv[0], "no tests given; name their profile "
 		                          "with --tested");
@@ -111,13 +111,10 @@ static int check_options(const struct request *q, char **argv, int argc)
 	if (cli_is_among(q->tested, field, nfield))
 		return cli_usage(argv[0], "%s is both tested and field",
 		                 q->tested);
-	if (q->output && !*q->output)
-		return cli_usage(argv[0], "no output; name one with -o");
-	if (q->output && (cli_is_among(q->output, field, nfield) ||
-	                  cli_is_among(q->output, (char *[]){q->tested}, 1)))
-		return cli_usage(argv[0], "-o %s would overwrite the profile",
-		                 q->output);
-	return CLI_FINE;
+	status = cli_check_output(argv[0], &q->form, field, nfield);
+	return status ? status
+	              : cli_check_output(argv[0], &q->form,
+	                                 (char *[]){q->tested}, 1);
 }
 
 /* Reads each file of the field again, by itself: who has which path. */
@@ -180,8 +177,10 @@ static int write_residue(struct request *q)
 	bool any = residual_is_any(&q->residue.residual);
 	struct cli_output o;
 
-	cli_output_begin(&o, q->output);
-	if (q->json)
+	cli_output_begin(&o, q->form.output);
+	if (q->form.html)
+		html_residue(&q->residue, o.stream);
+	else if (q->form.json)
 		residue_json(&q->residue, o.stream);
 	else
 		residue_text(&q->residue, o.stream);
@@ -219,23 +218,16 @@ done:
 
 int cmd_residual(int argc, char **argv)
 {
-	struct request q = {.residue = {.top = DEFAULT_TOP}};
-	int c, status = CLI_FINE;
+	struct request q = {0};
+	int status;
 
-	opterr = 0;
-	while (!status &&
-	       (c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (c == 'h') {
-			status = cli_help(help);
-			goto done;
-		}
-		status = take_option(&q, c, argv);
-	}
-	if (!status)
+	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
-	if (!status)
-		status = show_residue(&q, argv + optind, argc - optind);
-done:
+		if (!q.residue.top)
+			q.residue.top = q.form.html ? HTML_TOP : DEFAULT_TOP;
+		if (!status)
+			status = show_residue(&q, argv + optind, argc - optind);
+	}
 	cli_inputs_release(&q.inputs);
 	return status;
 }

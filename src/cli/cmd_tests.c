@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "cli/html.h"
 #include "cli/trial.h"
 
 #include <errno.h>
@@ -27,8 +28,10 @@ static const char help[] =
         "  --failed LIST    these tests failed (comma-separated, may be "
         "repeated): lines\n                   and paths that go with failure\n"
         "  --json           everything, as JSON\n"
+        "  --html FILE      write a page with tests, lines, paths, source "
+        "and CFGs\n"
         "  -o FILE          write there instead of to stdout\n"
-        "  --top N          rows of a table (20; 0: all)\n"
+        "  --top N          rows of a table (20, on a page 200; 0: all)\n"
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
         "runs\n" CLI_INPUT_HELP;
@@ -41,7 +44,6 @@ enum {
 	OPT_DIFF = CLI_OPT_OWN,
 	OPT_PATCHED,
 	OPT_FAILED,
-	OPT_JSON,
 	OPT_TOP,
 	OPT_NO_DEMANGLE,
 	OPT_STABLE,
@@ -52,8 +54,9 @@ static const struct option options[] = {
         {"diff", required_argument, NULL, OPT_DIFF},
         {"patched", no_argument, NULL, OPT_PATCHED},
         {"failed", required_argument, NULL, OPT_FAILED},
-        {"json", no_argument, NULL, OPT_JSON},
-        {"output", required_argument, NULL, 'o'},
+        CLI_JSON_OPTION,
+        CLI_HTML_OPTION,
+        CLI_OUTPUT_OPTION,
         {"top", required_argument, NULL, OPT_TOP},
         {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
         {"stable", no_argument, NULL, OPT_STABLE},
@@ -66,19 +69,18 @@ struct request {
 	struct trial trial;
 	const char **failed; /* as they were given */
 	size_t nfailed, failed_cap;
-	bool json, patched;
-	const char *output;
+	bool patched;
+	struct cli_form form;
 };
 
-static int take_option(struct request *q, int c, char **argv)
+static int take_option(void *request, int c, const char *command)
 {
+	struct request *q = request;
+
 	switch (c) {
-	case 'o':
-		q->output = optarg;
-		return CLI_FINE;
 	case OPT_DIFF:
 		if (q->trial.diff)
-			return cli_usage(argv[0], "--diff is given twice");
+			return cli_usage(command, "--diff is given twice");
 		q->trial.diff = optarg;
 		return CLI_FINE;
 	case OPT_PATCHED:
@@ -88,11 +90,8 @@ static int take_option(struct request *q, int c, char **argv)
 		VEC_RESERVE(q->failed, q->nfailed, q->failed_cap);
 		q->failed[q->nfailed++] = optarg;
 		return CLI_FINE;
-	case OPT_JSON:
-		q->json = true;
-		return CLI_FINE;
 	case OPT_TOP:
-		return cli_take_top(argv[0], optarg, &q->trial.top);
+		return cli_take_top(command, optarg, &q->trial.top);
 	case OPT_NO_DEMANGLE:
 		q->report.no_demangle = true;
 		return CLI_FINE;
@@ -100,11 +99,14 @@ static int take_option(struct request *q, int c, char **argv)
 		q->report.stable = true;
 		return CLI_FINE;
 	default:
-		if (cli_input_option(&q->inputs, c, optarg))
-			return CLI_FINE;
-		return cli_bad_option(c, argv, options);
+		return cli_form_option(&q->form, c, optarg) ||
+		                       cli_input_option(&q->inputs, c, optarg)
+		               ? CLI_FINE
+		               : CLI_OTHER;
 	}
 }
+
+static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
 
 /* Marks the test with this name, or the name of the same file. */
 static bool mark_failed(struct trial *t, const char *name, char **tests, int n)
@@ -140,17 +142,16 @@ static int mark_list(struct request *q, const char *list, char **argv,
 static int check_options(struct request *q, char **argv, int argc)
 {
 	char **tests = argv + optind;
-	int n = argc - optind, status = CLI_FINE;
+	int n = argc - optind, status;
 
+	status = cli_check_form(argv[0], &q->form);
+	if (status)
+		return status;
 	if (!n)
 		return cli_usage(argv[0], "no test given");
 	if (q->patched && !q->trial.diff)
 		return cli_usage(argv[0], "--patched goes with --diff");
-	if (q->output && !*q->output)
-		return cli_usage(argv[0], "no output; name one with -o");
-	if (q->output && cli_is_among(q->output, tests, n))
-		return cli_usage(argv[0], "-o %s would overwrite the profile",
-		                 q->output);
+	status = cli_check_output(argv[0], &q->form, tests, n);
 	q->trial.failed = xcalloc((size_t)n, sizeof(*q->trial.failed));
 	for (size_t i = 0; !status && i < q->nfailed; i++)
 		status = mark_list(q, q->failed[i], argv, tests, n);
@@ -287,8 +288,10 @@ static int write_trial(struct request *q)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, q->output);
-	if (q->json)
+	cli_output_begin(&o, q->form.output);
+	if (q->form.html)
+		html_trial(&q->trial, o.stream);
+	else if (q->form.json)
 		trial_json(&q->trial, o.stream);
 	else
 		trial_text(&q->trial, o.stream);
@@ -313,23 +316,16 @@ static int show_tests(struct request *q, char **paths, int npaths)
 
 int cmd_tests(int argc, char **argv)
 {
-	struct request q = {.trial = {.top = DEFAULT_TOP}};
-	int c, status = CLI_FINE;
+	struct request q = {0};
+	int status;
 
-	opterr = 0;
-	while (!status &&
-	       (c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (c == 'h') {
-			status = cli_help(help);
-			goto done;
-		}
-		status = take_option(&q, c, argv);
-	}
-	if (!status)
+	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
-	if (!status)
-		status = show_tests(&q, argv + optind, argc - optind);
-done:
+		if (!q.trial.top)
+			q.trial.top = q.form.html ? HTML_TOP : DEFAULT_TOP;
+		if (!status)
+			status = show_tests(&q, argv + optind, argc - optind);
+	}
 	trial_release(&q.trial);
 	free(q.failed);
 	cli_inputs_release(&q.inputs);

@@ -14,6 +14,7 @@
 #include "analysis/counts.h"
 #include "analysis/frames.h"
 #include "base/alloc.h"
+#include "base/spot.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -275,15 +276,6 @@ const char *hot_edge_name(uint32_t kind)
 
 /* --- all paths ---------------------------------------------------------- */
 
-/* FILE is the path in the map, or its end from a slash on. */
-static bool is_file(const char *path, const char *file)
-{
-	size_t n = strlen(path), k = strlen(file);
-
-	return n >= k && !strcmp(path + n - k, file) &&
-	       (n == k || *file == '/' || path[n - k - 1] == '/');
-}
-
 static bool wants(const struct hot *h, const struct hot_path *p,
                   const struct path *path)
 {
@@ -297,7 +289,8 @@ static bool wants(const struct hot *h, const struct hot_path *p,
 	n = hot_list_lines(h, p, path, &lines);
 	for (size_t i = 0; i < n && !found; i++)
 		found = o->line >= lines[i].first && o->line <= lines[i].last &&
-		        is_file(map_string(h->functions[p->function].row->map,
+		        spot_is_file(
+		                map_string(h->functions[p->function].row->map,
 		                           lines[i].file),
 		                o->file);
 	free(lines);

@@ -9,7 +9,8 @@
  * Whatever text comes from the program, its source or its names, is inside
  * JSON strings, where every '<' is written as \u003c: nothing in it can end
  * the element.  The page's own code puts it on the screen as text, never as
- * markup.
+ * markup.  A page about lists has them as tables, markup that is there without
+ * any code; the code makes their rows ones that can be selected.
  */
 #include "cli/html.h"
 
@@ -39,26 +40,36 @@ uint32_t html_source_of(struct html *h, const char *path, uint32_t module)
 	return source;
 }
 
-/* Text of an element. */
-static void put_text(FILE *out, const char *s)
+static const char *escape_of(char c)
 {
-	for (; *s; s++)
-		switch (*s) {
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '&':
-			fputs("&amp;", out);
-			break;
-		default:
-			if ((unsigned char)*s >= 0x80)
-				putc('?', out); /* may be no UTF-8 */
-			else if ((unsigned char)*s >= 0x20)
-				putc(*s, out);
-		}
+	switch (c) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	case '"':
+		return "&quot;";
+	default:
+		return NULL;
+	}
+}
+
+void html_text(FILE *out, const char *s)
+{
+	while (*s) {
+		const char *escape = escape_of(*s);
+		size_t n = json_character(s);
+
+		if (escape)
+			fputs(escape, out);
+		else if (!n || (unsigned char)*s < 0x20 || *s == 0x7f)
+			fputs("\xef\xbf\xbd", out); /* U+FFFD */
+		else
+			fwrite(s, 1, n, out);
+		s += n ? n : 1;
+	}
 }
 
 /* One element of data, filled by json_begin ... json_end in between. */
@@ -95,11 +106,23 @@ static void element_end(struct element *e, FILE *out, char kind, size_t number)
 	free(e->data);
 }
 
-static void put_head(const struct html *h, FILE *out)
+/* What the page is about. */
+static void put_title(const struct html *h, FILE *out)
 {
 	const char *program = h->report->profile->program;
 	const char *slash = program ? strrchr(program, '/') : NULL;
 
+	if (program) {
+		html_text(out, slash ? slash + 1 : program);
+		fputs(" - ", out);
+	}
+	if (h->lists)
+		fprintf(out, "%s - ", h->lists->title);
+	fputs("cairn", out);
+}
+
+static void put_head(const struct html *h, FILE *out)
+{
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 	      "<meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"" POLICY
@@ -108,11 +131,8 @@ static void put_head(const struct html *h, FILE *out)
 	      "<meta name=\"generator\" content=\"cairn " CAIRN_VERSION "\">\n"
 	      "<title>",
 	      out);
-	if (program)
-		put_text(out, slash ? slash + 1 : program);
-	fputs(program ? " - cairn</title>\n<style>\n"
-	              : "cairn</title>\n<style>\n",
-	      out);
+	put_title(h, out);
+	fputs("</title>\n<style>\n", out);
 	fputs((const char *)html_css, out);
 	fputs("</style>\n</head>\n<body>\n", out);
 	fputs((const char *)html_body, out);
@@ -134,13 +154,21 @@ static void put_data(struct html *h, FILE *out)
 	element_end(&e, out, 'i', 0);
 }
 
-void html_report(const struct report *r, const struct hot *h, FILE *out)
+void html_page(const struct report *r, const struct hot *h,
+               const struct html_lists *lists, FILE *out)
 {
-	struct html page = {.report = r, .hot = h};
+	struct html page = {.report = r, .hot = h, .lists = lists};
 
 	html_paths_begin(&page);
 	put_head(&page, out);
 	put_data(&page, out);
+	if (lists) {
+		fputs("<div id=\"tables\">\n<h1>", out);
+		put_title(&page, out);
+		fputs("</h1>\n", out);
+		lists->put_tables(&page, out);
+		fputs("</div>\n", out);
+	}
 	fputs("<script>\n\"use strict\";\n", out);
 	fputs((const char *)html_layout_js, out);
 	fputs((const char *)html_page_js, out);
@@ -148,4 +176,9 @@ void html_report(const struct report *r, const struct hot *h, FILE *out)
 	html_paths_end(&page);
 	strtab_release(&page.names);
 	free(page.sources);
+}
+
+void html_report(const struct report *r, const struct hot *h, FILE *out)
+{
+	html_page(r, h, NULL, out);
 }

@@ -11,8 +11,11 @@
 
 struct hot;
 struct hot_path;
+struct html;
 struct json;
 struct report;
+struct residue;
+struct trial;
 
 /*
  * Writes the report as one page that needs nothing else: functions, source
@@ -22,12 +25,34 @@ struct report;
  */
 void html_report(const struct report *r, const struct hot *h, FILE *out);
 
+/*
+ * Pages about lists, as many rows of them as --top says: the functions of what
+ * is listed, and the lists as tables.
+ */
+void html_residue(const struct residue *r, FILE *out);
+void html_trial(const struct trial *t, FILE *out);
+
+/* Rows of a list on a page unless --top says otherwise. */
+#define HTML_TOP 200
+
 /* --- between the files that make the page --------------------------------- */
 
 /* Paths of one function that the page has, at most, and the steps of these
  * that it has in all: the hottest ones. */
 #define HTML_PATHS 200
 #define HTML_STEPS 100000
+
+/* What makes a page one about lists. */
+struct html_lists {
+	const char *kind, *title; /* for the page's code, for people */
+	const char *headline;     /* the most important numbers */
+	const void *data;
+	void (*put_tables)(const struct html *h, FILE *out);
+	/* more keys of a function, and of a source file; may be NULL */
+	void (*put_function)(const struct html *h, struct json *j, size_t row);
+	void (*put_source)(const struct html *h, struct json *j,
+	                   uint32_t source);
+};
 
 /* A source file that some function on the page mentions. */
 struct html_source {
@@ -42,7 +67,8 @@ struct html_paths {
 
 struct html {
 	const struct report *report;
-	const struct hot *hot; /* NULL: without paths */
+	const struct hot *hot;          /* NULL: without paths */
+	const struct html_lists *lists; /* NULL: the report */
 	struct html_paths paths, prefixes;
 	uint32_t *hot_of;    /* per row: its function there, or UINT32_MAX */
 	struct strtab names; /* of source files, as the map has them */
@@ -50,6 +76,13 @@ struct html {
 	size_t sources_cap;
 	size_t source_bytes; /* embedded so far */
 };
+
+/* Writes a page; `lists` may be NULL. */
+void html_page(const struct report *r, const struct hot *h,
+               const struct html_lists *lists, FILE *out);
+
+/* Text of an element or of an attribute. */
+void html_text(FILE *out, const char *s);
 
 /* The number of a source file on the page. */
 uint32_t html_source_of(struct html *h, const char *path, uint32_t module);

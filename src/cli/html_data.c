@@ -204,6 +204,8 @@ void html_put_function(struct html *h, struct json *j, size_t at)
 	put_places(h, j, row, &places);
 	put_edges(h, j, at);
 	html_put_paths(h, j, at);
+	if (h->lists && h->lists->put_function)
+		h->lists->put_function(h, j, at);
 	json_end(j, '}');
 	free(places.items);
 	/* its own file belongs on the page even if no line is known */
@@ -239,7 +241,8 @@ static void put_row(const struct html *h, struct json *j, size_t at)
 	json_count(j, source, row->f->file != MAP_NONE);
 	json_u64(j, row->f->line);
 	html_number(j, row->r->entries, row->r->entries_known);
-	html_number(j, row->r->executions, row->r->covered);
+	html_number(j, row->r->executions,
+	            row->r->covered && row->r->doubt != COUNTS_PATH_PARTIAL);
 	json_u64(j, row->f->nblocks ? row->f->nblocks - 1 : 0);
 	json_count(j, npaths, has_paths);
 	json_u64(j, state_of(row));
@@ -316,13 +319,14 @@ void html_put_index(const struct html *h, struct json *j)
 	json_begin(j, '{');
 	put_number(j, "version", PAGE_VERSION);
 	put_string(j, "cairn", CAIRN_VERSION);
+	put_string(j, "kind", h->lists ? h->lists->kind : NULL);
+	put_string(j, "headline", h->lists ? h->lists->headline : NULL);
 	put_string(j, "program", program ? report_path(r, program) : NULL);
 	if (!r->options.stable)
 		put_string(j, "command", r->profile->command);
 	put_number(j, "runs", profile_nruns(r->profile));
 	put_string(j, "note", report_note(r));
 	put_selection(h, j);
-	put_number(j, "path_limit", HTML_PATHS);
 	put_totals(h, j);
 	put_names(h, j);
 	json_key(j, "functions");

@@ -118,7 +118,10 @@ static void put_list(const struct html *h, struct json *j, const char *key,
 
 	json_key(j, key);
 	json_begin(j, '[');
-	for (; i < end && i - first < HTML_PATHS && nsteps < HTML_STEPS; i++)
+	/* of lists, --top was the limit */
+	for (; i < end &&
+	       (h->lists || (i - first < HTML_PATHS && nsteps < HTML_STEPS));
+	     i++)
 		nsteps += 1 + put_path(h->hot, j, paths->items[i]);
 	json_end(j, ']');
 }
@@ -154,6 +157,8 @@ bool html_count_paths(const struct html *h, size_t row, uint64_t *n)
 	if (function == UINT32_MAX)
 		return false;
 	*n = h->paths.at[function + 1] - h->paths.at[function];
+	if (h->lists) /* of what is listed, not of what ran */
+		*n += h->prefixes.at[function + 1] - h->prefixes.at[function];
 	return true;
 }
 

@@ -133,6 +133,8 @@ void html_put_source(struct html *h, struct json *j, uint32_t source)
 		if (c->doubtful)
 			json_u64(j, c->line);
 	json_end(j, ']');
+	if (h->lists && h->lists->put_source)
+		h->lists->put_source(h, j, source);
 	json_key(j, "text");
 	json_string(j, text);
 	json_end(j, '}');

@@ -54,9 +54,9 @@ void json_end(struct json *j, char bracket)
 		putc('\n', j->out);
 }
 
-/* Length of the well-formed UTF-8 sequence at s, 0 if there is none. */
-static size_t utf8_length(const unsigned char *s)
+size_t json_character(const char *text)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	unsigned char low = 0x80, high = 0xbf;
 	size_t n;
 
@@ -87,7 +87,7 @@ static void put_escaped(FILE *out, const char *text)
 
 	putc('"', out);
 	while (*s) {
-		size_t n = utf8_length(s);
+		size_t n = json_character((const char *)s);
 
 		if (!n) {
 			fputs("\xef\xbf\xbd", out);

@@ -3,6 +3,7 @@
 #define CAIRN_CLI_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -17,6 +18,9 @@ struct json {
 	unsigned flat_below; /* containers at this depth or deeper: one line */
 	bool need_comma, after_key;
 };
+
+/* Bytes of the UTF-8 character at s, 0 if there is none. */
+size_t json_character(const char *s);
 
 void json_begin(struct json *j, char bracket); /* '{' or '[' */
 void json_end(struct json *j, char bracket);   /* '}' or ']' */

@@ -108,6 +108,30 @@ static void print_files(const struct residue *r, FILE *out)
 	}
 }
 
+/* Files of residual builds that do not say when each untested path came. */
+static void print_unordered(const struct residue *r, FILE *out)
+{
+	for (size_t i = 0; i < r->nfiles; i++) {
+		const struct residual_row *row = &r->rows[i];
+
+		if (row->has_order && row->nordered < row->nuntested)
+			fprintf(out,
+			        "note       %s: untested paths that are not in "
+			        "the order of their first occurrence: %" PRIu64
+			        "%s\n",
+			        r->files[i], row->nuntested - row->nordered,
+			        row->nleft_out ? "; it was full" : "");
+	}
+}
+
+static bool has_order(const struct residue *r)
+{
+	for (size_t i = 0; i < r->nfiles; i++)
+		if (r->rows[i].has_order)
+			return true;
+	return false;
+}
+
 /* Functions of one side that ran and are not the same on the other. */
 static void print_unmatched(const struct residue *r, FILE *out, bool is_field)
 {
@@ -139,13 +163,19 @@ static void print_unmatched(const struct residue *r, FILE *out, bool is_field)
 static void print_path(const struct residue *r, FILE *out, size_t i)
 {
 	const struct residual_path *p = &r->residual.paths[i];
+	const struct residual_first *first = residual_first(p);
 	struct hot_path h = as_hot(p);
 
 	fprintf(out,
-	        "%6" PRIu32 " %14" PRIu64 " %5" PRIu32 " %5" PRIu32 " %6" PRIu64
-	        " %c%c %s  ",
-	        p->nusers, p->count, p->nedges, p->npairs, p->nblocks,
-	        p->nedges ? ' ' : '*', p->is_prefix ? '!' : ' ',
+	        "%6" PRIu32 " %14" PRIu64 " %5" PRIu32 " %5" PRIu32
+	        " %6" PRIu64,
+	        p->nusers, p->count, p->nedges, p->npairs, p->nblocks);
+	if (first)
+		fprintf(out, " %6" PRIu64, first->number);
+	else if (has_order(r))
+		fprintf(out, " %6s", "-");
+	fprintf(out, " %c%c %s  ", p->nedges ? ' ' : '*',
+	        p->is_prefix ? '!' : ' ',
 	        side_function(&r->field, p->function));
 	hot_text_summary(&r->field.view, out, &h);
 	fprintf(out, "\n");
@@ -154,6 +184,7 @@ static void print_path(const struct residue *r, FILE *out, size_t i)
 static void print_details(const struct residue *r, FILE *out, size_t i)
 {
 	const struct residual_path *p = &r->residual.paths[i];
+	const struct residual_first *first = residual_first(p);
 	struct hot_path h = as_hot(p);
 
 	fprintf(out, "\n#%zu %s, ", i + 1,
@@ -166,6 +197,11 @@ static void print_details(const struct residue *r, FILE *out, size_t i)
 	fprintf(out, "%s\n",
 	        p->nedges ? "" : "; each edge was tested, not all together");
 	hot_text_path(&r->field.view, out, &h);
+	if (first)
+		fprintf(out,
+		        "    first    as number %" PRIu64
+		        " of the untested paths of %s\n",
+		        first->number, r->files[first->file]);
 }
 
 static void print_list(const struct residue *r, FILE *out)
@@ -176,9 +212,10 @@ static void print_list(const struct residue *r, FILE *out)
 		return;
 	fprintf(out,
 	        "\n*: no untested edge, so coverage of edges does not show it"
-	        "%s\n%6s %14s %5s %5s %6s    function  lines\n",
+	        "%s\n%6s %14s %5s %5s %6s%s    function  lines\n",
 	        r->residual.totals.all.ndied ? "; !: a frame died on it" : "",
-	        "users", "count", "edges", "pairs", "blocks");
+	        "users", "count", "edges", "pairs", "blocks",
+	        has_order(r) ? "  first" : "");
 	for (size_t i = 0; i < shown; i++)
 		print_path(r, out, i);
 	if (shown < n)
@@ -216,6 +253,7 @@ void residue_text(const struct residue *r, FILE *out)
 	print_head(r, out);
 	print_totals(r, out);
 	print_files(r, out);
+	print_unordered(r, out);
 	print_unmatched(r, out, true);
 	print_unmatched(r, out, false);
 	print_list(r, out);
@@ -329,7 +367,28 @@ static void put_path(const struct residue *r, struct json *j,
 	side_json_u64(j, "untested_pairs", p->npairs);
 	json_key(j, "hidden");
 	json_bool(j, !p->nedges);
+	json_key(j, "order");
+	json_begin(j, '[');
+	for (uint32_t i = 0; i < p->nfirst; i++) {
+		json_begin(j, '{');
+		side_json_u64(j, "file", p->first[i].file);
+		side_json_u64(j, "number", p->first[i].number);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
 	json_end(j, '}');
+}
+
+/* How much of a file's order is known; null if it has none. */
+static void put_order(struct json *j, const struct residual_row *row)
+{
+	if (row->has_order) {
+		side_json_u64(j, "ordered_paths", row->nordered);
+		side_json_u64(j, "order_left_out", row->nleft_out);
+	} else {
+		side_json_string(j, "ordered_paths", NULL);
+		side_json_string(j, "order_left_out", NULL);
+	}
 }
 
 void residue_json(const struct residue *r, FILE *out)
@@ -347,6 +406,7 @@ void residue_json(const struct residue *r, FILE *out)
 		json_begin(&j, '{');
 		side_json_string(&j, "file", r->files[i]);
 		put_row(&j, &r->rows[i]);
+		put_order(&j, &r->rows[i]);
 		json_end(&j, '}');
 	}
 	json_end(&j, ']');

@@ -90,6 +90,24 @@ void side_release(struct side *s)
 	*s = (struct side){0};
 }
 
+struct hot_path side_path(uint32_t function, uint64_t number,
+                          const struct path_prefix *prefix, uint64_t count)
+{
+	struct hot_path p = {
+	        .function = function,
+	        .number = number,
+	        .count = count,
+	};
+
+	if (prefix) {
+		p.is_prefix = true;
+		p.number = prefix->sum;
+		p.block = prefix->block;
+		p.segment = prefix->segment;
+	}
+	return p;
+}
+
 const char *side_function(const struct side *s, uint32_t function)
 {
 	return s->view.functions[function].row->name;

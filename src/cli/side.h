@@ -38,6 +38,10 @@ int side_open(struct side *s, struct cli_inputs *in, char **paths, int npaths,
               const struct report_options *o);
 void side_release(struct side *s);
 
+/* A path as hot.h talks about it; prefix is NULL for a finished one. */
+struct hot_path side_path(uint32_t function, uint64_t number,
+                          const struct path_prefix *prefix, uint64_t count);
+
 /* How the user knows the function. */
 const char *side_function(const struct side *s, uint32_t function);
 /* Name and place of its definition. */

@@ -13,24 +13,20 @@
 
 #define JSON_VERSION 1
 
-static struct hot_path as_hot(const struct trial *t, size_t path)
+struct hot_path trial_path(const struct trial *t, size_t path)
 {
 	const struct suite_path *p = &t->suite.paths[path];
 	const struct catalog_function *f =
 	        &t->all.catalog.functions[p->function];
 
-	return (struct hot_path){
-	        .function = p->function,
-	        .is_prefix = p->is_prefix,
-	        .number = p->is_prefix ? p->prefix.sum : p->number,
-	        .block = p->prefix.block,
-	        .segment = p->prefix.segment,
-	        .count = p->is_prefix ? (uint64_t)catalog_died(f, &p->prefix)
-	                              : catalog_count(f, p->number),
-	};
+	if (p->is_prefix)
+		return side_path(p->function, 0, &p->prefix,
+		                 (uint64_t)catalog_died(f, &p->prefix));
+	return side_path(p->function, p->number, NULL,
+	                 catalog_count(f, p->number));
 }
 
-static uint64_t count_changed(const struct trial *t)
+uint64_t trial_nchanged(const struct trial *t)
 {
 	uint64_t n = 0;
 
@@ -40,7 +36,7 @@ static uint64_t count_changed(const struct trial *t)
 }
 
 /* Lines and paths that no failed test ran are no suspects. */
-static size_t count_suspect_lines(const struct trial *t)
+size_t trial_nlines(const struct trial *t)
 {
 	size_t n = 0;
 
@@ -121,7 +117,7 @@ static const char *base(const char *path)
 
 static void print_lines(const struct trial *t, FILE *out)
 {
-	size_t n = count_suspect_lines(t), shown = n < t->top ? n : t->top;
+	size_t n = trial_nlines(t), shown = n < t->top ? n : t->top;
 
 	fprintf(out,
 	        "\nlines that go with failure: by themselves, or the path "
@@ -155,7 +151,7 @@ static void print_suspects(const struct trial *t, FILE *out)
 	for (size_t i = 0; i < shown; i++) {
 		size_t path = t->suspects[i];
 		const struct suite_score *s = &t->scores[path];
-		struct hot_path h = as_hot(t, path);
+		struct hot_path h = trial_path(t, path);
 
 		fprintf(out, "%8.4f %9.4f %6" PRIu32 " %6" PRIu32 "  %s ",
 		        s->ochiai, s->tarantula, s->nfailed, s->npassed,
@@ -169,7 +165,7 @@ static void print_suspects(const struct trial *t, FILE *out)
 	}
 	print_more(out, shown, n);
 	for (size_t i = 0; i < shown && i < 3; i++) {
-		struct hot_path h = as_hot(t, t->suspects[i]);
+		struct hot_path h = trial_path(t, t->suspects[i]);
 
 		fprintf(out, "\n#%zu %s\n", i + 1,
 		        side_function(&t->all, h.function));
@@ -187,7 +183,7 @@ void trial_text(const struct trial *t, FILE *out)
 		fprintf(out,
 		        "changed    %zu lines; %" PRIu64 " paths through "
 		        "them\n",
-		        t->patch.n, count_changed(t));
+		        t->patch.n, trial_nchanged(t));
 	for (uint32_t i = 0; t->diff && i < t->patch.files.n; i++)
 		if (!t->used[i])
 			fprintf(out,
@@ -258,7 +254,7 @@ static void put_diff(const struct trial *t, struct json *j)
 	json_begin(j, '{');
 	side_json_string(j, "file", t->diff);
 	side_json_u64(j, "lines", t->patch.n);
-	side_json_u64(j, "paths", count_changed(t));
+	side_json_u64(j, "paths", trial_nchanged(t));
 	json_key(j, "without_code");
 	json_begin(j, '[');
 	for (uint32_t i = 0; i < t->patch.files.n; i++)
@@ -282,7 +278,7 @@ static void put_score(struct json *j, const char *key,
 
 static void put_failure(const struct trial *t, struct json *j)
 {
-	size_t n = count_suspect_lines(t);
+	size_t n = trial_nlines(t);
 
 	json_key(j, "lines");
 	json_begin(j, '[');
@@ -303,7 +299,7 @@ static void put_failure(const struct trial *t, struct json *j)
 	json_key(j, "paths");
 	json_begin(j, '[');
 	for (size_t i = 0; i < t->nsuspects; i++) {
-		struct hot_path h = as_hot(t, t->suspects[i]);
+		struct hot_path h = trial_path(t, t->suspects[i]);
 
 		hot_json_begin(&t->all.view, j, &h);
 		side_json_string(j, "function",

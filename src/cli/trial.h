@@ -31,6 +31,13 @@ struct trial {
 	unsigned top; /* rows of a table; UINT_MAX: all */
 };
 
+/* A path of the suite as hot.h talks about it. */
+struct hot_path trial_path(const struct trial *t, size_t path);
+/* Lines that a failed test ran: the first so many of `lines`. */
+size_t trial_nlines(const struct trial *t);
+/* Paths through changed lines. */
+uint64_t trial_nchanged(const struct trial *t);
+
 void trial_text(const struct trial *t, FILE *out);
 void trial_json(const struct trial *t, FILE *out);
 

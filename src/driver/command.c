@@ -103,18 +103,25 @@ static void add_llvm(struct argv *out, const char *word)
 	add_xclang(out, word);
 }
 
+/* Does the plugin have something to tell who asks for it? */
+static bool has_remarks(const struct option *o)
+{
+	return o->verbose && o->paths && (o->sets || o->interest);
+}
+
 static const char *mode_word(const struct option *o)
 {
 	const char *mode = o->paths      ? "paths"
 	                   : o->residual ? "residual"
 	                                 : "edges";
 
-	return xasprintf("-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s", mode,
+	return xasprintf("-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s", mode,
 	                 o->slow ? ",slow" : "", o->strict ? ",strict" : "",
 	                 o->all ? ",all" : "", o->nogs ? ",nogs" : "",
-	                 o->others ? ",others" : "", o->top ? ",top=" : "",
-	                 o->top ? o->top : "", o->share ? ",share=" : "",
-	                 o->share ? o->share : "",
+	                 o->others ? ",others" : "", o->sets ? o->sets : "",
+	                 has_remarks(o) ? ",remarks" : "",
+	                 o->top ? ",top=" : "", o->top ? o->top : "",
+	                 o->share ? ",share=" : "", o->share ? o->share : "",
 	                 o->weights ? ",weights=" : "",
 	                 o->weights ? o->weights : "");
 }
@@ -130,6 +137,8 @@ static void add_compile(struct argv *out, const struct command_tools *t,
 		add_llvm(out, xasprintf("-cairn-feedback=%s", o->feedback));
 	if (o->interest)
 		add_llvm(out, xasprintf("-cairn-interest=%s", o->interest));
+	if (has_remarks(o))
+		argv_add(out, "-Rremark-backend-plugin");
 	if (o->source_stage)
 		add_llvm(out, "-cairn-stage=source");
 	if (s->lto)
@@ -232,6 +241,20 @@ static int need_profile(const char *option, const char *path,
 	return 0;
 }
 
+/* prefer= may name a list, which the plugin reads. */
+static int need_interest(const struct option *o, struct cairn_err *err)
+{
+	if (o->residual || profile_is_one(o->interest))
+		return need_profile(o->paths ? "prefer" : "tested", o->interest,
+		                    err);
+	if (!o->top && !o->share)
+		return 0;
+	return cairn_fail(err, CAIRN_E_USAGE,
+	                  "prefer: %s is no profile, and only in a profile can "
+	                  "top and share choose",
+	                  o->interest);
+}
+
 /* Is there something in the way of marks? */
 static int refuse(const struct command_tools *t, const struct option *o,
                   const struct scan *s, struct cairn_err *err)
@@ -264,10 +287,8 @@ static int refuse(const struct command_tools *t, const struct option *o,
 	CAIRN_TRY(need_file(t->plugin, err));
 	if (o->feedback && s->compiles)
 		CAIRN_TRY(need_profile("--cairn-feedback", o->feedback, err));
-	if (o->interest && s->compiles &&
-	    (o->residual || profile_is_one(o->interest)))
-		CAIRN_TRY(need_profile(o->paths ? "prefer" : "tested",
-		                       o->interest, err));
+	if (o->interest && s->compiles)
+		CAIRN_TRY(need_interest(o, err));
 	return links ? need_file(t->runtime, err) : 0;
 }
 

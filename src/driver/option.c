@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/spot.h"
 
 #define OPTION_PREFIX "--cairn"
 
@@ -62,6 +63,11 @@ static char *detail_value(const char *s, size_t n, const char *name)
 static int take_interest(struct option *o, const char *name, const char *path,
                          struct cairn_err *err)
 {
+	if (o->interest)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "%s=%s: there is one FILE already; cairn "
+		                  "merge makes one of several profiles",
+		                  name, path);
 	o->interest = realpath(path, NULL);
 	if (!o->interest)
 		return cairn_fail(err, CAIRN_E_ABSENT,
@@ -69,6 +75,46 @@ static int take_interest(struct option *o, const char *name, const char *path,
 		                  "compiled with --cairn=paths (commas in its "
 		                  "name do not work)",
 		                  name, path, strerror(errno));
+	return 0;
+}
+
+static int take_function(const char *set, struct cairn_err *err)
+{
+	const char *name = strchr(set, ':') + 1;
+
+	if (*name)
+		return 0;
+	return cairn_fail(err, CAIRN_E_USAGE,
+	                  "prefer=%s names no function; use "
+	                  "prefer=function:NAME",
+	                  set);
+}
+
+static int take_line(const char *set, struct cairn_err *err)
+{
+	struct spot spot;
+
+	if (!spot_parse(&spot, strchr(set, ':') + 1))
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "prefer=%s names no line; use "
+		        "prefer=line:FILE:LINE, with a LINE from 1 on",
+		        set);
+	spot_release(&spot);
+	return 0;
+}
+
+/* prefer=FILE once, function:NAME and line:FILE:LINE any number of times. */
+static int take_prefer(struct option *o, const char *value,
+                       struct cairn_err *err)
+{
+	if (strncmp(value, "function:", 9) == 0)
+		CAIRN_TRY(take_function(value, err));
+	else if (strncmp(value, "line:", 5) == 0)
+		CAIRN_TRY(take_line(value, err));
+	else
+		return take_interest(o, "prefer", value, err);
+	o->sets = xasprintf("%s,prefer=%s", o->sets ? o->sets : "", value);
 	return 0;
 }
 
@@ -112,8 +158,9 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	                  : o->residual ? "residual"
 	                                : "edges",
 	                  (int)n, s,
-	                  o->paths      ? "prefer=FILE, top=N, share=PERCENT, "
-	                                  "others, "
+	                  o->paths      ? "prefer=FILE, prefer=function:NAME, "
+	                                  "prefer=line:FILE:LINE, top=N, "
+	                                  "share=PERCENT, others, "
 	                  : o->residual ? "tested=FILE, "
 	                                : "slow, all, ",
 	                  always);
@@ -127,7 +174,7 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 
 	*taken = true;
 	if (o->paths && (value = detail_value(s, n, "prefer")))
-		return take_interest(o, "prefer", value, err);
+		return take_prefer(o, value, err);
 	if (o->residual && (value = detail_value(s, n, "tested")))
 		return take_interest(o, "tested", value, err);
 	if (o->paths && (value = detail_value(s, n, "top")))
@@ -175,10 +222,14 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=residual needs tested=FILE, the "
 		                  "merged path profiles of the tests");
-	if ((o->top || o->share || o->others) && !o->interest)
+	if (o->others && !o->interest && !o->sets)
 		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "--cairn=paths: top, share and others are "
-		                  "about prefer=FILE, which is not there");
+		                  "--cairn=paths: others is about prefer=, "
+		                  "which is not there");
+	if ((o->top || o->share) && !o->interest)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=paths: top and share choose from a "
+		                  "profile, prefer=FILE, which is not there");
 	return 0;
 }
 
@@ -200,7 +251,7 @@ static int take_value(struct option *o, const char *value,
 	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
 	o->paths = o->residual = o->others = false;
-	o->interest = o->top = o->share = NULL;
+	o->interest = o->sets = o->top = o->share = NULL;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {
 		value += n + 1;

@@ -136,18 +136,21 @@ static int parse_header(struct container *c, const unsigned char *h,
 /* Bytes that n elements of this type need at least; false if too many. */
 static bool payload_holds(const struct chunk *k)
 {
+	uint64_t head =
+	        k->type == CAIRN_CHUNK_ORDER ? CAIRN_ORDER_HEAD_SIZE : 0;
 	uint64_t unit = k->type == CAIRN_CHUNK_COUNTS   ? 8
 	                : k->type == CAIRN_CHUNK_FRAMES ? CONTAINER_FRAME_SLOT
 	                : k->type == CAIRN_CHUNK_PATHS  ? 1
+	                : k->type == CAIRN_CHUNK_ORDER  ? CAIRN_ORDER_RECORD
 	                                                : 0;
 
-	return !unit || k->n <= k->size / unit;
+	return k->size >= head && (!unit || k->n <= (k->size - head) / unit);
 }
 
 static bool is_live_type(uint32_t type)
 {
 	return type == CAIRN_CHUNK_COUNTS || type == CAIRN_CHUNK_FRAMES ||
-	       type == CAIRN_CHUNK_PATHS;
+	       type == CAIRN_CHUNK_PATHS || type == CAIRN_CHUNK_ORDER;
 }
 
 /* Checks the flags and, where there is one, the payload's checksum. */
@@ -213,11 +216,12 @@ static int add_chunk(struct container *c, const unsigned char *h, uint64_t at,
 	                CAIRN_CHUNK_HEADER_SIZE,
 	};
 
-	if (k.type & CAIRN_CHUNK_OPTIONAL) {
+	if (k.type & CAIRN_CHUNK_OPTIONAL && k.type != CAIRN_CHUNK_ORDER) {
 		c->nskipped++;
 		return 0;
 	}
-	if (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_PATHS)
+	if (k.type != CAIRN_CHUNK_ORDER &&
+	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_PATHS))
 		return cairn_fail(err, CAIRN_E_VERSION,
 		                  "%s: has a chunk of type %" PRIu32
 		                  " at byte %" PRIu64
@@ -262,7 +266,7 @@ static int parse_chunks(struct container *c, const unsigned char *data,
 }
 
 /* Orders chunks by what they claim to be; tables of frames and of paths may
- * repeat. */
+ * repeat, and so may parts of the order. */
 static int by_identity(const void *a, const void *b)
 {
 	const struct chunk *x = *(const struct chunk *const *)a;
@@ -280,7 +284,7 @@ static int by_identity(const void *a, const void *b)
 static bool same_identity(const struct chunk *x, const struct chunk *y)
 {
 	return x->type == y->type && x->type != CAIRN_CHUNK_FRAMES &&
-	       x->type != CAIRN_CHUNK_PATHS &&
+	       x->type != CAIRN_CHUNK_PATHS && x->type != CAIRN_CHUNK_ORDER &&
 	       (x->type == CAIRN_CHUNK_PROGRAM ||
 	        (x->module == y->module &&
 	         (x->type != CAIRN_CHUNK_COUNTS || x->id == y->id)));

@@ -6,7 +6,8 @@
  * Modules, paths and frames are written in the profile's order, modules
  * numbered from 1, so that the bytes are a function of the inputs.  Load biases
  * are 0, as everything in a profile is in link-time terms.  Tables are as long
- * as they have paths: only the runtime has to find its way in them.  A run that
+ * as they have paths: only the runtime has to find its way in them.  The order
+ * in which paths were first taken is kept if it is one run's.  A run that
  * was never closed leaves its mark in the flag UNFINISHED, since the file
  * written here is closed and has all checksums.
  */
@@ -129,6 +130,29 @@ static void put_frames(struct bytes *out, struct bytes *tmp,
 	             tmp->data, tmp->n);
 }
 
+/* In one chunk, without gaps. */
+static void put_order(struct bytes *out, struct bytes *tmp,
+                      const struct profile_order *o)
+{
+	if (!o->is_there)
+		return;
+	tmp->n = 0;
+	bytes_put_u64(tmp, o->n + o->nleft_out);
+	bytes_put_u64(tmp, 0);
+	for (size_t i = 0; i < o->n; i++) {
+		const struct profile_first *f = &o->items[i];
+		uint64_t module = (uint64_t)f->module + 1;
+
+		bytes_put_u64(tmp,
+		              module << CAIRN_FRAME_MODULE_SHIFT | f->owner);
+		bytes_put_u64(tmp, f->key);
+	}
+	writer_chunk(
+	        out,
+	        &(struct writer_chunk){.type = CAIRN_CHUNK_ORDER, .n = o->n},
+	        tmp->data, tmp->n);
+}
+
 /* The header of one file stays what it was; several become a merged one. */
 static struct writer_header make_header(const struct profile *p)
 {
@@ -183,6 +207,7 @@ int profile_write(const struct profile *p, const char *path,
 			rc = put_map(&out, &tmp, &p->modules[i], i + 1, err);
 	}
 	put_frames(&out, &tmp, p);
+	put_order(&out, &tmp, &p->order);
 	writer_end(&out, &header);
 	if (!rc)
 		rc = writer_replace(path, out.data, out.n, err);

@@ -26,6 +26,7 @@
 #include "format/locate.h"
 #include "format/map.h"
 #include "format/normal.h"
+#include "format/order.h"
 #include "format/zframe.h"
 
 #include <inttypes.h>
@@ -312,6 +313,78 @@ static int load_paths(struct loader *l, const struct chunk *k)
 	return 0;
 }
 
+static int load_first(struct loader *l, const struct chunk *k, uint64_t i)
+{
+	const unsigned char *record =
+	        k->payload + CAIRN_ORDER_HEAD_SIZE + CAIRN_ORDER_RECORD * i;
+	uint64_t place = get_le64(record + CAIRN_ORDER_PLACE);
+	struct profile_first first = {
+	        .number = k->aux0 + i,
+	        .owner = place & CAIRN_FRAME_PC_MASK,
+	        .key = get_le64(record + CAIRN_ORDER_PATH),
+	};
+	uint32_t at;
+
+	if (!first.key)
+		return 0;
+	at = place >> CAIRN_FRAME_KIND_SHIFT
+	             ? l->nmodules
+	             : find_number(l, (uint32_t)(place >>
+	                                         CAIRN_FRAME_MODULE_SHIFT));
+	if (at == l->nmodules ||
+	    !is_owner(&l->p->modules[l->module_of[at]], first.owner))
+		return corrupt(l, k,
+		               "a record of the order of paths names no "
+		               "counters of a module");
+	first.module = l->module_of[at];
+	order_add(&l->p->order, &first);
+	return 0;
+}
+
+/* One part of the order; *room is that of all parts so far. */
+static int load_order_part(struct loader *l, const struct chunk *k,
+                           uint64_t *room)
+{
+	struct profile_order *o = &l->p->order;
+
+	if (k->n > UINT64_MAX - k->aux0 || (!k->aux0 && o->is_there))
+		return corrupt(l, k,
+		               "impossible numbers in the order of paths");
+	if (!k->aux0) {
+		o->is_there = true;
+		o->nleft_out = get_le64(k->payload);
+	}
+	*room += k->n;
+	for (uint64_t i = 0; i < k->n; i++)
+		CAIRN_TRY(load_first(l, k, i));
+	return 0;
+}
+
+/* The order of this file, in the place of that of another one. */
+static int load_order(struct loader *l)
+{
+	struct profile_order *o = &l->p->order;
+	uint64_t room = 0, asked;
+
+	order_clear(o);
+	for (size_t i = 0; i < l->c->nchunks; i++) {
+		const struct chunk *k = &l->c->chunks[i];
+
+		if (k->type != CAIRN_CHUNK_ORDER)
+			continue;
+		CAIRN_TRY(load_order_part(l, k, &room));
+		if (!order_settle(o))
+			return corrupt(l, k,
+			               "the order of paths has two records of "
+			               "the same number");
+	}
+	asked = o->nleft_out;
+	o->nleft_out = asked > room ? asked - room : 0;
+	if (!o->is_there)
+		order_clear(o);
+	return 0;
+}
+
 static int load_map(struct loader *l, const struct chunk *k)
 {
 	struct profile_module *m = module_of(l, k->module);
@@ -463,7 +536,7 @@ static int load_chunks(struct loader *l)
 		if (k->type == CAIRN_CHUNK_PATHS)
 			CAIRN_TRY(load_paths(l, k));
 	}
-	return 0;
+	return load_order(l);
 }
 
 /* What is whole of a truncated file has to be worth something. */
@@ -690,6 +763,8 @@ int profile_open(struct profile **out, const char *const *paths, size_t npaths,
 		return rc;
 	}
 	sum_frames(p);
+	if (p->nfiles > 1)
+		order_clear(&p->order);
 	*out = p;
 	return 0;
 }
@@ -711,6 +786,7 @@ void profile_free(struct profile *p)
 	}
 	for (size_t i = 0; i < p->nfiles; i++)
 		free(p->files[i].name);
+	order_clear(&p->order);
 	free(p->modules);
 	free(p->files);
 	free(p->frames);

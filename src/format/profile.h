@@ -53,6 +53,27 @@ struct profile_frame {
 	int64_t count;
 };
 
+/* A path that the run took and put into a table. */
+struct profile_first {
+	uint64_t number; /* the run's own, ascending, with gaps */
+	uint32_t module; /* index into modules */
+	uint64_t owner;  /* link-time address of the function's words */
+	uint64_t key;    /* 1 + number of the path */
+};
+
+/*
+ * In which order a run first took the paths of its tables.  Runs have no order
+ * among each other: a sum of several has none.
+ */
+struct profile_order {
+	bool is_there;
+	struct profile_first *items; /* each path once */
+	size_t n, cap;
+	/* Records that found no room: of paths that are not in the list, those
+	 * of each thread by itself. */
+	uint64_t nleft_out;
+};
+
 /* What the header of one input file said. */
 struct profile_file {
 	char *name;
@@ -73,6 +94,7 @@ struct profile {
 	struct profile_frame *frames; /* sorted by module, pc, kind,
 	                                 has_reg, reg; each once */
 	size_t nframes, frames_cap;
+	struct profile_order order;
 	struct profile_file *files;
 	size_t nfiles, files_cap;
 	unsigned char *main_id; /* build id of the program, NULL if unknown */

@@ -86,21 +86,28 @@ static uint32_t instance_index(struct describer *d, LLVMMetadataRef location)
 	return d->ninstances;
 }
 
-static void add_line(struct describer *d, LLVMValueRef instruction)
+unsigned line_of(LLVMValueRef instruction, LLVMMetadataRef *file)
 {
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
-	struct line line;
 
 	/* `unreachable` keeps the line of code that was deleted */
 	if (!location || LLVMIsAPHINode(instruction) ||
 	    LLVMIsAUnreachableInst(instruction))
-		return;
-	line.number = LLVMDILocationGetLine(location);
-	line.file = file_index(
-	        d, LLVMDIScopeGetFile(LLVMDILocationGetScope(location)));
+		return 0;
+	*file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
+	return LLVMDILocationGetLine(location);
+}
+
+static void add_line(struct describer *d, LLVMValueRef instruction)
+{
+	LLVMMetadataRef file = NULL;
+	struct line line = {.number = line_of(instruction, &file)};
+
+	line.file = file_index(d, file);
 	if (line.number == 0 || line.file == PTRMAP_NONE)
 		return;
-	line.instance = instance_index(d, location);
+	line.instance =
+	        instance_index(d, LLVMInstructionGetDebugLoc(instruction));
 	for (size_t i = d->nlines; i > 0; i--)
 		if (!memcmp(&d->lines[i - 1], &line, sizeof(line)))
 			return;
@@ -122,7 +129,7 @@ static void end_segment(struct describer *d)
 	d->nlines = 0;
 }
 
-static LLVMValueRef first_of(const struct node *node)
+LLVMValueRef node_first(const struct node *node)
 {
 	return node->first ? node->first : LLVMGetFirstInstruction(node->block);
 }
@@ -131,7 +138,7 @@ static uint32_t count_instructions(const struct node *node)
 {
 	uint32_t n = 0;
 
-	for (LLVMValueRef i = first_of(node); i && i != node->end;
+	for (LLVMValueRef i = node_first(node); i && i != node->end;
 	     i = LLVMGetNextInstruction(i))
 		n += !LLVMIsAPHINode(i) && !LLVMIsADbgInfoIntrinsic(i);
 	return n;
@@ -147,7 +154,7 @@ static void describe_node(struct describer *d, const struct function *fn,
 	bytes_put_uv(&d->blocks, count_instructions(node));
 	bytes_put_uv(&d->blocks, node->counter);
 	bytes_put_uv(&d->blocks, node->nsegments);
-	for (LLVMValueRef i = first_of(node); i && i != node->end;
+	for (LLVMValueRef i = node_first(node); i && i != node->end;
 	     i = LLVMGetNextInstruction(i)) {
 		add_line(d, i);
 		if (*next_site == fn->nsites || fn->sites[*next_site].call != i)

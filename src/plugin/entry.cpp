@@ -6,6 +6,8 @@
 // what else LLVM-C cannot do.
 #include "plugin/shim.hpp"
 
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -114,7 +116,36 @@ class CairnPass : public PassInfoMixin<CairnPass>
 	}
 };
 
+// A sentence of ours among those of the compiler.
+class CairnDiagnostic : public DiagnosticInfo
+{
+	StringRef Text;
+
+      public:
+	CairnDiagnostic(DiagnosticSeverity Severity, StringRef Text)
+	    : DiagnosticInfo(getKindID(), Severity), Text(Text)
+	{
+	}
+
+	void print(DiagnosticPrinter &Printer) const override
+	{
+		Printer << Text;
+	}
+
+	static int getKindID()
+	{
+		static int Kind = getNextAvailablePluginDiagnosticKind();
+		return Kind;
+	}
+};
+
 } // namespace
+
+void shim_say(LLVMModuleRef Module, bool IsWarning, const char *Text)
+{
+	unwrap(Module)->getContext().diagnose(
+	        CairnDiagnostic(IsWarning ? DS_Warning : DS_Remark, Text));
+}
 
 // The path register of a frame stays where it is at a call, instead of being
 // stored on the stack for us to find.

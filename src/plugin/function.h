@@ -24,6 +24,7 @@ struct mode {
 	bool heuristic; /* weights of 1994 instead of the compiler's */
 	bool probes;    /* note where blocks start, for interrupted frames */
 	bool source;    /* count the CFG before optimization */
+	bool remarks;   /* say what the sets of prefer= have found */
 	bool segment;   /* the delta is in %gs */
 	uint64_t key;   /* of the module, for names */
 };
@@ -144,15 +145,23 @@ LLVMValueRef tail_call_of(LLVMBasicBlockRef block);
 /* The call behind which a block has nothing but `unreachable`, or NULL. */
 LLVMValueRef final_call_of(LLVMBasicBlockRef block);
 
-/*
- * Numbers the paths and chooses what to do where; see path.c.  `weight` is how
- * often each edge is taken.  `known` are the interesting paths, or those that
- * are tested, or NULL; *absent becomes one that the function has not.
- */
+/* What paths_choose goes by, and what it has to say. */
 struct interest_function;
+struct paths_request {
+	const uint64_t *weight; /* per edge: how often it is taken */
+	/* interesting paths, or those that are tested, or NULL */
+	const struct interest_function *known;
+	/* per block: all paths through it are interesting, too; or NULL */
+	const bool *wanted;
+	/* UINT64_MAX, or one of the known paths that there is not */
+	uint64_t absent;
+	/* 0, or how many paths through wanted blocks were too many */
+	uint64_t nrefused;
+};
+
+/* Numbers the paths and chooses what to do where; see path.c. */
 void paths_choose(struct function *fn, const struct mode *mode,
-                  const struct interest_function *known, const uint64_t *weight,
-                  uint64_t *absent);
+                  struct paths_request *r);
 uint64_t paths_possible(const struct function *fn);
 void paths_release_of(struct function *fn);
 /* Writes the operations on the path register. */
@@ -193,6 +202,11 @@ void mark_function_early(struct function *fn, const struct mode *mode);
 /* Turns the placeholders in f into code. */
 void mark_placeholders(LLVMValueRef f, const struct mode *mode);
 
+/* The first instruction of a node. */
+LLVMValueRef node_first(const struct node *node);
+/* The source line that the map has for an instruction, and its DIFile; 0 if it
+ * has none. */
+unsigned line_of(LLVMValueRef instruction, LLVMMetadataRef *file);
 /* The path of a DIFile, absolute where known; the caller frees it.  NULL if it
  * has none. */
 char *path_of(LLVMMetadataRef file);

@@ -7,8 +7,9 @@
  *
  *     DIRECT     few paths: every path has a counter
  *     HASHED     many: counts are in a table
- *     PREFERRED  many, and a profile says which are interesting: these have
- *                counters, in slots of a second numbering
+ *     PREFERRED  many, and it is known which are interesting, from a profile
+ *                or as all paths through some blocks: these have counters, in
+ *                slots of a second numbering
  *     RESIDUAL   a profile says which are tested: only the others are counted
  *
  * and which loops count their turns themselves (graph/local.h).  path_code.c
@@ -21,6 +22,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "graph/dag.h"
+#include "graph/through.h"
 #include "graph/weight.h"
 #include "plugin/shim.h"
 
@@ -38,6 +41,10 @@
 #define DIRECT_MAX_GOTO (1u << 18)
 #define TURNS_MAX 512
 #define SLOTS_MAX 65536 /* for preferred paths */
+/* Edges of all paths that are preferred by name, for what prefer.c does with
+ * them: 16384 paths of 230 edges take 1 s and 160 MB, 65536 of 430 would take
+ * 17 s and 1.4 GB (measured). */
+#define WANTED_MAX (1u << 22)
 
 /* --- what to do ---------------------------------------------------------- */
 
@@ -73,31 +80,56 @@ static bool number_as(struct function *fn, struct paths_options options,
 	return false;
 }
 
-/* Returns whether the numbers are those of `known`. */
-static bool number_paths(struct function *fn, const uint64_t *weight,
-                         const struct interest_function *known)
+/* Cuts no edge of a path through a wanted block, if others suffice. */
+static bool number_around(struct function *fn, struct paths_options options,
+                          const bool *wanted)
 {
+	bool *keep = xcalloc(fn->g.nedges, sizeof(*keep));
+	struct cairn_err err = {0};
+	struct dag whole;
+	int result;
+
+	dag_init(&whole, &fn->g, options.asked);
+	through_edges(&whole, wanted, keep);
+	dag_release(&whole);
+	options.keep = keep;
+	result = paths_init(&fn->paths->paths, &fn->g, &options, &err);
+	free(keep);
+	return result == CAIRN_OK;
+}
+
+static void number_anew(struct function *fn,
+                        const struct paths_options *options, const bool *wanted)
+{
+	struct cairn_err err = {0};
+	int result;
+
+	if (wanted && number_around(fn, *options, wanted))
+		return;
+	result = paths_init(&fn->paths->paths, &fn->g, options, &err);
+	/* every edge may be cut, indirect branches have landing blocks */
+	assert(result == CAIRN_OK);
+	(void)result;
+}
+
+/* Returns whether the numbers are those of r->known. */
+static bool number_paths(struct function *fn, const struct paths_request *r)
+{
+	const struct interest_function *known = r->known;
 	enum dag_how *asked = xcalloc(fn->g.nedges, sizeof(*asked));
 	struct paths_options options = {
 	        .asked = asked,
-	        .weight = weight,
+	        .weight = r->weight,
 	        /* there is no table of paths yet when it runs */
 	        .limit = shim_runs_while_loading(fn->f) ? DIRECT_MAX + 1 : 0,
 	};
-	struct cairn_err err = {0};
 	bool is_known;
-	int result;
 
 	for (edge_id e = 0; e < fn->g.nedges; e++)
 		asked[e] = asked_for(fn->edges[e].kind);
 	is_known = number_as(fn, options, known);
-	if (!is_known) {
-		result = paths_init(&fn->paths->paths, &fn->g, &options, &err);
-		/* every edge may be cut, indirect branches have landing
-		 * blocks */
-		assert(result == CAIRN_OK);
-		(void)result;
-	}
+	if (!is_known)
+		number_anew(fn, &options, r->wanted);
 	free(asked);
 	return is_known || (known && !known->npaths);
 }
@@ -274,23 +306,74 @@ static void place_operations(struct function *fn, const uint64_t *weight)
 	free(needs_block);
 }
 
-/* Gives the known paths slots, unless they would be too many. */
-static bool find_slots(struct function *fn,
-                       const struct interest_function *known)
+/* Gives the paths slots, unless they would be too many. */
+static bool find_slots(struct function *fn, const uint64_t *numbers, uint64_t n)
 {
 	const struct prefer_options options = {.method = PREFER_BEST,
 	                                       .max_size = SLOTS_MAX};
 	struct function_paths *p = fn->paths;
 
-	if (known->n == 0 || known->n > SLOTS_MAX ||
-	    prefer_init(&p->prefer, &p->paths, known->numbers, known->n,
-	                &options, NULL) < 0)
+	if (n == 0 || n > SLOTS_MAX ||
+	    prefer_init(&p->prefer, &p->paths, numbers, (uint32_t)n, &options,
+	                NULL) < 0)
 		return false;
 	p->has_slots = true;
 	p->slots_size = 1;
 	while (p->slots_size < p->prefer.size)
 		p->slots_size *= 2;
 	return true;
+}
+
+/* How a function counts with these paths preferred, out of many. */
+static enum cairn_paths prefer(struct function *fn, const uint64_t *numbers,
+                               uint64_t n)
+{
+	/* their own numbers are as compact as any, with one register */
+	if (n == fn->paths->paths.n && n <= SLOTS_MAX)
+		return CAIRN_PATHS_DIRECT;
+	return find_slots(fn, numbers, n) ? CAIRN_PATHS_PREFERRED
+	                                  : CAIRN_PATHS_HASHED;
+}
+
+/* The paths of both, ascending; the caller frees them. */
+static uint64_t *unite(const uint64_t *a, uint64_t na, const uint64_t *b,
+                       uint64_t nb, uint64_t *n)
+{
+	uint64_t *both = xcalloc(na + nb + 1, sizeof(*both));
+	uint64_t i = 0, k = 0;
+
+	for (*n = 0; i < na || k < nb; ++*n) {
+		both[*n] = k == nb || (i < na && a[i] <= b[k]) ? a[i] : b[k];
+		while (i < na && a[i] == both[*n])
+			i++;
+		while (k < nb && b[k] == both[*n])
+			k++;
+	}
+	return both;
+}
+
+/* The same with all paths through wanted blocks, and those that are known. */
+static enum cairn_paths prefer_wanted(struct function *fn,
+                                      struct paths_request *r)
+{
+	const struct paths *p = &fn->paths->paths;
+	uint64_t length, nwanted = through_count(p, r->wanted, &length), n;
+	enum cairn_paths how = CAIRN_PATHS_HASHED;
+	uint64_t *wanted, *both;
+
+	if (nwanted <= SLOTS_MAX && length <= WANTED_MAX) {
+		wanted = xcalloc(nwanted + 1, sizeof(*wanted));
+		through_list(p, r->wanted, wanted);
+		both = unite(wanted, nwanted,
+		             r->known ? r->known->numbers : NULL,
+		             r->known ? r->known->n : 0, &n);
+		how = prefer(fn, both, n);
+		free(wanted);
+		free(both);
+	}
+	if (how == CAIRN_PATHS_HASHED)
+		r->nrefused = nwanted;
+	return how;
 }
 
 static void find_tested(struct function *fn,
@@ -311,8 +394,9 @@ static bool has_gotos(const struct function *fn)
 }
 
 static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
-                                   const struct interest_function *known)
+                                   struct paths_request *r)
 {
+	const struct interest_function *known = r->known;
 	bool few = fn->paths->paths.n <=
 	           (has_gotos(fn) ? DIRECT_MAX_GOTO : DIRECT_MAX);
 
@@ -324,9 +408,14 @@ static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
 	}
 	if (few)
 		return CAIRN_PATHS_DIRECT;
-	if (!known || !find_slots(fn, known))
+	if (r->wanted)
+		return prefer_wanted(fn, r);
+	if (!known)
 		return CAIRN_PATHS_HASHED;
-	return mode->residual ? CAIRN_PATHS_RESIDUAL : CAIRN_PATHS_PREFERRED;
+	if (!mode->residual)
+		return prefer(fn, known->numbers, known->n);
+	return find_slots(fn, known->numbers, known->n) ? CAIRN_PATHS_RESIDUAL
+	                                                : CAIRN_PATHS_HASHED;
 }
 
 static void note_pendings(struct function *fn)
@@ -351,25 +440,27 @@ uint64_t paths_possible(const struct function *fn)
 }
 
 void paths_choose(struct function *fn, const struct mode *mode,
-                  const struct interest_function *known, const uint64_t *weight,
-                  uint64_t *absent)
+                  struct paths_request *r)
 {
 	struct function_paths *p = xcalloc(1, sizeof(*p));
+	const struct interest_function *known = r->known;
 
 	fn->paths = p;
 	p->turns_of = xcalloc(fn->g.nblocks, sizeof(*p->turns_of));
 	p->local = xcalloc(fn->g.nedges, sizeof(*p->local));
 	p->others = mode->others;
-	if (!number_paths(fn, weight, known))
-		known = NULL;
-	if (known && known->n && known->numbers[known->n - 1] >= p->paths.n) {
-		*absent = known->numbers[known->n - 1];
-		known = NULL;
+	r->absent = UINT64_MAX;
+	r->nrefused = 0;
+	if (!number_paths(fn, r))
+		r->known = NULL;
+	else if (known->n && known->numbers[known->n - 1] >= p->paths.n) {
+		r->absent = known->numbers[known->n - 1];
+		r->known = NULL;
 	}
-	p->how = choose_how(fn, mode, known);
+	p->how = choose_how(fn, mode, r);
 	fn->ncounters = p->how == CAIRN_PATHS_DIRECT ? (uint32_t)p->paths.n
 	                                             : CAIRN_TABLE_WORDS;
-	place_operations(fn, weight);
+	place_operations(fn, r->weight);
 	if (p->how == CAIRN_PATHS_PREFERRED) {
 		p->slots_first = fn->ncounters;
 		fn->ncounters += p->slots_size + 1;

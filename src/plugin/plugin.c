@@ -23,6 +23,7 @@
 #include "graph/place.h"
 #include "graph/weight.h"
 #include "plugin/shim.h"
+#include "plugin/wanted.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -38,27 +39,39 @@ struct plugin {
 	struct mode mode;
 	struct feedback *feedback; /* or NULL */
 	struct interest *interest; /* or NULL */
+	struct wanted *wanted;     /* or NULL */
 	struct interest_options chosen;
+	const char **sets; /* of chosen, in words */
+	size_t sets_cap;
+	char *words;     /* the mode, taken apart */
 	char wrong[512]; /* the first thing that is, or "" */
 };
 
-/* top=N, share=N: true if it is one of these. */
-static bool parse_chosen(const char *word, struct interest_options *chosen)
+/* top=N, share=N, prefer=SET: true if it is one of these. */
+static bool parse_chosen(struct plugin *p, const char *word)
 {
-	if (!strncmp(word, "top=", 4))
+	struct interest_options *chosen = &p->chosen;
+
+	if (!strncmp(word, "top=", 4)) {
 		chosen->top = strtoull(word + 4, NULL, 10);
-	else if (!strncmp(word, "share=", 6))
+	} else if (!strncmp(word, "share=", 6)) {
 		chosen->share = (uint32_t)strtoul(word + 6, NULL, 10);
-	else
+	} else if (!strncmp(word, "prefer=", 7)) {
+		VEC_RESERVE(p->sets, chosen->nsets, p->sets_cap);
+		p->sets[chosen->nsets++] = word + 7;
+		chosen->sets = p->sets;
+	} else {
 		return false;
+	}
 	return true;
 }
 
-static int parse_mode(const struct plugin_options *options, struct mode *mode,
-                      struct interest_options *chosen, struct cairn_err *err)
+static int parse_mode(struct plugin *p, const struct plugin_options *options,
+                      struct cairn_err *err)
 {
-	char *copy = xstrdup(options->mode), *rest = copy;
+	char *rest = p->words = xstrdup(options->mode);
 	char *word = strsep(&rest, ",");
+	struct mode *mode = &p->mode;
 	int result = CAIRN_OK;
 
 	*mode = (struct mode){
@@ -85,7 +98,9 @@ static int parse_mode(const struct plugin_options *options, struct mode *mode,
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
 			mode->others = true;
-		else if (parse_chosen(word, chosen))
+		else if (!strcmp(word, "remarks"))
+			mode->remarks = true;
+		else if (parse_chosen(p, word))
 			continue;
 		else if (!strcmp(word, "weights=heuristic"))
 			mode->heuristic = true;
@@ -93,7 +108,6 @@ static int parse_mode(const struct plugin_options *options, struct mode *mode,
 			result = cairn_fail(err, CAIRN_E_USAGE,
 			                    "cairn: unknown option '%s'", word);
 	}
-	free(copy);
 	return result;
 }
 
@@ -246,20 +260,42 @@ static const struct interest_function *known_paths(struct plugin *p,
 	return known;
 }
 
+static void say_refused(struct plugin *p, const struct function *fn,
+                        uint64_t nrefused)
+{
+	size_t n;
+	char *text = xasprintf(
+	        "cairn: prefer: %" PRIu64 " of the %" PRIu64
+	        " paths of %s are too many, or too long, for counters of their "
+	        "own, so that all of them are counted in a table, which is "
+	        "slower; prefer fewer, or the hottest of a profile "
+	        "(prefer=FILE,top=N)",
+	        nrefused, paths_possible(fn), LLVMGetValueName2(fn->f, &n));
+
+	shim_say(p->module, true, text);
+	free(text);
+}
+
 static void choose_paths(struct plugin *p, struct function *fn)
 {
 	uint64_t *flow = xcalloc(fn->g.nedges, sizeof(*flow));
-	uint64_t absent = UINT64_MAX;
+	struct paths_request r = {.weight = flow, .known = known_paths(p, fn)};
 	size_t n;
 
 	weigh(p, fn, flow);
-	paths_choose(fn, &p->mode, known_paths(p, fn), flow, &absent);
+	if (p->wanted)
+		r.wanted = wanted_blocks(p->wanted, fn);
+	paths_choose(fn, &p->mode, &r);
+	if (p->wanted)
+		wanted_count(p->wanted, fn);
 	free(flow);
-	if (absent != UINT64_MAX && !p->wrong[0])
+	if (r.nrefused)
+		say_refused(p, fn, r.nrefused);
+	if (r.absent != UINT64_MAX && !p->wrong[0])
 		snprintf(p->wrong, sizeof(p->wrong),
 		         "cairn: prefer: %s has no path %" PRIu64
 		         ", only 0 to %" PRIu64,
-		         LLVMGetValueName2(fn->f, &n), absent,
+		         LLVMGetValueName2(fn->f, &n), r.absent,
 		         paths_possible(fn) - 1);
 }
 
@@ -387,7 +423,7 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 {
 	size_t n;
 
-	CAIRN_TRY(parse_mode(options, &p->mode, &p->chosen, err));
+	CAIRN_TRY(parse_mode(p, options, err));
 	if (p->mode.segment && shim_uses_gs(p->module))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "cairn: %s uses %%gs itself, where counts "
@@ -401,17 +437,26 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);
 	if (has_flag(p->module, PLUGIN_MARKED))
 		return CAIRN_OK;
-	if (options->interest[0]) {
-		CAIRN_TRY(interest_open(options->interest, &p->chosen,
-		                        &p->interest, err));
-		/* it says how often edges are taken, too */
-		if (!options->feedback[0] && profile_is_one(options->interest))
-			return feedback_open(options->interest, &p->feedback,
-			                     err);
-	}
+	if (options->interest[0] || p->chosen.nsets)
+		CAIRN_TRY(interest_open(options->interest[0] ? options->interest
+		                                             : NULL,
+		                        &p->chosen, &p->interest, err));
+	p->wanted = wanted_new(p->interest, p->module);
 	if (options->feedback[0])
 		return feedback_open(options->feedback, &p->feedback, err);
+	/* it says how often edges are taken, too */
+	if (options->interest[0] && profile_is_one(options->interest))
+		return feedback_open(options->interest, &p->feedback, err);
 	return CAIRN_OK;
+}
+
+static void close_plugin(struct plugin *p)
+{
+	wanted_free(p->wanted);
+	feedback_free(p->feedback);
+	interest_free(p->interest);
+	free(p->sets);
+	free(p->words);
 }
 
 static bool has_body(LLVMValueRef f)
@@ -469,6 +514,7 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 		return false;
 	if (open_plugin(&p, options, &err) < 0) {
 		snprintf(message, n, "%s", err.text);
+		close_plugin(&p);
 		return false;
 	}
 	if (moment == PLUGIN_LATE && is_source)
@@ -477,7 +523,8 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 		run_on_module(&p);
 	if (p.wrong[0])
 		snprintf(message, n, "%s", p.wrong);
-	feedback_free(p.feedback);
-	interest_free(p.interest);
+	if (p.wanted)
+		wanted_say(p.wanted, p.mode.remarks);
+	close_plugin(&p);
 	return true;
 }

@@ -35,6 +35,7 @@
 #include "runtime/frames.h"
 #include "runtime/name.h"
 #include "runtime/object.h"
+#include "runtime/order.h"
 #include "runtime/out.h"
 #include "runtime/paths.h"
 #include "runtime/sys.h"
@@ -774,6 +775,14 @@ static bool is_paths(const struct chunk *c)
 	return rt_get32(c->mem + CAIRN_CHK_TYPE) == CAIRN_CHUNK_PATHS;
 }
 
+/* Whoever was at work there goes on with zeros. */
+static void leave_to_parent(struct chunk *c)
+{
+	out_abandon(c);
+	c->next = process.free_chunks;
+	process.free_chunks = c;
+}
+
 /*
  * Tables of paths.  Code that a handler interrupted may be looking for a slot
  * right now: if the handler forks, the child keeps all tables, with counts of
@@ -781,13 +790,10 @@ static bool is_paths(const struct chunk *c)
  */
 static void move_paths(struct chunk *c, bool keeps)
 {
-	if (keeps) {
+	if (keeps)
 		paths_renew(c);
-		return;
-	}
-	out_abandon(c);
-	c->next = process.free_chunks;
-	process.free_chunks = c;
+	else
+		leave_to_parent(c);
 }
 
 /* `old` are the parent's chunks, still readable. */
@@ -800,7 +806,9 @@ static void move_to_new_file(struct chunk *old, struct thread *self,
 		copy_module_chunk(i);
 	for (struct chunk *c = old; c; c = next) {
 		next = c->next;
-		if (!goes_on(c, self))
+		if (order_is_part(c))
+			leave_to_parent(c);
+		else if (!goes_on(c, self))
 			out_drop(c);
 		else if (is_paths(c))
 			move_paths(c, keeps_paths);
@@ -852,6 +860,7 @@ static void start_child(struct thread *self, uintptr_t to)
 	}
 	keeps_paths =
 	        self && paths_any(self) && finish_was_interrupted(self, to);
+	order_fork(keeps_paths);
 	move_to_new_file(old, self, keeps_paths);
 	if (self)
 		finish_inherited(self, to);

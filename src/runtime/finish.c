@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "runtime/order.h"
 #include "runtime/out.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
@@ -217,7 +218,8 @@ static void give_up_on(struct thread *t)
 		return;
 	out_flag(CAIRN_FILE_FRAMES_LOST, 1);
 	for (struct chunk *c = process.chunks; c; c = c->next)
-		if (rt_get32(c->mem + CAIRN_CHK_ID) == t->serial)
+		if (rt_get32(c->mem + CAIRN_CHK_ID) == t->serial ||
+		    order_is_part(c))
 			c->is_loose = true;
 }
 

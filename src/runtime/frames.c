@@ -25,6 +25,7 @@
 #include "runtime/frames.h"
 
 #include "runtime/out.h"
+#include "runtime/registers.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
 #include "runtime/unwind.h"
@@ -175,20 +176,28 @@ static bool is_async(unsigned kind)
 	return kind == CAIRN_FRAME_OUT_ASYNC || kind == CAIRN_FRAME_IN_ASYNC;
 }
 
+/* Makes the rule; its slot is not looked for yet.  False: no module of ours. */
+static bool make_rule(unsigned kind, uintptr_t pc, struct unwind_rule *rule)
+{
+	rt_zero(rule, sizeof(*rule));
+	rule->key = slot_key(kind, pc);
+	rule->generation = process.generation;
+	rule->module = (uint16_t)rt_module_of(is_async(kind) ? pc : pc - 1);
+	if (rule->module && kind == CAIRN_FRAME_OUT)
+		rule->reg_at = registers_at(rule->module, pc);
+	return rule->module != 0;
+}
+
 __attribute__((noinline)) static uint64_t *
 remember_slot(struct thread *t, unsigned kind, uintptr_t pc)
 {
 	struct unwind_rule rule;
-	uint32_t module;
 
-	rt_zero(&rule, sizeof(rule));
-	rule.key = slot_key(kind, pc);
-	rule.generation = process.generation;
-	module = rt_module_of(is_async(kind) ? pc : pc - 1);
-	if (!module)
+	if (!make_rule(kind, pc, &rule))
 		return NULL;
-	rule.slot = frames_slot(t, &(struct frames_place){kind, module, pc, 0});
-	if (rule.slot)
+	rule.slot = frames_slot(
+	        t, &(struct frames_place){kind, rule.module, pc, 0});
+	if (rule.slot && !rule.reg_at)
 		unwind_keep(t, &rule);
 	return rule.slot;
 }
@@ -198,7 +207,7 @@ uint64_t *frames_slot_of(struct thread *t, unsigned kind, uintptr_t pc)
 	uint32_t kept = unwind_nkept(t);
 	const struct unwind_rule *rule =
 	        unwind_known(t, slot_key(kind, pc), process.generation);
-	uint64_t *slot = rule ? rule->slot : NULL;
+	uint64_t *slot = rule && !rule->reg_at ? rule->slot : NULL;
 
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return slot && unwind_nkept(t) == kept ? slot
@@ -218,17 +227,64 @@ void frames_add(struct thread *t, const struct frames_place *place, int64_t n)
 		add(count, n);
 }
 
+/* --- frames that an unwinder takes away ----------------------------------- */
+
+__attribute__((noinline)) static uint32_t remember_register(struct thread *t,
+                                                            uintptr_t pc)
+{
+	struct unwind_rule rule;
+
+	if (make_rule(CAIRN_FRAME_OUT, pc, &rule) && t)
+		unwind_keep(t, &rule);
+	return rule.reg_at;
+}
+
+uint32_t __cairn_core_register(uintptr_t pc)
+{
+	struct thread *t = rt_self();
+	const struct unwind_rule *rule = NULL;
+	uint32_t kept = 0, at = 0;
+
+	if (!process.has_registers)
+		return 0;
+	if (t) {
+		kept = unwind_nkept(t);
+		rule = unwind_known(t, slot_key(CAIRN_FRAME_OUT, pc),
+		                    process.generation);
+	}
+	if (rule) {
+		at = rule->reg_at;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (unwind_nkept(t) == kept)
+			return at;
+	}
+	return remember_register(t, pc);
+}
+
 /* The slot of a frame that died in a call, with a path register. */
 static uint64_t *slot_with(struct thread *t, uintptr_t pc, uint64_t reg)
 {
-	const struct frames_place place = {
-	        .kind = CAIRN_FRAME_OUT,
-	        .module = rt_module_of(pc - 1),
-	        .pc = pc,
-	        .reg = reg,
-	};
+	struct frames_place place = {CAIRN_FRAME_OUT, 0, pc, reg};
+	uint32_t kept = unwind_nkept(t);
+	const struct unwind_rule *rule = unwind_known(
+	        t, slot_key(CAIRN_FRAME_OUT, pc), process.generation);
+	uint64_t *slot = NULL;
 
-	return place.module ? frames_slot(t, &place) : NULL;
+	if (rule) {
+		place.module = rule->module;
+		slot = rule->path == reg ? rule->slot : NULL;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (unwind_nkept(t) != kept)
+			rule = NULL;
+	}
+	if (rule && slot)
+		return slot;
+	if (!rule)
+		place.module = rt_module_of(pc - 1);
+	slot = place.module ? frames_slot(t, &place) : NULL;
+	if (rule && slot)
+		unwind_set_slot(t, rule, reg, slot, &kept);
+	return slot;
 }
 
 void __cairn_core_dying(uintptr_t pc, bool between, const void *exception,

@@ -20,7 +20,8 @@
  *
  * A table that was replaced stays as it is, with its counts: those of all
  * tables add up.  The new one begins with the same paths and counts of zero.
- * Tables are cut from arenas, PATHS chunks of the (thread, module).
+ * Tables are cut from arenas, PATHS chunks of the (thread, module).  Before a
+ * path is put into a table, order.c notes when that was.
  *
  * Invariants: the key of a slot, once written, stays; a slot is claimed by one
  * compare-and-exchange and counted by one add, so that a signal handler on the
@@ -41,6 +42,7 @@
 #include <errno.h>
 
 #include "runtime/finish.h"
+#include "runtime/order.h"
 #include "runtime/out.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
@@ -139,6 +141,31 @@ static struct table *table_of(const uint64_t *words)
 	                        CAIRN_TABLE_HEAD);
 }
 
+/* Words, and whose they are. */
+struct origin {
+	struct thread *t;
+	uint32_t module;
+	uint64_t *words;
+};
+
+/* The link-time address of a module's first counter.
+ * Requires: the module is loaded. */
+static uint64_t first_counter(uint32_t module)
+{
+	const struct module *m = &process.modules[module];
+
+	return (uintptr_t)m->live->counters - m->bias;
+}
+
+/* The link-time address of the words. */
+static uint64_t owner_of(const struct origin *o)
+{
+	const void *shard = out_payload(o->t->counts[o->module]);
+
+	return first_counter(o->module) +
+	       ((uintptr_t)o->words - (uintptr_t)shard);
+}
+
 /* --- counting ------------------------------------------------------------- */
 
 /* Before a slot is claimed, so that no handler can fill the table. */
@@ -154,7 +181,8 @@ static bool reserve_key(struct table *table)
 /* The slot of a path, made if need be; NULL if the table is full.  If a handler
  * came with another table meanwhile, the multiplier may be that one's: any slot
  * will do. */
-static struct slot *find(struct table *table, uint64_t by, uint64_t r)
+static struct slot *find(const struct origin *o, struct table *table,
+                         uint64_t by, uint64_t r)
 {
 	uint64_t last = table->nslots - 1, at = home(r, by, table->nslots);
 
@@ -163,6 +191,7 @@ static struct slot *find(struct table *table, uint64_t by, uint64_t r)
 		uint64_t there = __atomic_load_n(&s->key, __ATOMIC_RELAXED);
 
 		if (!there) {
+			order_note(o->module, owner_of(o), r);
 			if (!reserve_key(table))
 				return NULL;
 			if (__atomic_compare_exchange_n(&s->key, &there, r,
@@ -177,13 +206,13 @@ static struct slot *find(struct table *table, uint64_t by, uint64_t r)
 	return NULL;
 }
 
-static bool count(const uint64_t *words, uint64_t r)
+static bool count(const struct origin *o, uint64_t r)
 {
-	struct table *table = table_of(words);
+	struct table *table = table_of(o->words);
 	struct slot *s = NULL;
 
 	if (table)
-		s = find(table, words[CAIRN_TABLE_MULTIPLIER], r);
+		s = find(o, table, o->words[CAIRN_TABLE_MULTIPLIER], r);
 	if (s)
 		__asm__ volatile("incq %0" : "+m"(s->count) : : "cc");
 	return s != NULL;
@@ -382,22 +411,6 @@ static uint64_t next_look(uint64_t nslots, uint64_t away)
 	return n > MIN_MISSES ? n : MIN_MISSES;
 }
 
-/* The link-time address of a module's first counter.
- * Requires: the module is loaded. */
-static uint64_t first_counter(uint32_t module)
-{
-	const struct module *m = &process.modules[module];
-
-	return (uintptr_t)m->live->counters - m->bias;
-}
-
-static uint64_t owner_of(const struct thread *t, uint32_t module,
-                         const uint64_t *words)
-{
-	return first_counter(module) +
-	       ((uintptr_t)words - (uintptr_t)out_payload(t->counts[module]));
-}
-
 /* Generated code reads multiplier, mask, offset, in this order. */
 static void set_words(uint64_t *words, const struct table *table,
                       uint64_t number)
@@ -414,11 +427,11 @@ static void set_words(uint64_t *words, const struct table *table,
  * k may be NULL.  A quarter of the greatest table is room for its hottest
  * paths; the others will come again.
  */
-static bool build(struct thread *t, uint32_t module, uint64_t *words,
-                  const struct plan *p, const struct keys *k)
+static bool build(const struct origin *o, const struct plan *p,
+                  const struct keys *k)
 {
-	const struct table *old = table_of(words);
-	struct table *table = cut(t, module, p->nslots);
+	const struct table *old = table_of(o->words);
+	struct table *table = cut(o->t, o->module, p->nslots);
 	uint64_t n = k ? k->n : 0;
 
 	if (!table)
@@ -433,8 +446,8 @@ static bool build(struct thread *t, uint32_t module, uint64_t *words,
 		table->state |= next_rebuild(old) << STATE_REBUILDS;
 	table->misses = next_look(p->nslots, 0);
 	/* now a reader of the file may see it */
-	rt_put64(&table->owner, owner_of(t, module, words));
-	set_words(words, table, p->number);
+	rt_put64(&table->owner, owner_of(o));
+	set_words(o->words, table, p->number);
 	return true;
 }
 
@@ -446,15 +459,17 @@ static bool is_crowded(const struct table *table)
 
 /* A larger table; or, if there is none, another one of the same size.  Without
  * memory that is tried again only from time to time. */
-static bool grow(struct thread *t, uint32_t module, uint64_t *words)
+static bool grow(const struct origin *o)
 {
-	struct table *old = table_of(words);
+	struct table *old = table_of(o->words);
 	struct plan p = {.nslots = FIRST_SLOTS};
 	struct keys k;
 	bool ok;
 
-	if (!old)
-		return build(t, module, words, &p, NULL);
+	if (!old) {
+		order_begin();
+		return build(o, &p, NULL);
+	}
 	if (old->state & STATE_STUCK && (int64_t)--old->misses > 0)
 		return false;
 	old->state |= STATE_STUCK;
@@ -462,10 +477,10 @@ static bool grow(struct thread *t, uint32_t module, uint64_t *words)
 	p.nslots = old->nslots * (old->nslots < BIG_SLOTS ? 4 : 2);
 	if (p.nslots > MAX_SLOTS)
 		p.nslots = MAX_SLOTS;
-	if (!keys_init(&k, old, words[CAIRN_TABLE_MULTIPLIER], p.nslots))
+	if (!keys_init(&k, old, o->words[CAIRN_TABLE_MULTIPLIER], p.nslots))
 		return false;
 	choose_multiplier(&k, &p);
-	ok = build(t, module, words, &p, &k);
+	ok = build(o, &p, &k);
 	keys_fini(&k);
 	return ok;
 }
@@ -489,9 +504,9 @@ static bool choose_plan(const struct keys *k, const struct table *old,
 }
 
 /* Enough misses came: are they too many? */
-static void improve(struct thread *t, uint32_t module, uint64_t *words)
+static void improve(const struct origin *o)
 {
-	struct table *old = table_of(words);
+	struct table *old = table_of(o->words);
 	uint64_t most = old->nslots;
 	struct plan p;
 	struct keys k;
@@ -499,11 +514,11 @@ static void improve(struct thread *t, uint32_t module, uint64_t *words)
 	while (most < nkeys(old) * SPARSE && most < MAX_SLOTS)
 		most *= 2;
 	old->misses = next_look(old->nslots, 0);
-	if (!keys_init(&k, old, words[CAIRN_TABLE_MULTIPLIER], most))
+	if (!keys_init(&k, old, o->words[CAIRN_TABLE_MULTIPLIER], most))
 		return;
 	old->misses = next_look(old->nslots, k.away);
 	if (k.away > k.total / BAD && choose_plan(&k, old, most, &p))
-		build(t, module, words, &p, &k);
+		build(o, &p, &k);
 	keys_fini(&k);
 }
 
@@ -530,8 +545,7 @@ static void ignore(const struct cairn_module *m, uint64_t *words)
 
 /* Replaces the table that was `seen`, if it is still there and there is reason
  * to.  False if a path cannot be counted for want of a table. */
-static bool tend(struct thread *t, uint32_t module, uint64_t *words,
-                 const struct table *seen, bool is_full)
+static bool tend(const struct origin *o, const struct table *seen, bool is_full)
 {
 	const struct table *table;
 	bool ok = true;
@@ -540,14 +554,14 @@ static bool tend(struct thread *t, uint32_t module, uint64_t *words,
 	rt_enter_running(&mask);
 	if (process.is_sealed)
 		out_unseal();
-	table = table_of(words);
+	table = table_of(o->words);
 	if (table == seen) {
 		if (!table || is_full)
-			ok = grow(t, module, words);
+			ok = grow(o);
 		else if (is_crowded(table))
-			grow(t, module, words);
+			grow(o);
 		else if ((int64_t)table->misses <= 0)
-			improve(t, module, words);
+			improve(o);
 	}
 	if (!ok)
 		out_lose();
@@ -558,9 +572,9 @@ static bool tend(struct thread *t, uint32_t module, uint64_t *words,
 void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
                              uint64_t r)
 {
-	struct thread *t = rt_self();
+	struct origin o = {rt_self(), m->index, words};
 	struct table *table;
-	struct chunk *c = t && m->index ? t->counts[m->index] : NULL;
+	struct chunk *c = o.t && m->index ? o.t->counts[m->index] : NULL;
 
 	if (!c || process.is_off || m->is_off ||
 	    !is_in(words, (uintptr_t)out_payload(c), m)) {
@@ -568,15 +582,15 @@ void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
 		return;
 	}
 	table = table_of(words);
-	while (r && !count(words, r)) {
-		if (!tend(t, m->index, words, table, true))
+	while (r && !count(&o, r)) {
+		if (!tend(&o, table, true))
 			return;
 		table = table_of(words);
 	}
 	table = table_of(words);
 	if (table && (process.is_sealed || is_crowded(table) ||
 	              (int64_t)table->misses <= 0))
-		tend(t, m->index, words, table, false);
+		tend(&o, table, false);
 }
 
 /* --- fork ----------------------------------------------------------------- */

@@ -111,9 +111,3 @@ uint32_t registers_at(uint32_t module, uintptr_t pc)
 	}
 	return 0;
 }
-
-uint32_t __cairn_core_register(uintptr_t pc)
-{
-	return process.has_registers ? registers_at(rt_module_of(pc - 1), pc)
-	                             : 0;
-}

@@ -78,10 +78,11 @@ struct module {
 struct unwind_rule {
 	uint64_t key;
 	uint64_t *slot; /* of the frames table; NULL: not known yet */
+	uint64_t path;  /* 1 + path register that slot is for, 0: for none */
 	uint32_t generation;
 	int32_t cfa_offset;
-	uint32_t reg_at; /* where the path register is, 0: none */
-	int16_t saved[6];
+	uint32_t reg_at;  /* where the path register is, 0: none */
+	int16_t saved[6]; /* words from the CFA, 0: not saved */
 	uint16_t module;
 	uint8_t cfa_reg;
 };

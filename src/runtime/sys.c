@@ -110,24 +110,42 @@ long sys_sigaction(int sig, const struct sys_sigaction *act,
 	return sys4(SYS_rt_sigaction, sig, (long)&copy, (long)old, 8);
 }
 
-void sys_read_aux(struct sys_aux *aux)
+/* Reads it all; false if there is no /proc. */
+static bool read_aux(struct sys_aux *aux)
 {
-	uint64_t pair[2]; /* one at a time: the stack may be a small one */
+	uint64_t pair[8][2]; /* a few at a time: the stack may be a small one */
 	int fd = (int)sys3(SYS_open, (long)"/proc/self/auxv",
 	                   O_RDONLY | O_CLOEXEC, 0);
+	long n;
 
-	aux->execfn = aux->vdso = aux->secure = aux->hwcap2 = 0;
 	if (fd < 0)
-		return;
-	while (sys3(SYS_read, fd, (long)pair, sizeof(pair)) == sizeof(pair)) {
-		if (pair[0] == AT_EXECFN)
-			aux->execfn = pair[1];
-		else if (pair[0] == AT_SYSINFO_EHDR)
-			aux->vdso = pair[1];
-		else if (pair[0] == AT_SECURE)
-			aux->secure = pair[1];
-		else if (pair[0] == AT_HWCAP2)
-			aux->hwcap2 = pair[1];
-	}
+		return false;
+	while ((n = sys3(SYS_read, fd, (long)pair, sizeof(pair))) > 0)
+		for (long i = 0; i < n / (long)sizeof(pair[0]); i++) {
+			if (pair[i][0] == AT_EXECFN)
+				aux->execfn = pair[i][1];
+			else if (pair[i][0] == AT_SYSINFO_EHDR)
+				aux->vdso = pair[i][1];
+			else if (pair[i][0] == AT_SECURE)
+				aux->secure = pair[i][1];
+			else if (pair[i][0] == AT_HWCAP2)
+				aux->hwcap2 = pair[i][1];
+		}
 	sys1(SYS_close, fd);
+	return true;
+}
+
+void sys_read_aux(struct sys_aux *aux)
+{
+	static struct sys_aux known;
+	static bool is_known;
+
+	if (!__atomic_load_n(&is_known, __ATOMIC_ACQUIRE)) {
+		struct sys_aux found = {0, 0, 0, 0};
+		bool ok = read_aux(&found);
+
+		known = found;
+		__atomic_store_n(&is_known, ok, __ATOMIC_RELEASE);
+	}
+	*aux = known;
 }

@@ -85,7 +85,7 @@ struct sys_sigaction {
 long sys_sigaction(int sig, const struct sys_sigaction *act,
                    struct sys_sigaction *old);
 
-/* A value of the auxiliary vector, 0 if absent; from /proc, so cache it. */
+/* Values of the auxiliary vector, 0 if absent; from /proc, once. */
 struct sys_aux {
 	uintptr_t execfn, vdso, secure, hwcap2;
 };

@@ -33,8 +33,8 @@
 #define MAX_SWITCHES 64
 #define RED_ZONE 128u
 
-/* Callee-saved registers, in the order of struct unwind_rule.saved. */
-static const uint8_t saved_reg[6] = {3, 6, 12, 13, 14, 15};
+/* By unwind_saved_index. */
+static const uint8_t saved_reg[UNWIND_NSAVED] = {3, 6, 12, 13, 14, 15};
 
 struct dl_find_object; /* glibc 2.35 */
 extern int _dl_find_object(void *pc, struct dl_find_object *result)
@@ -189,6 +189,15 @@ uintptr_t unwind_function(uintptr_t pc)
 	               : 0;
 }
 
+void unwind_from_call(struct unwind *u, const uint64_t *saved, uintptr_t sp,
+                      uintptr_t pc)
+{
+	for (unsigned i = 0; i < UNWIND_NSAVED; i++)
+		u->reg[saved_reg[i]] = saved[i];
+	u->reg[UNWIND_RSP] = sp;
+	u->pc = pc;
+}
+
 /* --- signal frames -------------------------------------------------------- */
 
 void unwind_from_signal(struct unwind *u, const void *context)
@@ -273,7 +282,7 @@ static enum unwind_result step_by_rule(struct unwind *u, struct reader *r,
 		read_path(u, r, rule->reg_at);
 	if (cfa <= u->reg[UNWIND_RSP] || !read_word(r, cfa - 8, &ra))
 		return UNWIND_LOST;
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < UNWIND_NSAVED; i++)
 		if (rule->saved[i] &&
 		    !read_word(r, cfa + (uint64_t)(rule->saved[i] * 8),
 		               &u->reg[saved_reg[i]]))
@@ -299,7 +308,7 @@ static bool make_rule(const struct cfi_row *row, struct unwind_rule *rule)
 	_Static_assert(sizeof(*rule) % 8 == 0, "words");
 	rule->cfa_reg = row->cfa_reg;
 	rule->cfa_offset = (int32_t)row->cfa.number;
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < UNWIND_NSAVED; i++) {
 		uint8_t kind = row->kind[saved_reg[i]];
 		int64_t at = row->value[saved_reg[i]].number;
 
@@ -327,14 +336,48 @@ static struct unwind_rule *choose_place(struct thread *t, uint64_t key)
 	return old ? old : &home[t->nrules_kept % RT_RULE_WAYS];
 }
 
+/* A handler in between finds no rule rather than half of one: the key is taken
+ * away first and put there last. */
 void unwind_keep(struct thread *t, const struct unwind_rule *rule)
 {
+	struct unwind_rule *place;
+
 	if (t->rules_busy)
 		return;
 	t->rules_busy = 1;
 	t->nrules_kept++;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	rt_copy_words(choose_place(t, rule->key), rule, sizeof(*rule));
+	place = choose_place(t, rule->key);
+	_Static_assert(offsetof(struct unwind_rule, key) == 0, "first word");
+	__atomic_store_n(&place->key, 0, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	rt_copy_words(&place->key + 1, &rule->key + 1,
+	              sizeof(*rule) - sizeof(rule->key));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&place->key, rule->key, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->rules_busy = 0;
+}
+
+/* The same for two words of a rule, with `path` for its key. */
+void unwind_set_slot(struct thread *t, const struct unwind_rule *rule,
+                     uint64_t path, uint64_t *slot, uint32_t *kept)
+{
+	struct unwind_rule *place = &t->rules[rule - t->rules];
+
+	if (t->rules_busy)
+		return;
+	t->rules_busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (t->nrules_kept == *kept) {
+		*kept = ++t->nrules_kept;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		__atomic_store_n(&place->path, 0, __ATOMIC_RELAXED);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		place->slot = slot;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		__atomic_store_n(&place->path, path, __ATOMIC_RELAXED);
+	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->rules_busy = 0;
 }

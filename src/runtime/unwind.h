@@ -29,6 +29,15 @@ enum unwind_result {
 #define UNWIND_RBP 6
 #define UNWIND_RSP 7
 
+/* Callee-saved registers, in the order of struct unwind_rule.saved: %rbx, %rbp,
+ * %r12 to %r15. */
+#define UNWIND_NSAVED 6
+
+static inline unsigned unwind_saved_index(unsigned reg)
+{
+	return reg >= 12 ? reg - 10 : reg == UNWIND_RBP;
+}
+
 static inline void unwind_copy(struct unwind *to, const struct unwind *from)
 {
 	_Static_assert(sizeof(*to) % 8 == 0, "words");
@@ -37,6 +46,11 @@ static inline void unwind_copy(struct unwind *to, const struct unwind *from)
 
 /* The caller's frame, as it is when the call returns. */
 void unwind_capture(struct unwind *u);
+
+/* A frame in a call that returns to pc, with these callee-saved registers and
+ * stack pointer then.  Requires: the rest of *u is 0. */
+void unwind_from_call(struct unwind *u, const uint64_t *saved, uintptr_t sp,
+                      uintptr_t pc);
 
 /* The frame that a signal interrupted; `context` is a ucontext_t. */
 void unwind_from_signal(struct unwind *u, const void *context);
@@ -79,6 +93,15 @@ unwind_known(struct thread *t, uint64_t key, uint32_t generation)
  * are for good.
  */
 void unwind_keep(struct thread *t, const struct unwind_rule *rule);
+
+/*
+ * Notes in a rule with a path register where frames with this one are counted
+ * (`path` is not 0).  `rule` is from unwind_known, *kept the number read before
+ * that, which is the new one afterwards.  Does nothing if the rule may be
+ * another one by now.
+ */
+void unwind_set_slot(struct thread *t, const struct unwind_rule *rule,
+                     uint64_t path, uint64_t *slot, uint32_t *kept);
 
 static inline uint32_t unwind_nkept(const struct thread *t)
 {

@@ -333,14 +333,20 @@ static void leave_builtin(struct jump *j)
 	jump_builtin(j->env);
 }
 
-void __cairn_core_jump(void *env)
+__attribute__((used)) static _Noreturn void
+jump_as_builtin(void *env, int value, const struct jump_frame *f)
 {
 	const uint64_t *slot = env;
 	struct jump j;
 
+	(void)value;
 	j.then = leave_builtin;
 	j.env = env;
-	jump_leave(&j, __builtin_frame_address(0), slot[BUILTIN_SP],
-	           slot[BUILTIN_PC]);
+	jump_leave(&j, f, slot[BUILTIN_SP], slot[BUILTIN_PC]);
 	__builtin_unreachable();
+}
+
+__attribute__((naked)) void __cairn_core_jump(void *env)
+{
+	__asm__(JUMP_ENTER : : "i"(jump_as_builtin));
 }

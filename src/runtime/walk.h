@@ -45,25 +45,41 @@ struct jump {
 	int value;
 };
 
-/* The caller of a function, when the call returns. */
-struct near {
-	uintptr_t pc, rsp, rbp;
+/* What JUMP_ENTER leaves on the stack of a function that jumps. */
+struct jump_frame {
+	uint64_t saved[UNWIND_NSAVED]; /* of the caller */
+	uintptr_t pc;                  /* where it would go on */
+	unsigned char stack[];         /* as it is when the call returns */
 };
+
+/*
+ * The body of a naked function of (env, value) that jumps: calls operand 0, a
+ * function that does not return, with a struct jump_frame as third argument.
+ * C cannot say what callee-saved registers its caller had.
+ */
+#define JUMP_ENTER                                             \
+	"pushq %%r15\n\t.cfi_def_cfa_offset 16\n\t"            \
+	"pushq %%r14\n\t.cfi_def_cfa_offset 24\n\t"            \
+	"pushq %%r13\n\t.cfi_def_cfa_offset 32\n\t"            \
+	"pushq %%r12\n\t.cfi_def_cfa_offset 40\n\t"            \
+	"pushq %%rbp\n\t.cfi_def_cfa_offset 48\n\t"            \
+	"pushq %%rbx\n\t.cfi_def_cfa_offset 56\n\t"            \
+	".cfi_offset %%r15, -16\n\t.cfi_offset %%r14, -24\n\t" \
+	".cfi_offset %%r13, -32\n\t.cfi_offset %%r12, -40\n\t" \
+	".cfi_offset %%rbp, -48\n\t.cfi_offset %%rbx, -56\n\t" \
+	"movq %%rsp, %%rdx\n\t"                                \
+	"subq $8, %%rsp\n\t.cfi_def_cfa_offset 64\n\t"         \
+	"call %P0\n\t"                                         \
+	"ud2"
 
 /*
  * The same as jump_plan, from that caller on, if all frames on the way are well
  * known: walk_near.c.  False if they are not; then nothing is planned.
  */
-bool jump_plan_near(struct jump *j, struct thread *t, struct near at,
-                    uintptr_t sp, uintptr_t pc);
+bool jump_plan_near(struct jump *j, struct thread *t,
+                    const struct jump_frame *from, uintptr_t sp, uintptr_t pc);
 
-/* The frame of a function that jumps, which keeps a frame pointer. */
-struct jump_frame {
-	uintptr_t rbp, pc; /* of the caller */
-	char stack[];      /* as it is when the call returns */
-};
-
-/* Plans the jump from that caller to (sp, pc), if this thread counts, and
+/* Plans the jump from the caller of f to (sp, pc), if this thread counts, and
  * commits to it.  Requires: then, env and value are set. */
 void jump_leave(struct jump *j, const struct jump_frame *f, uintptr_t sp,
                 uintptr_t pc);

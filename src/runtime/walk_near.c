@@ -4,27 +4,30 @@
  *
  * An interpreter may make a million longjmps a second, over the same few
  * places.  Such a frame's rule is in the thread's table, and is nearly always
- * "the CFA is %rsp, or %rbp, plus a constant": so these two registers and the
- * pc are all there is to carry from frame to frame, and the rule remembers the
- * word that counts the frame's death; or where the frame's path register is, if
- * that can be told from those two, and then the word is looked up.
+ * "the CFA is %rsp, or %rbp, plus a constant": so %rsp and the pc are all there
+ * is to carry from frame to frame, and the rule remembers the word that counts
+ * the frame's death.  Where there is a path register the rule remembers the
+ * word of the last path, too, which is most often that of this one.
+ *
+ * Callee-saved registers are not carried.  Who needs one (for a path register,
+ * for the CFA) goes back to the last frame passed that saved it, most often the
+ * last of all, or to what the first frame has in it.
  *
  * Everything else (a new pc, a signal frame, a stack page never read, a jump
  * under way, too many frames) is for jump_plan, which also leaves the rules
  * behind that make the next time short.
  *
  * A handler on the same thread may put a rule in the place of one that is being
- * read; the number of rules kept is then another one, and the plan is dropped.
+ * read, or of one that was passed; the number of rules kept is then another
+ * one, and the plan is dropped.
  * Invariant: nothing is read outside the pages known to be readable, even by a
  * rule that is a mixture of two.
- * Cost: about 30 instructions per frame.
+ * Cost: about 35 instructions per frame, 55 with a path register.
  */
 #include "runtime/frames.h"
 #include "runtime/registers.h"
 #include "runtime/rt.h"
 #include "runtime/walk.h"
-
-#define SAVED_RBP 1 /* index in unwind_rule.saved */
 
 /* Makes a rule one that we can go by, if it is simple enough. */
 __attribute__((noinline)) static void
@@ -56,104 +59,157 @@ static inline const struct unwind_rule *known(struct thread *t, uintptr_t pc,
 	return NULL;
 }
 
+/* A way from frame to frame. */
+struct way {
+	struct thread *t;
+	uint32_t kept;    /* as unwind_nkept must say at the end */
+	uint32_t npassed; /* frames */
+	uintptr_t lo, hi; /* may be read */
+	uintptr_t pc, rsp;
+	const uint64_t *saved; /* registers of the first frame */
+	struct {
+		const struct unwind_rule *rule;
+		uintptr_t cfa;
+	} passed[JUMP_ENTRIES];
+};
+
 /*
- * The word that counts the death of a frame with a path register; NULL if its
- * rule is not whole, or takes more than what we know of the frame.
+ * A callee-saved register of the frame that the way stands in: where the last
+ * one that saved it put it.  False if nobody has read that word before.
  */
-__attribute__((noinline)) static uint64_t *
-slot_with(struct thread *t, const struct unwind_rule *there,
-          const struct near *at, uint32_t kept)
+static inline bool get_saved(const struct way *w, unsigned i, uint64_t *value)
 {
-	struct unwind_rule rule;
-	uint64_t path;
-	uint32_t number;
+	for (uint32_t n = w->npassed; n-- > 0;) {
+		intptr_t at = w->passed[n].rule->saved[i];
+		uintptr_t from = w->passed[n].cfa + (uintptr_t)(at * 8);
 
-	rt_copy_words(&rule, there, sizeof(rule));
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	number = rule.reg_at & CAIRN_REG_NUMBER;
-	if (unwind_nkept(t) != kept || rule.key != at->pc << 1 ||
-	    (rule.cfa_reg != UNWIND_RSP && rule.cfa_reg != UNWIND_RBP) ||
-	    (number != UNWIND_RSP && number != UNWIND_RBP))
-		return NULL;
-	path = number == UNWIND_RSP ? at->rsp : at->rbp;
-	if (!(rule.reg_at & CAIRN_REG_IN_REGISTER)) {
-		path += registers_offset(rule.reg_at);
-		if (path < at->rsp || path > t->stack_hi - 8)
-			return NULL;
-		path = rt_get64((const void *)path);
-	}
-	return frames_slot(t,
-	                   &(struct frames_place){CAIRN_FRAME_OUT, rule.module,
-	                                          at->pc, 1 + path});
-}
-
-/* To the caller; false if that would read words that nobody has read. */
-static inline bool step(struct near *at, const struct unwind_rule *rule,
-                        uintptr_t lo, uintptr_t hi)
-{
-	uintptr_t cfa = rule->cfa_reg == UNWIND_RSP ? at->rsp : at->rbp;
-
-	cfa += (uintptr_t)(intptr_t)rule->cfa_offset;
-	if (cfa < at->rsp + 8 || cfa > hi)
-		return false;
-	if (rule->saved[SAVED_RBP]) {
-		uintptr_t from =
-		        cfa + (uintptr_t)((intptr_t)rule->saved[SAVED_RBP] * 8);
-
-		if (from < lo || from > hi - 8)
+		if (!at)
+			continue;
+		if (from < w->lo || from > w->hi - 8)
 			return false;
-		at->rbp = rt_get64((const void *)from);
+		*value = rt_get64((const void *)from);
+		return true;
 	}
-	at->pc = rt_get64((const void *)(cfa - 8));
-	at->rsp = cfa;
+	*value = w->saved[i];
 	return true;
 }
 
-bool jump_plan_near(struct jump *j, struct thread *t, struct near at,
-                    uintptr_t sp, uintptr_t pc)
+/* 1 + the path register of the frame, 0 if it cannot be told. */
+static inline uint64_t get_path(const struct way *w, uint32_t at)
+{
+	const uint32_t number = at & CAIRN_REG_NUMBER;
+	uint64_t value = w->rsp;
+
+	if (number != UNWIND_RSP &&
+	    !get_saved(w, unwind_saved_index(number), &value))
+		return 0;
+	if (at & CAIRN_REG_IN_REGISTER)
+		return 1 + value;
+	value += registers_offset(at);
+	if (value < w->rsp || value > w->hi - 8)
+		return 0;
+	return 1 + rt_get64((const void *)value);
+}
+
+/* The word of a path that the rule does not have, which it has next time.
+ * NULL if the rule is not whole. */
+__attribute__((noinline)) static uint64_t *
+look_up(struct way *w, const struct unwind_rule *rule, uint64_t path)
+{
+	const struct frames_place place = {CAIRN_FRAME_OUT, rule->module, w->pc,
+	                                   path};
+	uint64_t *slot;
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (unwind_nkept(w->t) != w->kept)
+		return NULL;
+	slot = frames_slot(w->t, &place);
+	if (slot)
+		unwind_set_slot(w->t, rule, path, slot, &w->kept);
+	return slot;
+}
+
+/* The word that counts the death of a frame with a path register, NULL if that
+ * takes more than what we know. */
+static inline uint64_t *slot_with(struct way *w, const struct unwind_rule *rule)
+{
+	uint64_t path = get_path(w, rule->reg_at);
+
+	if (!path ||
+	    (rule->cfa_reg != UNWIND_RSP && rule->cfa_reg != UNWIND_RBP))
+		return NULL;
+	return rule->path == path ? rule->slot : look_up(w, rule, path);
+}
+
+/* To the caller; false if that would read words that nobody has read. */
+static inline bool step(struct way *w, const struct unwind_rule *rule)
+{
+	uint64_t cfa = w->rsp;
+
+	if (rule->cfa_reg != UNWIND_RSP &&
+	    !get_saved(w, unwind_saved_index(UNWIND_RBP), &cfa))
+		return false;
+	cfa += (uint64_t)(int64_t)rule->cfa_offset;
+	if (cfa < w->rsp + 8 || cfa > w->hi)
+		return false;
+	w->passed[w->npassed].rule = rule;
+	w->passed[w->npassed++].cfa = cfa;
+	w->pc = rt_get64((const void *)(cfa - 8));
+	w->rsp = cfa;
+	return true;
+}
+
+bool jump_plan_near(struct jump *j, struct thread *t,
+                    const struct jump_frame *from, uintptr_t sp, uintptr_t pc)
 {
 	const uint32_t generation = process.generation;
-	const uint32_t kept = unwind_nkept(t);
-	const uintptr_t lo = t->stack_lo, hi = t->stack_hi;
-	uint64_t *slot = frames_slot_of(t, CAIRN_FRAME_IN, pc), n = 0;
+	struct way w;
+	uint64_t *slot, n = 0;
 
-	if (at.rsp < lo || sp < at.rsp)
+	w.t = t;
+	w.kept = unwind_nkept(t);
+	w.npassed = 0;
+	w.lo = t->stack_lo;
+	w.hi = t->stack_hi;
+	w.pc = from->pc;
+	w.rsp = (uintptr_t)from->stack;
+	w.saved = from->saved;
+	if (w.rsp < w.lo || sp < w.rsp)
 		return false;
+	slot = frames_slot_of(t, CAIRN_FRAME_IN, pc);
 	if (slot)
 		j->entry[n++] = (struct jump_entry){slot, 1};
 	do {
-		const struct unwind_rule *rule = known(t, at.pc, generation);
+		const struct unwind_rule *rule = known(t, w.pc, generation);
 
 		if (!rule || n == JUMP_ENTRIES)
 			return false;
 		slot = rule->slot;
-		if (__builtin_expect(rule->reg_at != 0, 0))
-			slot = slot_with(t, rule, &at, kept);
+		if (rule->reg_at)
+			slot = slot_with(&w, rule);
 		if (!slot)
 			return false;
 		j->entry[n++] = (struct jump_entry){slot, 1};
-		if (!step(&at, rule, lo, hi))
+		if (!step(&w, rule))
 			return false;
-	} while (sp >= at.rsp);
+	} while (sp >= w.rsp);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (unwind_nkept(t) != kept)
+	if (unwind_nkept(t) != w.kept)
 		return false;
-	j->target_cfa = at.rsp;
+	j->target_cfa = w.rsp;
 	j->target_pc = pc;
 	j->n = n;
 	return true;
 }
 
-static void plan_slowly(struct jump *j, struct thread *t, uintptr_t to,
-                        uintptr_t sp, uintptr_t pc)
+static void plan_slowly(struct jump *j, struct thread *t,
+                        const struct jump_frame *f, uintptr_t sp, uintptr_t pc)
 {
 	struct unwind u;
 
-	u.nswitches = 0;
-	u.is_async = false;
-	unwind_capture(&u);
-	if (walk_start(&u, t, to))
-		jump_plan(j, t, &u, sp, pc);
+	rt_zero(&u, sizeof(u));
+	unwind_from_call(&u, f->saved, (uintptr_t)f->stack, f->pc);
+	jump_plan(j, t, &u, sp, pc);
 }
 
 void jump_leave(struct jump *j, const struct jump_frame *f, uintptr_t sp,
@@ -165,11 +221,7 @@ void jump_leave(struct jump *j, const struct jump_frame *f, uintptr_t sp,
 	j->done = j->n = 0;
 	j->is_blocked = false;
 	j->target_cfa = 0;
-	if (t) {
-		struct near from = {f->pc, (uintptr_t)f->stack, f->rbp};
-
-		if (!jump_plan_near(j, t, from, sp, pc))
-			plan_slowly(j, t, f->pc, sp, pc);
-	}
+	if (t && !jump_plan_near(j, t, f, sp, pc))
+		plan_slowly(j, t, f, sp, pc);
 	jump_commit(j);
 }

@@ -213,6 +213,45 @@ for args in '-E a.c' 'a.o' 'a.o -lm' 'a.o lib.a c.so d.so.1'; do
 	ok "no use for feedback: $args" "$cc" -### \
 		--cairn-feedback=empty.cairn $args
 done
+# What is preferred by name travels in the mode, a file has a place of its own.
+sets=prefer=function:f,prefer=line:src/a.c:12,prefer=function:g
+has "prefer sets" "-cairn-mode=paths,nogs,others,$sets,remarks" \
+	--cairn=paths,$sets,others,nogs -c a.c
+has "prefer replaced" "-cairn-mode=paths" --cairn=paths,$sets --cairn=paths \
+	-c a.c
+has "prefer remarks" -Rremark-backend-plugin --cairn=paths,$sets -c a.c
+hasnt "no remarks" -Rremark-backend-plugin --cairn=paths -c a.c
+echo "f *" >list.txt
+has "prefer list" "-cairn-interest=$(pwd -P)/list.txt" \
+	--cairn=paths,prefer=function:f,prefer=list.txt -c a.c
+echo "f *" >line:a.c:1
+has "prefer, a name like a set" "-cairn-interest=$(pwd -P)/line:a.c:1" \
+	--cairn=paths,prefer=./line:a.c:1 -c a.c
+for bad in foo.c foo.c: foo.c:0 :3 foo.c:x foo.c:-1 foo.c:3x ''; do
+	refuses "prefer=line:$bad" "prefer=line:$bad names no line; use" "$cc" \
+		"--cairn=paths,prefer=line:$bad" -c a.c
+done
+refuses "prefer=function:" "names no function" "$cc" \
+	--cairn=paths,prefer=function: -c a.c
+refuses "prefer, no file" "No such file" "$cc" --cairn=paths,prefer=func:f \
+	-c a.c
+refuses "prefer, nothing" "No such file" "$cc" --cairn=paths,prefer= -c a.c
+refuses "prefer, two files" "cairn merge" "$cc" \
+	--cairn=paths,prefer=list.txt,prefer=list.txt -c a.c
+refuses "edges,prefer" "no option 'prefer=function:f'" "$cc" \
+	--cairn=edges,prefer=function:f -c a.c
+refuses "residual,prefer" "no option 'prefer=function:f'" "$cc" \
+	--cairn=residual,prefer=function:f -c a.c
+for choice in top=3 share=50; do
+	refuses "$choice alone" "choose from a profile" "$cc" \
+		--cairn=paths,$choice -c a.c
+	refuses "$choice, no profile" "choose from a profile" "$cc" \
+		--cairn=paths,prefer=function:f,$choice -c a.c
+	refuses "$choice, a list" "list.txt is no profile" "$cc" \
+		--cairn=paths,prefer=list.txt,$choice -c a.c
+done
+refuses "others alone" "which is not there" "$cc" --cairn=paths,others -c a.c
+
 refuses "32 bits" "x86-64" "$cc" -m32 -c a.c
 refuses "other machine" "x86-64" "$cc" --target=aarch64-linux-gnu -c a.c
 refuses "other system" "x86-64" "$cc" -target x86_64-w64-mingw32 -c a.c

@@ -4,7 +4,7 @@
  * as well: `make_seeds DIRECTORY`.  Format version 2; when the format changes,
  * files of old versions stay and new ones are added.
  */
-#include "synth.h"
+#include "orders.h"
 
 static const char *root;
 
@@ -45,6 +45,8 @@ static void save_containers(void)
 	save("container/v2-paths2.cairn", &b);
 	synth_paths_sample(&b, 0, 3);
 	save("container/v2-paths-lost.cairn", &b);
+	order_sample(&b);
+	save("container/v2-order.cairn", &b);
 	writer_begin(&b);
 	synth_program(&b, "/nowhere/program");
 	synth_module(&b, 1, "/nowhere/program", 0xbb, 0x1000, 1);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # decode.py, written from docs/FORMAT.md alone, agrees with the C reader.
-for file in v2-closed v2-closed2 v2-killed v2-negative; do
+for file in v2-closed v2-closed2 v2-killed v2-negative v2-order; do
 	path=$CAIRN_ROOT/tests/fuzz/corpus/container/$file.cairn
 	cairn report --json "$path" >report.json || exit
 	"$CAIRN_ROOT/tools/decode.py" --compare report.json "$path"
@@ -10,6 +10,11 @@ for file in v2-flipped v2-truncated v3-future; do
 		"$CAIRN_ROOT/tests/fuzz/corpus/container/$file.cairn" 2>/dev/null
 	echo "$file: exit $?"
 done
+# in which order untested paths came
+cp "$CAIRN_ROOT/tests/fuzz/corpus/container/v2-order.cairn" .
+"$CAIRN_ROOT/tools/decode.py" v2-order.cairn | sed -n '/"order"/,$p' |
+	tr -d ' \n'
+echo
 
 # Real programs: calls that do not come back, jumps, exceptions, a fault in a
 # loop that held its count; marked late, before inlining, strictly, in blocks.

@@ -81,8 +81,19 @@ cairn residual --stable --json --tested tested.cairn w1.cairn w2.cairn |
 for f in u w; do
 	cairn residual --json --tested tested.cairn ${f}1.cairn ${f}2.cairn |
 		sed -n '/ "untested": \[/,$p' >$f.json
+	grep '"order"' $f.json
+	sed -i '/"order"/d' $f.json
 done
 cmp u.json w.json && echo same
+echo "== their order, in one run and in none"
+try w3.cairn 0 3 3 0
+cairn pack -o p3.cairn w3.cairn
+cairn merge -o m.cairn w2.cairn w3.cairn
+for f in w3 p3 m; do
+	cairn check $f.cairn
+	cairn residual --stable --json --tested tested.cairn $f.cairn |
+		grep -E '"(ordered|order_|order|number)'
+done
 cairn residual --tested w1.cairn u1.cairn
 echo "exit $?"
 echo "== errors"

@@ -2,7 +2,7 @@
 # What the command line says about itself, and about mistakes: one sentence
 # that names the option, nothing on stdout, exit status 2.
 cairn --help
-for command in report drift residual tests merge pack check; do
+for command in report paths drift residual tests merge pack check; do
 	echo "== $command"
 	cairn $command --help
 done
@@ -32,6 +32,14 @@ wrong report --top -1 x
 wrong report --top 99999999999 x
 wrong report --json --lcov x
 wrong report --lines --no-source x
+wrong residual --tested y --json --html p x
+wrong residual --tested y --html p -o q x
+wrong residual --tested y --html '' x
+wrong residual --tested y --html x x
+wrong tests --json --html p x
+wrong tests --html p -o q x
+wrong tests --html '' x
+wrong tests --html x x
 wrong report --exe absent x
 wrong report ''
 wrong report x ./x

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,7 +210,7 @@ static void share_even(void)
 
 static void (*in_step)(void);
 static volatile int nsteps, nchildren;
-static volatile sig_atomic_t is_child;
+static volatile sig_atomic_t is_child, is_enough;
 
 /* The trap flag is the handler's to keep: it is in the flags it returns to. */
 NOINLINE static void on_step(int sig, siginfo_t *info, void *context)
@@ -220,7 +221,7 @@ NOINLINE static void on_step(int sig, siginfo_t *info, void *context)
 	(void)info;
 	nsteps++;
 	in_step();
-	if (is_child)
+	if (is_child || is_enough)
 		uc->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
 
@@ -438,6 +439,13 @@ void at_rsp(uint64_t value, action *next) __attribute__((visibility("hidden")));
 void at_rbp(uint64_t value, action *next) __attribute__((visibility("hidden")));
 void nowhere(uint64_t value, action *next)
         __attribute__((visibility("hidden")));
+void in_rbp(uint64_t value, action *next) __attribute__((visibility("hidden")));
+void in_r12(uint64_t value, action *next) __attribute__((visibility("hidden")));
+void in_r13(uint64_t value, action *next) __attribute__((visibility("hidden")));
+void in_r14(uint64_t value, action *next) __attribute__((visibility("hidden")));
+/* has none, and puts other things in all registers */
+void in_none(uint64_t value, action *next)
+        __attribute__((visibility("hidden")));
 
 #define FUNCTION(name, prologue, epilogue, entry)                         \
 	__asm__(".text\n.globl " name "\n.hidden " name "\n.type " name   \
@@ -451,14 +459,40 @@ void nowhere(uint64_t value, action *next)
 
 __asm__(".pushsection .data.rel.ro,\"aw\",@progbits\n.balign 8\n"
         "personality_pointer:\n\t.quad __cairn_personality\n.popsection\n");
-FUNCTION("in_rbx",
-         "pushq %rbx\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbx, -16\n\t"
-         "movq %rdi, %rbx\n\t",
-         "popq %rbx\n\t.cfi_def_cfa_offset 8\n\t", ENTRY("3 + 16"));
-FUNCTION("in_r15",
-         "pushq %r15\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %r15, -16\n\t"
-         "movq %rdi, %r15\n\t",
-         "popq %r15\n\t.cfi_def_cfa_offset 8\n\t", ENTRY("15 + 16"));
+#define IN_REGISTER(reg, number)                                         \
+	FUNCTION("in_" reg,                                              \
+	         "pushq %" reg "\n\t.cfi_def_cfa_offset 16\n\t"          \
+	         ".cfi_offset %" reg ", -16\n\tmovq %rdi, %" reg "\n\t", \
+	         "popq %" reg "\n\t.cfi_def_cfa_offset 8\n\t",           \
+	         ENTRY(number " + 16"))
+
+IN_REGISTER("rbx", "3");
+IN_REGISTER("rbp", "6");
+IN_REGISTER("r12", "12");
+IN_REGISTER("r13", "13");
+IN_REGISTER("r14", "14");
+IN_REGISTER("r15", "15");
+FUNCTION("in_none",
+         "pushq %rbp\n\t.cfi_def_cfa_offset 16\n\t"
+         "pushq %r15\n\t.cfi_def_cfa_offset 24\n\t"
+         "pushq %r14\n\t.cfi_def_cfa_offset 32\n\t"
+         "pushq %r13\n\t.cfi_def_cfa_offset 40\n\t"
+         "pushq %r12\n\t.cfi_def_cfa_offset 48\n\t"
+         "pushq %rbx\n\t.cfi_def_cfa_offset 56\n\t"
+         "pushq %rdi\n\t.cfi_def_cfa_offset 64\n\t"
+         ".cfi_offset %rbp, -16\n\t.cfi_offset %r15, -24\n\t"
+         ".cfi_offset %r14, -32\n\t.cfi_offset %r13, -40\n\t"
+         ".cfi_offset %r12, -48\n\t.cfi_offset %rbx, -56\n\t"
+         "movl $1, %ebx\n\tmovl $2, %ebp\n\tmovl $3, %r12d\n\t"
+         "movl $4, %r13d\n\tmovl $5, %r14d\n\tmovl $6, %r15d\n\t",
+         "popq %rdi\n\t.cfi_def_cfa_offset 56\n\t"
+         "popq %rbx\n\t.cfi_def_cfa_offset 48\n\t"
+         "popq %r12\n\t.cfi_def_cfa_offset 40\n\t"
+         "popq %r13\n\t.cfi_def_cfa_offset 32\n\t"
+         "popq %r14\n\t.cfi_def_cfa_offset 24\n\t"
+         "popq %r15\n\t.cfi_def_cfa_offset 16\n\t"
+         "popq %rbp\n\t.cfi_def_cfa_offset 8\n\t",
+         "");
 FUNCTION("at_rsp",
          "subq $40, %rsp\n\t.cfi_def_cfa_offset 48\n\t"
          "movq %rdi, 24(%rsp)\n\t",
@@ -575,6 +609,126 @@ static void frames_near(void)
 	}
 }
 
+/* --- jumps over many kinds of frames -------------------------------------- */
+
+static struct kind {
+	const char *name;
+	void (*call)(uint64_t value, action *next);
+	uint64_t n, sum;
+} kinds[] = {
+        {"in_rbx", in_rbx, 0, 0},   {"in_rbp", in_rbp, 0, 0},
+        {"in_r12", in_r12, 0, 0},   {"in_r13", in_r13, 0, 0},
+        {"in_r14", in_r14, 0, 0},   {"in_r15", in_r15, 0, 0},
+        {"at_rsp", at_rsp, 0, 0},   {"at_rbp", at_rbp, 0, 0},
+        {"in_none", in_none, 0, 0},
+};
+
+#define NKINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* What is on the stack of a jump: `left` more frames, then out of all. */
+static struct {
+	unsigned left, nkinds;
+	bool is_stepped;
+	jmp_buf *env;
+} pile;
+
+static uint64_t any; /* the state of a generator of random numbers */
+
+static uint64_t some(uint64_t n)
+{
+	any = any * 6364136223846793005u + 1442695040888963407u;
+	return (any >> 33) % n;
+}
+
+NOINLINE static void pile_up(void)
+{
+	struct kind *k = &kinds[some(pile.nkinds)];
+	uint64_t value = some(4) * 1000 + (uint64_t)(k - kinds);
+
+	if (pile.left-- > 0) {
+		k->n++;
+		k->sum += value;
+		k->call(value, pile_up);
+	}
+	if (pile.is_stepped)
+		step_begin();
+	longjmp(*pile.env, 1);
+}
+
+/* Of so many frames; with a handler at every instruction of the jump or not. */
+NOINLINE static void pile_and_jump(unsigned n, bool is_stepped)
+{
+	jmp_buf here;
+
+	pile.left = n;
+	pile.env = &here;
+	pile.is_stepped = is_stepped;
+	if (!setjmp(here))
+		pile_up();
+	if (is_stepped)
+		step_end();
+}
+
+static void say_kinds(void)
+{
+	for (size_t i = 0; i < NKINDS; i++)
+		printf("frame OUT %s %" PRIu64 "\n", kinds[i].name, kinds[i].n);
+	for (size_t i = 0; i < NKINDS - 1; i++)
+		printf("register OUT %s %" PRIu64 "\n", kinds[i].name,
+		       kinds[i].sum);
+}
+
+/* up to more frames than a plan has room for */
+static void frames_random(void)
+{
+	ENTER();
+	COUNT_PATH(other, 0);
+	pile.nkinds = NKINDS;
+	for (int i = 0; i < 20000; i++)
+		pile_and_jump((unsigned)some(i % 10 ? 8 : 50), false);
+	say_kinds();
+}
+
+static int jump_at; /* the step, or -1: all */
+
+static void jump_too(void)
+{
+	jmp_buf *env_before = pile.env;
+
+	if (jump_at >= 0 && nsteps != jump_at)
+		return;
+	pile_and_jump((unsigned)some(4), false);
+	pile.env = env_before;
+	is_enough = jump_at >= 0;
+}
+
+/*
+ * A handler that jumps over the same places, at every instruction of jumps that
+ * are new to the runtime; then at one instruction each of jumps that are not,
+ * which otherwise go the short way.
+ */
+static void jump_steps(void)
+{
+	ENTER();
+	COUNT_PATH(other, 0);
+	pile.nkinds = 1;
+	pile_and_jump(3, false);
+	pile.nkinds = NKINDS;
+	set_step(jump_too);
+	jump_at = -1;
+	for (unsigned i = 0; i < 3; i++)
+		pile_and_jump(1 + i, true);
+	if (nsteps < 5000)
+		exit(1);
+	pile.nkinds = 3;
+	for (int i = 0; i < 1000; i++) {
+		nsteps = is_enough = 0;
+		jump_at = i % 250;
+		pile_and_jump(3, true);
+	}
+	say_kinds();
+}
+
 static void frames_thread(void)
 {
 	pthread_t t;
@@ -667,36 +821,54 @@ static void library(void)
 void __cairn_core_dying(uintptr_t pc, _Bool between, const void *exception,
                         _Bool lands, uint64_t reg);
 
+uint32_t __cairn_core_register(uintptr_t pc);
+
 static volatile uint64_t ndead, sum_dead;
+static uintptr_t site;
+
+static void note_site(void)
+{
+	site = (uintptr_t)__builtin_return_address(0);
+}
+
+/* As a personality routine says it. */
+static inline __attribute__((always_inline)) void tell(uint64_t reg)
+{
+	if (__cairn_core_register(site) == (3 | 16))
+		__cairn_core_dying(site, 0, NULL, 0, reg);
+}
 
 static void die(uint64_t reg)
 {
 	ndead++;
 	sum_dead += reg - 1;
-	__cairn_core_dying((uintptr_t)&frames_exec + 1, 0, NULL, 0, reg);
+	tell(reg);
 }
 
 static void die_too(void)
 {
-	die(2 + nth % 40);
+	/* every second time not everywhere, which would keep the runtime from
+	 * remembering anything */
+	if (nth % 2 == 0 || nsteps % 31 == 0)
+		die(1 + nth % 40 + (uint64_t)nsteps / 2 % 2);
 }
 
 static void frames_steps(void)
 {
 	ENTER();
 	COUNT_PATH(other, 0);
+	in_rbx(0, note_site);
 	die(1);
 	set_step(die_too);
-	for (nth = 0; nth < 40; nth++) {
+	for (nth = 0; nth < 200; nth++) {
 		ndead++;
-		sum_dead += nth;
+		sum_dead += nth % 40;
 		step_begin();
-		__cairn_core_dying((uintptr_t)&frames_exec + 1, 0, NULL, 0,
-		                   nth + 1);
+		tell(1 + nth % 40);
 		step_end();
 	}
-	printf("frame OUT frames_exec %" PRIu64 "\n", (uint64_t)ndead);
-	printf("register OUT frames_exec %" PRIu64 "\n", (uint64_t)sum_dead);
+	printf("frame OUT in_rbx %" PRIu64 "\n", (uint64_t)ndead);
+	printf("register OUT in_rbx %" PRIu64 "\n", (uint64_t)sum_dead);
 }
 
 static const struct {
@@ -715,6 +887,8 @@ static const struct {
         {"frames_abort", frames_abort},
         {"frames_jump", frames_jump},
         {"frames_near", frames_near},
+        {"frames_random", frames_random},
+        {"jump_steps", jump_steps},
         {"frames_thread", frames_thread},
         {"frames_fork", frames_fork},
         {"frames_many", frames_many},

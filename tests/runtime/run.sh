@@ -22,6 +22,8 @@ build() {
 	$cc $flags -fPIC -DSHARED_MARKS -c "$here/prog.c" -o prog_pic.o &&
 	$cc $flags -fPIC -c "$here/lib.c" -o lib.o &&
 	$cc $flags "$here/foreign.c" -o foreign &&
+	$cc $flags -fPIE -c "$here/big.c" -o big.o &&
+	$cc big.o -o big $dynamic "$library" &&
 	$cc $flags -fPIE -c "$here/paths.c" -o paths.o &&
 	$cc $flags -fPIC -DSHARED_MARKS -c "$here/paths.c" -o paths_pic.o &&
 	$cc paths.o -o paths_pie $dynamic "$library" &&
@@ -174,7 +176,7 @@ rm -f ./*.cairn
 table_facts() {
 	for f in o.cairn $(ls o.*.cairn 2>/dev/null | grep -E "^o\.(.*5|.)\.cairn"); do
 		python3 "$here/dump.py" "$f"
-	done | grep -E '^BAD|^unsealed|^paths table|^[a-z]* OUT frames_exec' |
+	done | grep -E '^BAD|^unsealed|^paths table|^[a-z]* OUT (in|at)_' |
 		sed -E 's/^(paths table [0-9]*) [0-9]*/\1 */' | sort
 }
 counts() { # program, mode, expected status
@@ -227,6 +229,8 @@ for p in paths_pie paths_pic paths_lld paths_static; do
 	counts $p fork_steps 0
 	counts $p registers 0
 	counts $p frames_steps 0
+	counts $p frames_random 0
+	counts $p jump_steps 0
 	frames $p frames_exit 3 "$ended$(each OUT 1 1000)"
 	frames $p frames_abort 134 "$(died 6)$(each OUT 1 1000)"
 	frames $p frames_thread 0 "$ended$(each OUT 1 1000)"
@@ -238,6 +242,29 @@ ${forked}IN in_rbx 999;= IN in_rbx 1498500;"
 	frames $p frames_jump 0 "${ended}IN frames_jump 1000;$(each OUT 1000 495000 |
 		sed 's/OUT in_r15/OUT frames_jump 1000;&/')"
 	frames $p frames_near 0 "${ended}IN frames_near 1000;OUT at_rsp 1000;OUT frames_near 1000;= OUT at_rsp 500500;"
+done
+
+# Counters in few of many pages: each is counted, and checksums are right, on
+# disk and in memory.
+shm=$(mktemp -d -p /dev/shm)
+trap 'rm -rf "$work" "$shm"' EXIT
+for dir in . "$shm"; do
+	for pages in "" 0 255 "5 6 7 200" "1 3 5 again 3 4 100 255" all; do
+		CAIRN_OUT=$dir/o.cairn ./big $pages
+		status=$?
+		got=$(python3 "$here/dump.py" "$dir/o.cairn" |
+			awk '/^BAD|^unsealed|^state/ { print } $1 == "count" { n += $NF }
+				END { print n }' | tr '\n' ';')
+		n=$(echo "$pages" | sed 's/again//' | wc -w)
+		[ "$pages" = all ] && n=256
+		if [ $status = 0 ] && [ "$got" = "state $ended$n;" ]; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+			echo "FAILED big $pages in $dir: status $status, $got"
+		fi
+		rm -f "$dir"/*.cairn
+	done
 done
 
 mine='lib_frame'

@@ -106,6 +106,9 @@ const functions = index.functions.map((a, i) => ({
 	brief: shortName(a[0]),
 }));
 const hasPaths = functions.some((f) => f.npaths !== null);
+/* What the page lists: "residual", "tests", or null if it is a report. */
+const kind = index.kind;
+const UNTESTED = "\u25c6";
 
 /* Names in addresses: the linkage name, and ~N for the N-th of a name. */
 const byName = new Map();
@@ -136,8 +139,11 @@ function sourceOf(i) {
 		if (lines)
 			for (const line of lines)
 				widest = Math.max(widest, line.length);
+		const scores = new Map(), pairs = data.scores || [];
+		for (let k = 0; k < pairs.length; k += 2)
+			scores.set(pairs[k], pairs[k + 1]);
 		sourceCache.set(i, {i, counts, doubtful, max, lines, numbers,
-			widest, note: data.note});
+			widest, scores, note: data.note});
 	}
 	return sourceCache.get(i);
 }
@@ -164,6 +170,11 @@ function readDetail(f) {
 	});
 	d.edges = data.edges.map((e, i) => ({i, s: e[0], t: e[1],
 		kind: index.kinds[e[2]], count: e[3], ends: !!e[4]}));
+	/* src/cli/html_residual.c: what no test ran */
+	for (const b of data.untested_blocks || [])
+		d.blocks[b].untested = true;
+	for (const e of data.untested_edges || [])
+		d.edges[e].untested = true;
 	for (const e of d.edges) {
 		if (e.s)
 			d.blocks[e.s].outs.push(e);
@@ -226,7 +237,7 @@ const lastLine = (d, b) => b ? d.blocks[b].segments.flat().pop() : undefined;
 /* --- the selection -------------------------------------------------------- */
 
 const state = {f: null, d: null, source: null, path: null, block: 0,
-	line: null, sort: "executions", query: ""};
+	line: null, sort: kind ? "rank" : "executions", query: "", tab: ""};
 
 /* Paths that the table shows. */
 function shownPaths() {
@@ -276,6 +287,8 @@ function selectBlock(b) {
 	const at = state.block ? firstLine(state.d, b) : undefined;
 	if (at)
 		state.source = at.source;
+	if (state.block)
+		showTab("function");
 	drawSource(false);
 	showLine(at);
 	markGraph(false);
@@ -287,6 +300,8 @@ function selectLine(source, line) {
 	const key = source + ":" + line;
 	state.line = state.line === key ? null : key;
 	state.block = 0;
+	if (state.line)
+		showTab("function");
 	dropPath();
 	drawSource(false);
 	if (state.d.blocks.length - 1 > GRAPH_LIMIT && state.line)
@@ -309,7 +324,7 @@ function clearSelection() {
 	selectPath(null);
 }
 
-/* --- addresses: #f=NAME&path=NUMBER&block=B&line=L&theme=dark ------------- */
+/* --- addresses: #f=NAME&path=NUMBER&block=B&line=L&tab=ID&theme=dark ------ */
 
 function writeAddress() {
 	if (!state.f)
@@ -324,6 +339,8 @@ function writeAddress() {
 		parts.push("line=" + encodeURIComponent(
 			index.sources[source]) + ":" + line);
 	}
+	if (kind)
+		parts.push("tab=" + state.tab);
 	try {
 		history.replaceState(null, "", "#" + parts.join("&"));
 	} catch (e) {
@@ -353,6 +370,12 @@ function readAddress() {
 	}));
 	if (get.has("theme"))
 		setTheme(get.get("theme"));
+	const first = rowsOf(lists[0])[0];
+	if (!get.has("f") && first) {
+		showTab(get.get("tab"));
+		selectRow(first);
+		return;
+	}
 	const f = get.has("f") && findFunction(get.get("f")) ||
 		sorted()[0] || null;
 	if (!f)
@@ -372,6 +395,7 @@ function readAddress() {
 		String(p.rank) === get.get("top")));
 	if (path)
 		selectPath(path);
+	showTab(get.get("tab"));
 }
 
 /* --- lists that draw what is in sight ------------------------------------- */
@@ -459,6 +483,8 @@ function sorted() {
 	const list = functions.filter((f) => words.every((w) =>
 		f.lower.includes(w) || f.source !== null &&
 		index.sources[f.source].toLowerCase().includes(w)));
+	if (state.sort === "rank")
+		return list;
 	if (state.sort === "name")
 		list.sort((a, b) => a.name < b.name ? -1 : a.name > b.name);
 	else
@@ -511,9 +537,27 @@ function drawLine(line) {
 	make("span", {class: "count", h: heat(n, s.max)}, has ? size(n) < 1e12 ?
 		count(n, s.doubtful.has(line)) :
 		brief(n, s.doubtful.has(line)) : ""),
+	kind ? lineMark(s, d, line) : null,
 	make("span", {class: "no"}, String(line)),
 	make("span", {class: "text"}, s.lines ?
 		s.lines[line - 1].replace(/\r$/, "") : ""));
+}
+
+/* Beside a line: that no test ran it, or how much it goes with failure. */
+function lineMark(s, d, line) {
+	if (kind === "tests") {
+		const score = s.scores.get(line);
+		return make("span", {class: "mark", h: (score || 0) ** 2,
+			title: score === undefined ? null : "score " +
+				score.toFixed(4)},
+		score === undefined ? "" : score.toFixed(3));
+	}
+	const blocks = [...d.byLine.get(s.i + ":" + line) || []];
+	const untested = blocks.length &&
+		blocks.every((b) => d.blocks[b].untested);
+	return make("span", {class: "mark", title: untested ?
+		"no test ran this line in this function" : null},
+	untested ? UNTESTED : "");
 }
 
 /* A line of another function selects that function. */
@@ -695,11 +739,12 @@ function graphNodes(d, ids) {
 		nodes.push(term("entry"));
 	for (const id of ids) {
 		const b = d.blocks[id];
-		const node = {block: b, label: blockLabel(d, b),
+		const node = {block: b, label: blockLabel(d, b), sign:
+			(b.untested ? UNTESTED + " " : "") + "#" + id + " ",
 			cnt: brief(b.count, doubtful),
 			text: full ? blockText(d, b) : []};
 		const chars = Math.max(node.label.length + node.cnt.length +
-			String(id).length + 4, ...node.text.map((t) =>
+			node.sign.length + 2, ...node.text.map((t) =>
 			t.length));
 		node.w = Math.max(64, chars * 6.7 + 14);
 		node.h = 22 + node.text.length * 14 + (node.text.length ? 3 : 0);
@@ -739,15 +784,18 @@ function drawNode(node) {
 	g.style.setProperty("--h", heat(b.count, state.d.max));
 	if (b.count !== null && !size(b.count))
 		g.classList.add("zero");
+	if (b.untested)
+		g.classList.add("untested");
 	const inlined = [...new Set(b.segments.flat().map((at) => at.inlined)
 		.filter((name) => name !== null))];
 	g.append(make("title", {}, `block ${b.id}: ` +
 		count(b.count, state.f.state === DOUBTFUL) +
 		` executions, ${b.size} instructions` +
 		(b.pad ? ", landing pad" : "") +
+		(b.untested ? "; no test ran it" : "") +
 		(inlined.length ? "\ninlined: " + inlined.join(", ") : "")),
-	make("text", {x: 7, y: 15}, make("tspan", {class: "id"},
-		"#" + b.id + " "), node.label),
+	make("text", {x: 7, y: 15}, make("tspan", {class: "id"}, node.sign),
+		node.label),
 	make("text", {class: "cnt", x: round(node.w - 7), y: 15,
 		"text-anchor": "end"}, node.cnt));
 	node.text.forEach((line, i) => g.append(make("text", {class: "src",
@@ -767,20 +815,23 @@ function drawEdge(link, nodes) {
 	const tip = nodes[link.t].y, x = round(link.x1);
 	const zero = e.count !== null && !size(e.count);
 	const choice = e.s && state.d.blocks[e.s].outs.length > 1;
-	const label = (choice ? WAY[e.kind] || "" : "") +
+	const label = (e.untested ? UNTESTED + " " : "") +
+		(choice ? WAY[e.kind] || "" : "") +
 		brief(e.count, state.f.state === DOUBTFUL);
 	link.el = make("g", {class: "edge" + (zero ? " zero" : "") +
-		(e.ends ? " ends" : "")},
+		(e.ends ? " ends" : "") + (e.untested ? " untested" : "")},
 	make("title", {}, `${e.s || "outside"} \u2192 ${e.t || "outside"}, ` +
 		`${e.kind}: ` + count(e.count, state.f.state === DOUBTFUL) +
-		(e.ends ? "; paths end here" : "")),
+		(e.ends ? "; paths end here" : "") +
+		(e.untested ? "; no test took it" : "")),
 	make("path", {class: "wire", d: link.d, "stroke-width": round(w)}),
 	make("path", {class: "tip", d: `M${x},${round(tip)}l-${3 + w / 2},` +
 		`-7h${6 + w}z`}));
 	/* on a ground of its own, above all wires */
 	const wide = label.length * 6.05 + 4;
 	const left = link.label.x - (link.label.side ? 0 : wide / 2);
-	link.tag = make("g", {class: "tag"}, make("rect", {x: round(left),
+	link.tag = make("g", {class: "tag" + (e.untested ? " untested" : "")},
+		make("rect", {x: round(left),
 		y: round(link.label.y - 6), width: round(wide), height: 12}),
 	make("text", {x: round(left + 2), y: round(link.label.y + 4)}, label));
 	return link.el;
@@ -866,10 +917,11 @@ function showMarked() {
 	view.k = Math.max(k, 0.7);
 	view.x = w / 2 - (box.x + box.r) / 2 * view.k;
 	view.y = h / 2 - (box.y + box.b) / 2 * view.k;
-	if (k < 0.7) {               /* too large: where it begins */
-		const first = marked.find((node) => node.block &&
-			state.path && node.block.id === state.path.first) ||
-			marked[0];
+	if (k < 0.7) {               /* too large: the line, or its begin */
+		const first = state.line && marked.find((node) =>
+			node.el.matches(".pick")) ||
+			marked.find((node) => node.block && state.path &&
+			node.block.id === state.path.first) || marked[0];
 		view.x = w / 2 - first.x * view.k;
 		view.y = 50 - first.y * view.k;
 	}
@@ -1024,10 +1076,12 @@ function pathRow(d, p, total, doubtful) {
 function pathNote(d) {
 	const data = d.data, notes = [];
 	const listed = data.paths.length;
-	if (listed < data.selected)
+	if (kind)
+		notes.push(`${digits(d.paths.length)} of them are listed`);
+	else if (listed < data.selected)
 		notes.push(`the ${listed} hottest of ${digits(data.selected)}` +
 			" executed paths are on this page");
-	if (data.selected < data.executed)
+	if (!kind && data.selected < data.executed)
 		notes.push("only paths through " + index.line);
 	if (data.unfinished.length < data.nunfinished)
 		notes.push(`${data.unfinished.length} of ` +
@@ -1072,6 +1126,7 @@ function drawPaths() {
 		pathNote(d) : "";
 	drawChip();
 	drawDetail();
+	markRows();
 	if (!counted || !d.paths.length) {
 		table.replaceChildren(make("div", {class: "empty"}, counted ?
 			"no path of this function was executed" :
@@ -1138,6 +1193,146 @@ function stepPath(by) {
 		selectPath(rows[next]);
 }
 
+/* --- lists ---------------------------------------------------------------- */
+
+/* The tables of the page (src/cli/html_table.c) become tabs beside the paths of
+ * the function.  A row that names a path selects it. */
+const lists = [...document.querySelectorAll("#tables > section")];
+const rowsOf = (list) => list ? [...list.querySelectorAll("tr[data-f]")] : [];
+const listed = lists.flatMap(rowsOf);
+
+function rowTarget(row) {
+	const {f, p, s, l} = row.dataset;
+	return {f: functions[f], path: detailOf(functions[f]).paths[p],
+		line: l === undefined ? null : s + ":" + l};
+}
+
+function selectRow(row) {
+	const {f, path, line} = rowTarget(row);
+	if (f !== state.f) {
+		selectFunction(f);
+		scrollList(flist, flist.items.indexOf(f));
+	}
+	state.block = 0;
+	state.line = line;
+	if (line)
+		state.source = Number(row.dataset.s);
+	selectPath(path);
+	if (line)
+		showLine({source: state.source, line: Number(row.dataset.l)});
+	row.scrollIntoView({block: "nearest"});
+}
+
+function isSelected(row) {
+	if (functions[row.dataset.f] !== state.f || !state.path)
+		return false;
+	const {path, line} = rowTarget(row);
+	return path === state.path && (line === null || line === state.line);
+}
+
+function markRows() {
+	for (const row of listed) {
+		const on = isSelected(row);
+		row.classList.toggle("sel", on);
+		row.setAttribute("aria-selected", on);
+	}
+}
+
+/* The list that is shown; undefined: the paths of the function. */
+const shownList = () => lists.find((list) => list.id === state.tab);
+
+function showTab(id) {
+	const shown = lists.find((list) => list.id === id);
+	if (!kind || id !== "function" && !shown)
+		return;
+	state.tab = id;
+	for (const list of lists)
+		list.hidden = list !== shown;
+	byId("ptable").hidden = byId("pbar").hidden = !!shown;
+	const whole = !!shown && !rowsOf(shown).length;
+	byId("pbody").classList.toggle("whole", whole);
+	byId("detail").hidden = whole;
+	for (const tab of byId("tabs").children) {
+		const on = tab.dataset.tab === id;
+		tab.setAttribute("aria-selected", on);
+		tab.tabIndex = on ? 0 : -1;
+	}
+	writeAddress();
+}
+
+function stepTab(by) {
+	const tabs = [...byId("tabs").children];
+	const at = tabs.findIndex((tab) => tab.dataset.tab === state.tab) + by;
+	const next = tabs[(at + tabs.length) % tabs.length];
+	showTab(next.dataset.tab);
+	next.focus();
+}
+
+/* A row of the list that is shown, else a path of the function. */
+function stepShown(by) {
+	const list = shownList(), rows = rowsOf(list);
+	if (!list) {
+		stepPath(by);
+		return;
+	}
+	const at = rows.findIndex(isSelected);
+	const next = at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by;
+	if (rows[next])
+		selectRow(rows[next]);
+}
+
+function drawLegend() {
+	const sample = (cls, ...what) => make("svg", {width: 24, height: 12,
+		class: "sample", "aria-hidden": "true"},
+	make("g", {class: cls}, ...what));
+	const block = (cls) => sample("blk " + cls, make("rect", {x: 1.5,
+		y: 1.5, width: 21, height: 9, rx: 2}));
+	const edge = (cls) => sample("edge " + cls, make("path", {class: "wire",
+		d: "M0,6L24,6", "stroke-width": 2}));
+	const item = (...what) => make("span", {}, ...what);
+	const items = [item(edge("on"), "selected path"),
+		item(edge("ends"), "a path ends, the next begins")];
+	if (kind === "residual")
+		items.unshift(item(block("untested"), edge("untested"),
+			make("b", {}, UNTESTED), " no test ran it: block, " +
+			"edge, line"));
+	else
+		items.unshift(item(make("b", {}, "0.123"), " beside a line: " +
+			"how much it goes with failure, at most 1"));
+	items.push(item(block("zero"), kind === "residual" ?
+		"not executed in the field" : "not executed"));
+	byId("legend").replaceChildren(...items);
+	byId("legend").hidden = false;
+}
+
+function startLists() {
+	if (!kind)
+		return;
+	document.body.classList.add("lists", kind);
+	if (!functions.length)
+		document.body.classList.add("nofunctions");
+	const tab = (id, text) => byId("tabs").append(make("button", {role:
+		"tab", "data-tab": id, "aria-controls": id === "function" ?
+		"ptable" : id, onclick: () => showTab(id)}, text));
+	for (const list of lists) {
+		const n = rowsOf(list).length;
+		list.setAttribute("role", "tabpanel");
+		list.tabIndex = 0;
+		tab(list.id, list.querySelector("h2").textContent +
+			(n ? ` (${digits(n)})` : ""));
+		byId("pbody").insertBefore(list, byId("detail"));
+	}
+	byId("tables").remove();
+	if (functions.length)
+		tab("function", "paths of this function");
+	for (const row of listed)
+		row.addEventListener("click", () => isSelected(row) ?
+			clearSelection() : selectRow(row));
+	byId("tabs").hidden = false;
+	drawLegend();
+	showTab(lists[0].id);
+}
+
 /* --- the frame ------------------------------------------------------------ */
 
 function setTheme(name) {
@@ -1152,7 +1347,7 @@ function drawTop() {
 	byId("program").title = index.command || index.program || "";
 	const of = (a, b, what) => `${digits(a)} of ${digits(b)} ${what}` +
 		(size(b) ? ` (${(100 * size(a) / size(b)).toFixed(1)} %)` : "");
-	byId("totals").textContent = [
+	byId("totals").textContent = index.headline || [
 		several(index.runs, "run"),
 		of(t.functions_executed, t.functions, "functions"),
 		of(t.blocks_executed, t.blocks, "blocks"),
@@ -1172,7 +1367,7 @@ function drawTop() {
 			notes.push(`only --${key} ${index[key]}`);
 	byId("notes").replaceChildren(...notes.map((text) =>
 		make("div", {}, text)));
-	if (!hasPaths)
+	if (!hasPaths && !kind)
 		document.body.classList.add("nopaths");
 }
 
@@ -1200,7 +1395,7 @@ function listenToSplits() {
 }
 
 const KEYS = {
-	j: () => stepPath(1), k: () => stepPath(-1),
+	j: () => stepShown(1), k: () => stepShown(-1),
 	n: () => stepFunction(1), p: () => stepFunction(-1),
 	"+": () => zoomGraph(1.3), "=": () => zoomGraph(1.3),
 	"-": () => zoomGraph(1 / 1.3), 0: () => fitGraph(0),
@@ -1222,10 +1417,13 @@ function onKey(e) {
 		return;
 	}
 	const arrow = {ArrowDown: 1, ArrowUp: -1}[e.key];
-	if (arrow && e.target === flist.el)
+	const side = {ArrowRight: 1, ArrowLeft: -1}[e.key];
+	if (side && e.target.matches("[role=tab]"))
+		stepTab(side);
+	else if (arrow && e.target === flist.el)
 		stepFunction(arrow);
 	else if (arrow && e.target !== slist.el)
-		stepPath(arrow);
+		stepShown(arrow);
 	else if (!arrow && KEYS[e.key] && state.f)
 		KEYS[e.key]();
 	else
@@ -1289,6 +1487,7 @@ function start() {
 	listenToPrinter();
 	drawTop();
 	drawFunctions();
+	startLists();
 	if (functions.length)
 		readAddress();
 	else
