@@ -33,10 +33,12 @@
 __attribute__((noinline)) static void
 complete_rule(struct thread *t, const struct unwind_rule *place, uintptr_t pc)
 {
+	const uint32_t kept = unwind_nkept(t);
 	struct unwind_rule rule;
 
 	rt_copy_words(&rule, place, sizeof(rule));
-	if (rule.key != pc << 1 ||
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (unwind_nkept(t) != kept || rule.key != pc << 1 ||
 	    (rule.cfa_reg != UNWIND_RSP && rule.cfa_reg != UNWIND_RBP) ||
 	    (pc >= (uintptr_t)jump_commit_ready &&
 	     pc <= (uintptr_t)jump_commit_end))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns path profiles into the functions that proof_prefer reads.
 
-    prefer_instances.py [--cairn CAIRN] NAME=FILE... > tests/proof/prefer.txt
+    prefer_instances.py [--cairn CAIRN] NAME=FILE... > FUNCTIONS
 
 The interesting paths are all executed ones.  A function counts if it has at
 most 200 of them.  What is written is the acyclic graph of the edges that they
