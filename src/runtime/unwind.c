@@ -32,6 +32,7 @@
 
 #define MAX_SWITCHES 64
 #define RED_ZONE 128u
+#define CALL 0xe8 /* opcode */
 
 /* By unwind_saved_index. */
 static const uint8_t saved_reg[UNWIND_NSAVED] = {3, 6, 12, 13, 14, 15};
@@ -200,6 +201,27 @@ void unwind_from_call(struct unwind *u, const uint64_t *saved, uintptr_t sp,
 
 /* --- signal frames -------------------------------------------------------- */
 
+/*
+ * Is the code at pc in the middle of a call that steps over the red zone
+ * (slow.S), before the call or behind it?  The unwind tables know nothing of
+ * the step.
+ */
+static bool is_stepping(uintptr_t pc)
+{
+	static const unsigned char down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
+	static const unsigned char up[] = {0x48, 0x8d, 0xa4, 0x24,
+	                                   0x80, 0x00, 0x00, 0x00};
+	const unsigned char *code = (const unsigned char *)pc;
+	uint32_t module = rt_module_of(pc);
+	const struct module *m = &process.modules[module];
+
+	if (!module || pc - m->text < sizeof(down) ||
+	    m->text_end - pc < sizeof(up))
+		return false;
+	return (code[0] == CALL && rt_same(code - 5, down, sizeof(down))) ||
+	       (code[-5] == CALL && rt_same(code, up, sizeof(up)));
+}
+
 void unwind_from_signal(struct unwind *u, const void *context)
 {
 	/* gregset_t by DWARF number */
@@ -214,6 +236,8 @@ void unwind_from_signal(struct unwind *u, const void *context)
 		u->reg[i] = (uint64_t)uc->uc_mcontext.gregs[order[i]];
 	u->pc = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 	u->is_async = true;
+	if (is_stepping(u->pc))
+		u->reg[UNWIND_RSP] += RED_ZONE;
 }
 
 /* Is the code at pc "mov $15, %rax; syscall"?  Requires: pc is in code. */

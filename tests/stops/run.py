@@ -40,13 +40,15 @@ PROGRAMS = {
     "control": ("control.c", []),
     "interpreter": ("interpreter.c", []),
     "jumps": ("jumps.c", []),
+    "steps": ("../stops/steps.c", []),
 }
 BUILDS = [("-O0", "edges,all"), ("-O1", "edges,all"), ("-O2", "edges,all"),
           ("-Os", "edges,all"), ("-O0", "paths"), ("-O2", "paths"),
           ("-O2", "edges,all,nogs"), ("-O2", "edges")]
 CHECKED = {("stopped", *b) for b in BUILDS} | {
     (p, "-O2", "edges,all") for p in PROGRAMS} | {
-    ("interpreter", "-O0", "edges,all"), ("control", "-Os", "edges,all")}
+    ("interpreter", "-O0", "edges,all"), ("control", "-Os", "edges,all"),
+    ("steps", "-O2", "paths"), ("steps", "-O1", "paths")}
 
 
 class Broken(Exception):
@@ -63,7 +65,8 @@ def call(words, **more):
 
 
 def instructions(exe, counted):
-    """Addresses of code in functions that count: of marks, and of the rest."""
+    """Addresses in functions that count: of marks and calls of the runtime, and
+    of the rest."""
     inside, marks, others = False, [], []
     for line in call(["objdump", "-d", "--no-show-raw-insn", exe]).split("\n"):
         head = re.match(r"[0-9a-f]+ <(.*)>:$", line)
@@ -71,7 +74,8 @@ def instructions(exe, counted):
         if head:
             inside = head.group(1) in counted
         elif inside and code:
-            is_mark = re.match(r"(incq|addq +\$0x1,)", code.group(2))
+            is_mark = re.match(r"(incq|addq +\$0x1,|lea +-?0x80\(%rsp\),%rsp|"
+                               r"call .*<__cairn)", code.group(2))
             (marks if is_mark else others).append(code.group(1))
     return marks, others
 
