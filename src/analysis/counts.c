@@ -411,7 +411,10 @@ static void add_totals(struct counts_totals *t, const struct job *j)
 	t->executed += f->executions > 0;
 	t->inconsistent += counts_is_inconsistent(f->doubt);
 	t->executions += f->executions;
-	for (uint32_t b = 1; f->covered && b < j->f->nblocks; b++) {
+	t->partial += f->doubt == COUNTS_PATH_PARTIAL;
+	if (!f->covered || f->doubt == COUNTS_PATH_PARTIAL)
+		return;
+	for (uint32_t b = 1; b < j->f->nblocks; b++) {
 		t->blocks++;
 		t->blocks_executed += j->block_known[b] && j->block[b];
 	}

@@ -54,7 +54,8 @@ struct counts_module {
 
 struct counts_totals {
 	uint64_t functions, executed, uncovered, inconsistent;
-	uint64_t blocks, blocks_executed, executions;
+	uint64_t partial; /* count some of their paths: no blocks known */
+	uint64_t blocks, blocks_executed, executions; /* but of those */
 };
 
 struct counts {

@@ -232,7 +232,8 @@ static void collect_module(struct collector *c, const struct counts *counts,
 			for (uint32_t s = 0; s < b[k].nsegments; s++)
 				collect_segment(c, b[k].first_segment + s);
 		flush_visits(c);
-		collect_branches(c);
+		if (c->cm->functions[i].doubt != COUNTS_PATH_PARTIAL)
+			collect_branches(c);
 	}
 	free(c->files);
 }
@@ -362,4 +363,15 @@ const struct line_count *lines_find(const struct lines *l, const char *file,
 	if (key.file == STRTAB_NONE || !l->n)
 		return NULL;
 	return bsearch(&key, l->items, l->n, sizeof(*l->items), by_line);
+}
+
+void lines_total(const struct lines *l, uint64_t *executed, uint64_t *known)
+{
+	*executed = *known = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct line_count *c = &l->items[i];
+
+		*executed += c->count > 0;
+		*known += c->known || c->count || c->doubtful;
+	}
 }

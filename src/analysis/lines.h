@@ -43,6 +43,9 @@ struct lines {
 struct lines *lines_new(const struct counts *c);
 void lines_free(struct lines *l);
 
+/* How many lines ran, of how many: but for those of functions that count some
+ * of their paths only. */
+void lines_total(const struct lines *l, uint64_t *executed, uint64_t *known);
 /* The count of a line, NULL if it has no code. */
 const struct line_count *lines_find(const struct lines *l, const char *file,
                                     uint32_t line);

@@ -242,7 +242,7 @@ static void put_row(const struct html *h, struct json *j, size_t at)
 	json_u64(j, row->f->line);
 	html_number(j, row->r->entries, row->r->entries_known);
 	html_number(j, row->r->executions,
-	            row->r->covered && row->r->doubt != COUNTS_PATH_PARTIAL);
+	            row->r->covered && report_knows(row));
 	json_u64(j, row->f->nblocks ? row->f->nblocks - 1 : 0);
 	json_count(j, npaths, has_paths);
 	json_u64(j, state_of(row));
@@ -275,20 +275,19 @@ static void put_totals(const struct html *h, struct json *j)
 {
 	const struct counts_totals *t = &h->report->counts->totals;
 	const struct lines *l = h->report->lines;
-	uint64_t executed = 0;
+	uint64_t executed, known;
 
-	for (size_t i = 0; i < l->n; i++)
-		executed += l->items[i].count > 0;
+	lines_total(l, &executed, &known);
 	json_key(j, "totals");
 	json_begin(j, '{');
-	put_number(j, "functions", t->functions - t->uncovered);
+	put_number(j, "functions", t->functions - t->uncovered - t->partial);
 	put_number(j, "functions_executed", t->executed);
 	put_number(j, "uncovered", t->uncovered);
 	put_number(j, "inconsistent", t->inconsistent);
 	put_number(j, "blocks", t->blocks);
 	put_number(j, "blocks_executed", t->blocks_executed);
 	put_number(j, "executions", t->executions);
-	put_number(j, "lines", l->n);
+	put_number(j, "lines", known);
 	put_number(j, "lines_executed", executed);
 	if (h->hot)
 		put_number(j, "path_executions", h->hot->executions);

@@ -69,6 +69,11 @@ bool report_is_system_file(const char *path)
 	return found;
 }
 
+bool report_knows(const struct report_row *row)
+{
+	return row->r->doubt != COUNTS_PATH_PARTIAL;
+}
+
 static bool wants(const struct report *r, const struct report_row *row)
 {
 	const char *pattern = r->options.function;

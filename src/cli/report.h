@@ -66,6 +66,8 @@ const char *report_path(const struct report *r, const char *path);
 bool report_wants_file(const struct report *r, const char *path);
 /* True if it came with the system or the compiler. */
 bool report_is_system_file(const char *path);
+/* Are its blocks counted?  Not if it counts some of its paths only. */
+bool report_knows(const struct report_row *row);
 /* The sentence that qualifies all counts, NULL if they are exact. */
 const char *report_note(const struct report *r);
 

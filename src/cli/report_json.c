@@ -122,20 +122,20 @@ static void put_modules(const struct report *r, struct json *j)
 static void put_totals(const struct report *r, struct json *j)
 {
 	const struct counts_totals *t = &r->counts->totals;
-	uint64_t executed = 0;
+	uint64_t executed, known;
 
-	for (size_t i = 0; i < r->lines->n; i++)
-		executed += r->lines->items[i].count > 0;
+	lines_total(r->lines, &executed, &known);
 	json_key(j, "totals");
 	json_begin(j, '{');
 	put_u64(j, "functions", t->functions);
 	put_u64(j, "functions_executed", t->executed);
 	put_u64(j, "functions_uncovered", t->uncovered);
 	put_u64(j, "functions_inconsistent", t->inconsistent);
+	put_u64(j, "functions_partial", t->partial);
 	put_u64(j, "blocks", t->blocks);
 	put_u64(j, "blocks_executed", t->blocks_executed);
 	put_u64(j, "executions", t->executions);
-	put_u64(j, "lines", r->lines->n);
+	put_u64(j, "lines", known);
 	put_u64(j, "lines_executed", executed);
 	json_end(j, '}');
 }
@@ -269,8 +269,8 @@ static void put_function(const struct report *r, struct json *j,
 	put_string(j, "mode", mode_of(row->f));
 	put_bool(j, "local", row->f->flags & CAIRN_FN_LOCAL);
 	put_count(j, "entries", row->r->entries, row->r->entries_known);
-	put_u64(j, "executions", row->r->executions);
-	put_u64(j, "instructions", row->r->instructions);
+	put_count(j, "executions", row->r->executions, report_knows(row));
+	put_count(j, "instructions", row->r->instructions, report_knows(row));
 	put_bool(j, "exact", row->r->doubt == COUNTS_EXACT);
 	put_bool(j, "consistent", !counts_is_inconsistent(row->r->doubt));
 	put_string(j, "reason", counts_reason(row->r->doubt));

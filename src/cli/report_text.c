@@ -74,14 +74,20 @@ static void print_files(const struct report *r, FILE *out)
 static void print_totals(const struct report *r, FILE *out)
 {
 	const struct counts_totals *t = &r->counts->totals;
-	uint64_t executed = 0;
+	uint64_t executed, known;
 
-	for (size_t i = 0; i < r->lines->n; i++)
-		executed += r->lines->items[i].count > 0;
+	lines_total(r->lines, &executed, &known);
 	fprintf(out,
 	        "functions %" PRIu64 " of %" PRIu64 " executed, %" PRIu64
 	        " not covered\n",
-	        t->executed, t->functions - t->uncovered, t->uncovered);
+	        t->executed, t->functions - t->uncovered - t->partial,
+	        t->uncovered);
+	if (t->partial)
+		fprintf(out,
+		        "partly    %" PRIu64
+		        " functions count some of their paths only; "
+		        "cairn paths and cairn residual show these\n",
+		        t->partial);
 	fprintf(out,
 	        "blocks    %" PRIu64 " of %" PRIu64
 	        " executed (%.1f %%), %" PRIu64 " executions in all\n",
@@ -89,8 +95,9 @@ static void print_totals(const struct report *r, FILE *out)
 	        percent(t->blocks_executed, t->blocks), t->executions);
 	if (r->lines->n)
 		fprintf(out,
-		        "lines     %" PRIu64 " of %zu executed (%.1f %%)\n",
-		        executed, r->lines->n, percent(executed, r->lines->n));
+		        "lines     %" PRIu64 " of %" PRIu64
+		        " executed (%.1f %%)\n",
+		        executed, known, percent(executed, known));
 	else if (t->functions > t->uncovered)
 		fprintf(out, "lines     none known; build with -g to see "
 		             "them\n");
@@ -136,10 +143,14 @@ static void print_row(const struct report *r, const struct report_row *row,
 	const char *file = map_string(row->map, row->f->file);
 
 	print_count(out, 14, row->r->entries, row->r->entries_known, doubtful);
-	print_count(out, 18, row->r->executions, true, doubtful);
-	fprintf(out, " %6.2f  %s",
-	        percent(row->r->executions, r->counts->totals.executions),
-	        row->name);
+	print_count(out, 18, row->r->executions, report_knows(row), doubtful);
+	if (report_knows(row))
+		fprintf(out, " %6.2f  %s",
+		        percent(row->r->executions,
+		                r->counts->totals.executions),
+		        row->name);
+	else
+		fprintf(out, " %6s  %s", "?", row->name);
 	if (*file)
 		fprintf(out, "  %s", report_path(r, file));
 	if (*file && row->f->line)

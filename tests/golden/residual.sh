@@ -85,6 +85,11 @@ for f in u w; do
 	sed -i '/"order"/d' $f.json
 done
 cmp u.json w.json && echo same
+echo "== nobody knows what else it did"
+cairn report --stable w1.cairn
+cairn report --stable --json w1.cairn |
+	sed -n '/"totals"/,/}/p; /"executions"/p'
+cairn report --stable --lcov w1.cairn
 echo "== their order, in one run and in none"
 try w3.cairn 0 3 3 0
 cairn pack -o p3.cairn w3.cairn
