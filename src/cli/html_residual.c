@@ -66,15 +66,6 @@ static void put_function(const struct html *h, struct json *j, size_t row)
 
 /* --- tables ------------------------------------------------------------- */
 
-/* Does any file say in which order untested paths first came? */
-static bool has_order(const struct residue *r)
-{
-	for (size_t i = 0; i < r->nfiles; i++)
-		if (r->rows[i].has_order)
-			return true;
-	return false;
-}
-
 static void put_first(FILE *out, const struct residual_path *p)
 {
 	const struct residual_first *first = residual_first(p);
@@ -101,7 +92,7 @@ static void put_row(const struct page *page, FILE *out, size_t i)
 	                              : "no untested edge");
 	html_cell_function(out, &page->r->field, p->function);
 	html_cell_lines(out, &page->r->field.view, &page->pick.paths[i]);
-	if (has_order(page->r))
+	if (residue_has_order(page->r))
 		put_first(out, p);
 	html_row_end(out);
 }
@@ -128,7 +119,7 @@ static void put_list(const struct page *page, FILE *out)
 	         "occurrence: in the file where it came earliest",
 	         true},
 	};
-	size_t n = NCOLUMNS(columns) - !has_order(page->r);
+	size_t n = NCOLUMNS(columns) - !residue_has_order(page->r);
 
 	html_section(out, "untested", "untested paths");
 	fputs("<p>Paths that ran in the field and in no test: by users, count, "
@@ -209,7 +200,7 @@ static void put_files(const struct residue *r, FILE *out)
 	         "order of the run",
 	         true},
 	};
-	bool is_ordered = has_order(r);
+	bool is_ordered = residue_has_order(r);
 
 	html_table(out, "Files of the field (table 3.3)", columns,
 	           NCOLUMNS(columns) - !is_ordered);
@@ -231,18 +222,6 @@ static void put_files(const struct residue *r, FILE *out)
 		html_row_end(out);
 	}
 	html_table_end(out);
-}
-
-static const char *fate_text(enum catalog_fate fate, bool is_field)
-{
-	switch (fate) {
-	case CATALOG_CHANGED:
-		return "changed";
-	case CATALOG_RENUMBERED:
-		return "cut elsewhere";
-	default:
-		return is_field ? "new in the field" : "gone in the field";
-	}
 }
 
 /* Functions of one side that ran and are not the same on the other. */
@@ -280,7 +259,7 @@ static void put_unmatched(const struct residue *r, FILE *out, bool is_field)
 		html_cell_function(out, s, i);
 		html_cell_number(out, f->pc.n);
 		html_cell_number(out, f->executions);
-		html_cell(out, fate_text(fate, is_field));
+		html_cell(out, residue_fate(fate, is_field));
 		html_row_end(out);
 	}
 	if (n)
@@ -345,10 +324,7 @@ void html_residue(const struct residue *r, FILE *out)
 
 	html_pick_init(&page.pick, &r->field);
 	for (size_t i = 0; i < r->residual.n && i < r->top; i++) {
-		const struct residual_path *p = &r->residual.paths[i];
-		struct hot_path path =
-		        side_path(p->function, p->number,
-		                  p->is_prefix ? &p->prefix : NULL, p->count);
+		struct hot_path path = residue_path(&r->residual.paths[i]);
 
 		html_pick_add(&page.pick, &path);
 	}

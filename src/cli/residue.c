@@ -17,7 +17,7 @@
 /* Paths that are shown in detail unless the user wants all. */
 #define SHOWN_PATHS 10
 
-static struct hot_path as_hot(const struct residual_path *p)
+struct hot_path residue_path(const struct residual_path *p)
 {
 	return (struct hot_path){
 	        .function = p->function,
@@ -30,7 +30,7 @@ static struct hot_path as_hot(const struct residual_path *p)
 	};
 }
 
-static const char *fate_text(enum catalog_fate fate, bool is_field)
+const char *residue_fate(enum catalog_fate fate, bool is_field)
 {
 	switch (fate) {
 	case CATALOG_CHANGED:
@@ -124,7 +124,7 @@ static void print_unordered(const struct residue *r, FILE *out)
 	}
 }
 
-static bool has_order(const struct residue *r)
+bool residue_has_order(const struct residue *r)
 {
 	for (size_t i = 0; i < r->nfiles; i++)
 		if (r->rows[i].has_order)
@@ -156,7 +156,7 @@ static void print_unmatched(const struct residue *r, FILE *out, bool is_field)
 			        "executions");
 		fprintf(out, "%10zu %14" PRIu64 "  ", f->pc.n, f->executions);
 		side_text_function(s, out, i);
-		fprintf(out, "  %s\n", fate_text(fate, is_field));
+		fprintf(out, "  %s\n", residue_fate(fate, is_field));
 	}
 }
 
@@ -164,7 +164,7 @@ static void print_path(const struct residue *r, FILE *out, size_t i)
 {
 	const struct residual_path *p = &r->residual.paths[i];
 	const struct residual_first *first = residual_first(p);
-	struct hot_path h = as_hot(p);
+	struct hot_path h = residue_path(p);
 
 	fprintf(out,
 	        "%6" PRIu32 " %14" PRIu64 " %5" PRIu32 " %5" PRIu32
@@ -172,7 +172,7 @@ static void print_path(const struct residue *r, FILE *out, size_t i)
 	        p->nusers, p->count, p->nedges, p->npairs, p->nblocks);
 	if (first)
 		fprintf(out, " %6" PRIu64, first->number);
-	else if (has_order(r))
+	else if (residue_has_order(r))
 		fprintf(out, " %6s", "-");
 	fprintf(out, " %c%c %s  ", p->nedges ? ' ' : '*',
 	        p->is_prefix ? '!' : ' ',
@@ -185,7 +185,7 @@ static void print_details(const struct residue *r, FILE *out, size_t i)
 {
 	const struct residual_path *p = &r->residual.paths[i];
 	const struct residual_first *first = residual_first(p);
-	struct hot_path h = as_hot(p);
+	struct hot_path h = residue_path(p);
 
 	fprintf(out, "\n#%zu %s, ", i + 1,
 	        side_function(&r->field, p->function));
@@ -215,7 +215,7 @@ static void print_list(const struct residue *r, FILE *out)
 	        "%s\n%6s %14s %5s %5s %6s%s    function  lines\n",
 	        r->residual.totals.all.ndied ? "; !: a frame died on it" : "",
 	        "users", "count", "edges", "pairs", "blocks",
-	        has_order(r) ? "  first" : "");
+	        residue_has_order(r) ? "  first" : "");
 	for (size_t i = 0; i < shown; i++)
 		print_path(r, out, i);
 	if (shown < n)
@@ -353,7 +353,7 @@ static void put_unmatched(const struct residue *r, struct json *j,
 static void put_path(const struct residue *r, struct json *j,
                      const struct residual_path *p)
 {
-	struct hot_path h = as_hot(p);
+	struct hot_path h = residue_path(p);
 
 	hot_json_begin(&r->field.view, j, &h);
 	json_key(j, "function");

@@ -19,6 +19,13 @@ struct residue {
 	bool all_details; /* of every row, not just of the first few */
 };
 
+/* A path in the words of the field's build. */
+struct hot_path residue_path(const struct residual_path *p);
+/* Why a function of one side has no like on the other. */
+const char *residue_fate(enum catalog_fate fate, bool is_field);
+/* Does a file know in which order its paths were first taken? */
+bool residue_has_order(const struct residue *r);
+
 void residue_text(const struct residue *r, FILE *out);
 void residue_json(const struct residue *r, FILE *out);
 
