@@ -334,8 +334,8 @@ class Function:
         self.pending = []  # per site: what is unfinished, and its number
         for _ in self.sites:
             what = c.uv()
-            need(what <= 2, "unknown kind of site")
-            number = c.sv() if what == 2 else c.uv() if what else 0
+            need(what <= 3, "unknown kind of site")
+            number = c.sv() if what >= 2 else c.uv() if what else 0
             self.pending.append((what, number))
 
     def read_tables(self, record, at, nsites, nprobes):
@@ -846,9 +846,11 @@ def add_frame(f, at, register, ins, outs):
         what, number = f.pending[at.site]
         if what == 1:
             total = number
+        elif what == 3 and register is not None:
+            total = (register + number) % modulus_of(f)
         elif what == 2 and register is not None:
             total = sum_of(f, register) + number
-        elif what == 2:
+        elif what >= 2:
             total = f.numbering.only_prefix(at.block)
     elif at.edge is not None:
         what, total = 1, take_edge(f, at.edge, outs - ins)
@@ -868,6 +870,10 @@ def add_frame(f, at, register, ins, outs):
     both = f.prefixes.setdefault((total, at.block, at.segment), [0, 0])
     both[0] += ins
     both[1] += outs
+
+
+def modulus_of(f):
+    return 1 << max(f.possible - 1, 0).bit_length()
 
 
 def sum_of(f, register):

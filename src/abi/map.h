@@ -14,6 +14,8 @@
  * between those of two object files, which readers skip.
  */
 
+#include <stdint.h>
+
 #define CAIRN_MAP_SECTION ".cairn.map"
 #define CAIRN_COUNTERS_SECTION "cairn_cnts"
 #define CAIRN_REGISTERS_SECTION "cairn_regs"
@@ -117,7 +119,7 @@
  * turns counts the path that begins at its head and is turn i.
  * PREFERRED: as HASHED, but interesting paths have counters, their slots.
  * RESIDUAL: as HASHED, but only paths that no test had are counted; no loop has
- * counters, no site a register, and where all are tested there are no words.
+ * counters, and where all are tested there are no words.
  */
 enum cairn_paths {
 	CAIRN_PATHS_NONE = 0,
@@ -133,8 +135,22 @@ enum cairn_pending {
 	CAIRN_PENDING_NOTHING = 0, /* its path was counted before the call */
 	CAIRN_PENDING_KNOWN = 1,
 	CAIRN_PENDING_REGISTER = 2,
+	/* in the register, modulo a power of two: cairn_path_modulus */
+	CAIRN_PENDING_ADDRESS = 3,
 	CAIRN_NPENDING_KINDS
 };
+
+/* Where tables of a byte per path begin: at a multiple of this, which is at
+ * least as many.  Address and number of a byte are then the same modulo it. */
+static inline uint64_t cairn_path_modulus(uint64_t npaths)
+{
+	uint64_t n = 1;
+
+	while (n < npaths)
+		n *= 2;
+	return n;
+}
+#define CAIRN_PATH_MODULUS_MAX 4096u
 
 /*
  * Where the path register is when a call returns: an entry of 8 bytes in

@@ -345,7 +345,10 @@ static void find_sum(struct frame_path *path, const struct map_function *f,
 	path->sum = s->value;
 	if (s->pending == CAIRN_PENDING_KNOWN)
 		return;
-	if (f->paths == CAIRN_PATHS_DIRECT) {
+	if (s->pending == CAIRN_PENDING_ADDRESS) {
+		path->sum += reg;
+		path->sum &= cairn_path_modulus(f->npaths) - 1;
+	} else if (f->paths == CAIRN_PATHS_DIRECT) {
 		/* the register may point before the first counter */
 		int64_t offset = (int64_t)(reg - f->counters);
 

@@ -32,6 +32,8 @@
 
 #define BLANKS " \t\r\n"
 
+#define MILLION 1000000u
+
 struct entry {
 	struct key key;
 	struct interest_function f;
@@ -41,6 +43,7 @@ struct entry {
 
 struct interest {
 	struct profile *profile; /* NULL: a list */
+	size_t npartial; /* functions that did not count all their paths */
 	struct entry *entries;
 	size_t n, cap;
 	struct interest_set *sets;
@@ -85,6 +88,8 @@ static void add_module(struct interest *in, uint32_t module)
 		        .f.ncuts = f->ncuts,
 		};
 		take_paths(e, &pc);
+		in->npartial +=
+		        f->paths == CAIRN_PATHS_RESIDUAL || pc.nother > 0;
 		path_counts_release(&pc);
 	}
 	frames_release(&places);
@@ -352,6 +357,12 @@ static int read_list(struct interest *in, const char *path,
 		number++;
 	}
 	free(line);
+	if (ferror(f)) {
+		fclose(f);
+		return cairn_fail(err, CAIRN_E_SYSTEM,
+		                  "%s: %s; name a profile or a list", path,
+		                  strerror(errno));
+	}
 	fclose(f);
 	if (ok)
 		return 0;
@@ -364,60 +375,100 @@ static int read_list(struct interest *in, const char *path,
 
 /* --- choosing ------------------------------------------------------------ */
 
+/* A path of the profile. */
+struct choice {
+	uint64_t count, number;
+	size_t entry;
+};
+
+/* The hottest first; equal ones in an order that is always the same. */
 static int by_count(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct choice *x = a, *y = b;
 
-	return x > y ? -1 : x < y;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (x->entry != y->entry)
+		return x->entry < y->entry ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The count that a path needs to be interesting. */
-static uint64_t least_count(const struct interest *in,
-                            const struct interest_options *o)
+static int by_entry(const void *a, const void *b)
 {
-	size_t n = 0, kept = 0;
-	uint64_t *all, flow = 0, sum = 0, least;
+	const struct choice *x = a, *y = b;
+
+	if (x->entry != y->entry)
+		return x->entry < y->entry ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* How many of the hottest paths are interesting. */
+static size_t count_chosen(const struct choice *all, size_t n,
+                           const struct interest_options *o)
+{
+	uint64_t flow = 0, sum = 0, want;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		flow += all[i].count;
+	/* flow times share, in whole executions, rounded up */
+	want = flow / MILLION * o->share +
+	       (flow % MILLION * o->share + MILLION - 1) / MILLION;
+	if (o->top && o->top < n)
+		n = o->top;
+	while (kept < n && (!o->share || sum < want))
+		sum += all[kept++].count;
+	return kept;
+}
+
+static void choose(struct interest *in, const struct interest_options *o)
+{
+	struct choice *all;
+	size_t n = 0;
 
 	for (size_t i = 0; i < in->n; i++)
 		n += in->entries[i].f.n;
 	all = xcalloc(n + 1, sizeof(*all));
-	for (size_t i = 0; i < in->n; i++)
-		for (uint32_t k = 0; k < in->entries[i].f.n; k++)
-			flow += all[kept++] = in->entries[i].counts[k];
-	if (n)
-		qsort(all, n, sizeof(*all), by_count);
-	if (o->top && o->top < n)
-		n = o->top;
-	for (kept = 0; kept < n; kept++) {
-		if (o->share && sum >= flow / 1000000 * o->share)
-			break;
-		sum += all[kept];
-	}
-	least = kept ? all[kept - 1] : 0;
-	free(all);
-	return least ? least : 1;
-}
-
-static void drop_cold(struct interest *in, uint64_t least)
-{
+	n = 0;
 	for (size_t i = 0; i < in->n; i++) {
 		struct entry *e = &in->entries[i];
-		uint32_t kept = 0;
 
 		for (uint32_t k = 0; k < e->f.n; k++)
-			if (e->counts[k] >= least)
-				e->f.numbers[kept++] = e->f.numbers[k];
-		e->f.n = kept;
+			all[n++] = (struct choice){e->counts[k],
+			                           e->f.numbers[k], i};
+		e->f.n = 0;
 	}
+	qsort(all, n, sizeof(*all), by_count);
+	n = count_chosen(all, n, o);
+	qsort(all, n, sizeof(*all), by_entry);
+	for (size_t i = 0; i < n; i++) {
+		struct interest_function *f = &in->entries[all[i].entry].f;
+
+		f->numbers[f->n++] = all[i].number;
+	}
+	free(all);
+}
+
+/* What a test ran and did not count would look untested. */
+static int check_whole(const struct interest *in, const char *path,
+                       struct cairn_err *err)
+{
+	if (!in->npartial)
+		return 0;
+	return cairn_fail(err, CAIRN_E_MISMATCH,
+	                  "%s: %zu functions did not count all of their paths, "
+	                  "so nobody knows what was tested; run the tests with "
+	                  "a build of --cairn=paths",
+	                  path, in->npartial);
 }
 
 static int read_profile(struct interest *in, const char *path,
-                        struct cairn_err *err)
+                        const struct interest_options *o, struct cairn_err *err)
 {
 	CAIRN_TRY(profile_open(&in->profile, &path, 1, NULL, err));
 	for (uint32_t i = 0; i < in->profile->nmodules; i++)
 		add_module(in, i);
-	return 0;
+	return o->is_tested ? check_whole(in, path, err) : 0;
 }
 
 /* The file, if there is one, and the sets. */
@@ -427,7 +478,7 @@ static int read_all(struct interest *in, const char *path,
 	bool is_profile = path && profile_is_one(path);
 
 	if (is_profile)
-		CAIRN_TRY(read_profile(in, path, err));
+		CAIRN_TRY(read_profile(in, path, o, err));
 	else if (o->top || o->share)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "%s: top and share are about the counts of a "
@@ -459,7 +510,7 @@ int interest_open(const char *path, const struct interest_options *options,
 	join_entries(in);
 	sort_sets(in);
 	if (options->top || options->share)
-		drop_cold(in, least_count(in, options));
+		choose(in, options);
 	*out = in;
 	return 0;
 }
@@ -476,6 +527,11 @@ void interest_free(struct interest *in)
 	free(in->sets);
 	profile_free(in->profile);
 	free(in);
+}
+
+bool interest_is_profile(const struct interest *in)
+{
+	return in->profile != NULL;
 }
 
 const struct interest_function *interest_find(const struct interest *in,

@@ -17,6 +17,7 @@ struct interest_options {
 	/* ... the hottest that make this share of all path executions, in
 	 * millionths; 0: no limit */
 	uint32_t share;
+	bool is_tested; /* it says what was tested, all of it */
 	/* and these besides, be they in the profile or not: "function:NAME",
 	 * "line:FILE:LINE" */
 	const char *const *sets;
@@ -45,13 +46,15 @@ struct interest_function {
  * all paths through this line.  What follows a # is a comment.  Without a file
  * (NULL) there are only the sets of the options.
  *
- * Fails: as profile_open; CAIRN_E_MISMATCH if it has no paths; CAIRN_E_CORRUPT
+ * Fails: as profile_open; CAIRN_E_MISMATCH if it has no paths, or is to say
+ *        what was tested and did not count all paths; CAIRN_E_CORRUPT
  *        for a line that is not of this form; CAIRN_E_USAGE for such a set, and
  *        for top or share without a profile.
  */
 int interest_open(const char *path, const struct interest_options *options,
                   struct interest **out, struct cairn_err *err);
 void interest_free(struct interest *in);
+bool interest_is_profile(const struct interest *in);
 
 /*
  * A function is known by its name, structural hash and, if it was local in the

@@ -162,12 +162,19 @@ int cli_check_form(const char *command, const struct cli_form *f)
 	return CLI_FINE;
 }
 
+/* "-" is no file. */
+static bool is_stdout(const char *path)
+{
+	return !strcmp(path, "-");
+}
+
 int cli_check_output(const char *command, const struct cli_form *f,
                      char **inputs, int ninputs)
 {
 	if (f->output && !*f->output)
 		return cli_usage(command, "no output; name one with -o");
-	if (f->output && cli_is_among(f->output, inputs, ninputs))
+	if (f->output && !is_stdout(f->output) &&
+	    cli_is_among(f->output, inputs, ninputs))
 		return cli_usage(command, "%s %s would overwrite the profile",
 		                 f->html ? "--html" : "-o", f->output);
 	return CLI_FINE;
@@ -281,6 +288,8 @@ void cli_say_missing(const struct profile *p)
 
 void cli_output_begin(struct cli_output *o, const char *path)
 {
+	if (path && is_stdout(path))
+		path = NULL;
 	*o = (struct cli_output){.path = path};
 	o->stream = path ? open_memstream(&o->data, &o->size) : stdout;
 	if (!o->stream) {

@@ -59,7 +59,7 @@ enum {
 /* The form of the results, and where they go: --json, --html FILE, -o FILE. */
 struct cli_form {
 	bool json, html;
-	const char *output; /* NULL: stdout */
+	const char *output; /* NULL or "-": stdout */
 	unsigned noutputs;  /* times that the user named one */
 };
 

@@ -74,9 +74,16 @@ static void print_text(FILE *out, const char *path, const struct counts *c,
 	else
 		fprintf(out,
 		        "%s: sound; functions: %" PRIu64
-		        ", block executions: %" PRIu64 "\n",
+		        ", block executions: %" PRIu64,
 		        path, c->totals.functions - c->totals.uncovered,
 		        c->totals.executions);
+	if (!f->n && c->totals.partial)
+		fprintf(out,
+		        "; functions that count only some of their paths: "
+		        "%" PRIu64,
+		        c->totals.partial);
+	if (!f->n)
+		fprintf(out, "\n");
 }
 
 static void print_json(struct json *j, const char *path, const struct counts *c,
@@ -89,6 +96,8 @@ static void print_json(struct json *j, const char *path, const struct counts *c,
 	json_bool(j, !f->n);
 	json_key(j, "functions");
 	json_u64(j, c->totals.functions - c->totals.uncovered);
+	json_key(j, "partial_functions");
+	json_u64(j, c->totals.partial);
 	json_key(j, "executions");
 	json_u64(j, c->totals.executions);
 	json_key(j, "findings");

@@ -11,6 +11,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char merge_help[] =
         "usage: cairn merge -o OUT [OPTION...] FILE...\n\n"
@@ -77,6 +78,9 @@ static int run(int argc, char **argv, const char *text, int max_files)
 	out = q.form.output;
 	if (!out || !*out)
 		status = cli_usage(argv[0], "no output; name one with -o");
+	else if (!strcmp(out, "-"))
+		status = cli_usage(argv[0], "-o -: a profile does not go to "
+		                            "stdout; name a file");
 	else if (optind == argc)
 		status = cli_usage(argv[0], "no profile given");
 	else if (argc - optind > max_files)

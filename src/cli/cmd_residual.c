@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cairn residual: the paths that ran in the field and in no test, those first
- * that most users have.  The exit status says whether there are any.
+ * that most users have.  The exit status says whether there are any, or may be:
+ * a frame that died on a path that nobody knows may have died on a new one.
  */
 #include "cli/cli.h"
 
@@ -28,8 +29,8 @@ static const char help[] =
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
         "runs\n" CLI_INPUT_HELP
-        "\nThe exit status is 1 if there are untested paths, 0 if there are "
-        "none.\n";
+        "\nThe exit status is 1 if there are untested paths, or paths of the "
+        "field that\nnobody knows; 0 if there are none.\n";
 
 #define DEFAULT_TOP 20
 
@@ -174,7 +175,7 @@ static int check_common(const struct request *q, const char *field)
 
 static int write_residue(struct request *q)
 {
-	bool any = residual_is_any(&q->residue.residual);
+	bool any = residue_is_any(&q->residue);
 	struct cli_output o;
 
 	cli_output_begin(&o, q->form.output);

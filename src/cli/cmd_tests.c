@@ -26,7 +26,9 @@ static const char help[] =
         "paths through\n                   changed lines first\n"
         "  --patched        the profiles are of the code with the change\n"
         "  --failed LIST    these tests failed (comma-separated, may be "
-        "repeated): lines\n                   and paths that go with failure\n"
+        "repeated; names\n                   of profiles, directory and .cairn "
+        "may be left off): lines and\n                   paths that go with "
+        "failure\n"
         "  --json           everything, as JSON\n"
         "  --html FILE      write a page with tests, lines, paths, source "
         "and CFGs\n"
@@ -108,33 +110,135 @@ static int take_option(void *request, int c, const char *command)
 
 static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
 
-/* Marks the test with this name, or the name of the same file. */
-static bool mark_failed(struct trial *t, const char *name, char **tests, int n)
+#define EXTENSION ".cairn"
+/* Tests that an error names. */
+#define SHOWN_TESTS 10
+
+/* How a name of --failed and the name of a test's profile agree. */
+enum likeness { LIKE_NOTHING, LIKE_NAME, LIKE_FILE };
+
+static const char *base(const char *path)
 {
-	for (int i = 0; i < n; i++)
-		if (!strcmp(name, tests[i]) ||
-		    cli_is_among(name, tests + i, 1)) {
-			t->nfailed += !t->failed[i];
-			t->failed[i] = true;
-			return true;
-		}
-	return false;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
+/* Are they equal, or would they be with the extension? */
+static bool is_name(const char *name, const char *of)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(name, of, n) && (!of[n] || !strcmp(of + n, EXTENSION));
+}
+
+static enum likeness compare(const char *name, char *test)
+{
+	char *whole;
+	bool same;
+
+	if (!*name)
+		return LIKE_NOTHING;
+	if (cli_is_among(name, &test, 1))
+		return LIKE_FILE;
+	whole = xasprintf("%s%s", name, EXTENSION);
+	same = cli_is_among(whole, &test, 1);
+	free(whole);
+	return same || is_name(name, test) || is_name(name, base(test))
+	               ? LIKE_NAME
+	               : LIKE_NOTHING;
+}
+
+/* Finds the test that a name means: that of the file if there is one.  Returns
+ * how many it may mean, and the first of them in *found. */
+static int find_test(const char *name, char **tests, int n, int *found)
+{
+	int nfound = 0;
+
+	for (*found = 0; *found < n; ++*found)
+		if (!strcmp(name, tests[*found]))
+			return 1;
+	for (int i = 0; i < n; i++) {
+		enum likeness how = compare(name, tests[i]);
+
+		if (how == LIKE_FILE) {
+			*found = i;
+			return 1;
+		}
+		if (how == LIKE_NAME && !nfound++)
+			*found = i;
+	}
+	return nfound;
+}
+
+/* Names of tests, those that `name` may mean or all, for the caller to free. */
+static char *list_tests(const char *name, char **tests, int n)
+{
+	char *text = xstrdup("");
+	int shown = 0, more = 0;
+
+	for (int i = 0; i < n; i++) {
+		char *longer;
+
+		if (name && compare(name, tests[i]) == LIKE_NOTHING)
+			continue;
+		if (shown == SHOWN_TESTS) {
+			more++;
+			continue;
+		}
+		longer = xasprintf("%s%s%s", text, shown++ ? ", " : "",
+		                   tests[i]);
+		free(text);
+		text = longer;
+	}
+	if (more) {
+		char *longer = xasprintf("%s and %d more", text, more);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* Marks the test with this name; an error if there is none, or several. */
+static int mark_failed(struct request *q, const char *name, char **argv,
+                       char **tests, int n)
+{
+	int test, nfound = find_test(name, tests, n, &test), status;
+	char *list;
+
+	if (nfound == 1) {
+		q->trial.nfailed += !q->trial.failed[test];
+		q->trial.failed[test] = true;
+		return CLI_FINE;
+	}
+	list = list_tests(nfound ? name : NULL, tests, n);
+	if (nfound)
+		status = cli_usage(argv[0],
+		                   "--failed %s: may mean each of %s; give the "
+		                   "whole name",
+		                   name, list);
+	else
+		status = cli_usage(argv[0],
+		                   "--failed %s: is none of the tests; they "
+		                   "are %s",
+		                   name, list);
+	free(list);
+	return status;
+}
+
+/* A list, or one name with commas in it. */
 static int mark_list(struct request *q, const char *list, char **argv,
                      char **tests, int n)
 {
 	char *copy, *next, *name;
-	int status = CLI_FINE;
+	int status = CLI_FINE, test;
 
-	if (mark_failed(&q->trial, list, tests, n))
-		return CLI_FINE;
+	if (find_test(list, tests, n, &test) == 1)
+		return mark_failed(q, list, argv, tests, n);
 	copy = next = xstrdup(list);
 	while (!status && (name = strsep(&next, ",")))
-		if (!mark_failed(&q->trial, name, tests, n))
-			status = cli_usage(argv[0],
-			                   "--failed %s: is none of the tests",
-			                   name);
+		status = mark_failed(q, name, argv, tests, n);
 	free(copy);
 	return status;
 }
@@ -236,6 +340,26 @@ static int by_score(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
+/* Leaves out lines of system headers, as cairn report --lines does. */
+static void drop_system_lines(struct trial *t)
+{
+	bool *is_system = xcalloc((size_t)t->lines.files.n + 1, sizeof(bool));
+	size_t kept = 0;
+
+	for (uint32_t i = 0; i < t->lines.files.n; i++)
+		is_system[i] = report_is_system_file(t->lines.files.items[i]);
+	for (size_t i = 0; i < t->lines.n; i++) {
+		const struct suite_line *l = &t->lines.items[i];
+
+		if (is_system[l->file])
+			t->nsystem += l->own.nfailed > 0;
+		else
+			t->lines.items[kept++] = *l;
+	}
+	t->lines.n = kept;
+	free(is_system);
+}
+
 static void rank_suspects(struct trial *t)
 {
 	size_t n = t->suite.npaths;
@@ -244,6 +368,7 @@ static void rank_suspects(struct trial *t)
 	t->suspects = xcalloc(n + 1, sizeof(*t->suspects));
 	suite_score(&t->suite, t->failed, t->scores);
 	suite_rank_lines(&t->suite, t->failed, t->scores, &t->lines);
+	drop_system_lines(t);
 	for (size_t i = 0; i < n; i++)
 		if (t->scores[i].nfailed)
 			t->suspects[t->nsuspects++] = i;

@@ -33,6 +33,20 @@ bool hot_has_paths(const struct profile *p)
 	return false;
 }
 
+const char *hot_only(const struct hot_function *f)
+{
+	if (f->row->f->paths == CAIRN_PATHS_RESIDUAL)
+		return "untested";
+	return f->pc.nother ? "preferred" : NULL;
+}
+
+double hot_delta(const struct hot_function *f)
+{
+	const struct map_function *mf = f->row->f;
+
+	return mf->nslots ? (double)mf->slots_size / mf->nslots : 0;
+}
+
 /* --- one path ----------------------------------------------------------- */
 
 void hot_decode(const struct hot *h, const struct hot_path *p,
@@ -274,6 +288,42 @@ const char *hot_edge_name(uint32_t kind)
 	return names[kind];
 }
 
+/* Does another way out of the block of e lead to a block that begins with this
+ * line, too? */
+static bool is_shared(const struct hot_function *f, edge_id e, uint32_t file,
+                      uint32_t line)
+{
+	const struct cfg *g = f->pc.g;
+	block_id b = g->edges[e].src;
+
+	for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++) {
+		block_id to = g->edges[g->out[i]].dst;
+		uint32_t other;
+
+		if (to == CFG_OUTSIDE || to == g->edges[e].dst)
+			continue;
+		if (hot_first_line(f->row, to, &other) == line && other == file)
+			return true;
+	}
+	return false;
+}
+
+uint32_t hot_way_line(const struct hot_function *f, edge_id e, uint32_t *file)
+{
+	const struct cfg_edge *edge = &f->pc.g->edges[e];
+	uint32_t from, line, at;
+
+	*file = MAP_NONE;
+	if (edge->src == CFG_OUTSIDE || edge->dst == CFG_OUTSIDE)
+		return 0;
+	line = hot_first_line(f->row, edge->dst, file);
+	at = hot_last_line(f->row, edge->src, UINT32_MAX, &from);
+	if (!line || (line == at && *file == from) ||
+	    is_shared(f, e, *file, line))
+		return 0;
+	return line;
+}
+
 /* --- all paths ---------------------------------------------------------- */
 
 static bool wants(const struct hot *h, const struct hot_path *p,
@@ -345,6 +395,8 @@ static void add_totals(struct hot *h, const struct path_counts *pc)
 {
 	struct path path = {0};
 
+	h->executions += pc->nother;
+	h->others += pc->nother;
 	for (size_t i = 0; i < pc->n; i++) {
 		paths_decode(&pc->paths, pc->items[i].number, &path, NULL);
 		h->executions += pc->items[i].count;
@@ -411,6 +463,7 @@ static void add_module(struct hot *h, uint32_t module)
 
 		if (m->functions[i].paths == CAIRN_PATHS_NONE)
 			continue;
+		h->is_residual |= m->functions[i].paths == CAIRN_PATHS_RESIDUAL;
 		f.has_paths = path_counts_init(&f.pc, &p->modules[module], i,
 		                               &places);
 		if (f.has_paths)

@@ -49,9 +49,30 @@ struct hot {
 	struct hot_path *prefixes; /* unfinished, selected, known */
 	size_t nprefixes, prefixes_cap;
 	/* of all functions of the profile, whatever is selected */
-	uint64_t executions; /* of paths */
-	uint64_t blocks;     /* executed by them and by unfinished ones */
+	uint64_t executions; /* of paths, those counted as other, too */
+	uint64_t others;     /* of these, the ones counted as other */
+	uint64_t blocks;     /* executed by the rest and by unfinished ones */
+	bool is_residual;    /* some functions count untested paths only: nobody
+	                        knows how many there were */
 };
+
+/* Are the totals those of all that ran, so that shares of them make sense? */
+static inline bool hot_knows_executions(const struct hot *h)
+{
+	return !h->is_residual;
+}
+
+static inline bool hot_knows_blocks(const struct hot *h)
+{
+	return !h->is_residual && !h->others;
+}
+
+/* Which paths of the function are counted one by one, if that are not all that
+ * ran: "preferred", "untested"; else NULL. */
+const char *hot_only(const struct hot_function *f);
+/* Compactness: counters per preferred path, delta of section 3.2 of the thesis;
+ * 0 if it has no preferred path. */
+double hot_delta(const struct hot_function *f);
 
 /*
  * Collects the paths of the functions that the report has selected.
@@ -117,8 +138,13 @@ const char *hot_end_name(enum hot_end e);
 
 /* True if the edge is one of several ways out of its block. */
 bool hot_is_choice(const struct hot_function *f, edge_id e);
-/* "true", "false", ... */
+/* "true", "false", ...: as the IR has it.  The optimizer turns conditions
+ * around as it likes, so "true" need not be what the source calls true. */
 const char *hot_edge_name(uint32_t kind);
+/* The line that says where a choice goes: the first one of the target, if that
+ * is not the line of the branch and no other way out of it has the same; else
+ * 0. */
+uint32_t hot_way_line(const struct hot_function *f, edge_id e, uint32_t *file);
 
 struct json;
 /* The view of analysis/model.h: of all functions, or of one, as a key. */
@@ -129,6 +155,8 @@ void hot_model_json(const struct hot_function *f, struct json *j);
  * source: where it begins, how its branches went, where it ends, its lines;
  * four indented rows. */
 void hot_text_path(const struct hot *h, FILE *out, const struct hot_path *p);
+/* Where a choice goes: "to 5", "case to file.h:7", "to block 3". */
+void hot_text_way(const struct hot_function *f, FILE *out, edge_id e);
 /* Its lines as one range. */
 void hot_text_summary(const struct hot *h, FILE *out, const struct hot_path *p);
 /* An object with all that there is to say about a path, closed by the caller.

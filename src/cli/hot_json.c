@@ -81,29 +81,39 @@ static void put_steps(struct json *j, const struct hot_function *f,
 	json_end(j, ']');
 }
 
-static void put_branches(struct json *j, const struct hot_function *f,
-                         const struct path *path)
+/* The line of the branch, where it goes, and the first line there. */
+static void put_branch(const struct hot *h, struct json *j,
+                       const struct hot_function *f, const struct map_edge *e)
+{
+	uint32_t file, line, to_file = MAP_NONE, to;
+
+	line = hot_last_line(f->row, e->src, UINT32_MAX, &file);
+	to = e->dst ? hot_first_line(f->row, e->dst, &to_file) : 0;
+	json_begin(j, '{');
+	put_u64(j, "block", e->src);
+	json_key(j, "line");
+	json_count(j, line, line != 0);
+	put_string(j, "way", hot_edge_name(e->kind));
+	put_u64(j, "target", e->dst);
+	json_key(j, "target_line");
+	json_count(j, to, to != 0);
+	if (to && to_file != file)
+		put_path_name(h, j, "target_file",
+		              map_string(f->row->map, to_file));
+	json_end(j, '}');
+}
+
+static void put_branches(const struct hot *h, struct json *j,
+                         const struct hot_function *f, const struct path *path)
 {
 	const struct map_edge *edges =
 	        f->row->map->edges + f->row->f->first_edge;
 
 	json_key(j, "branches");
 	json_begin(j, '[');
-	for (uint32_t i = 0; i < path->nedges; i++) {
-		const struct map_edge *e = &edges[path->edges[i]];
-		uint32_t file, line;
-
-		if (!hot_is_choice(f, path->edges[i]))
-			continue;
-		line = hot_last_line(f->row, e->src, UINT32_MAX, &file);
-		json_begin(j, '{');
-		put_u64(j, "block", e->src);
-		json_key(j, "line");
-		json_count(j, line, line != 0);
-		put_string(j, "way", hot_edge_name(e->kind));
-		put_u64(j, "target", e->dst);
-		json_end(j, '}');
-	}
+	for (uint32_t i = 0; i < path->nedges; i++)
+		if (hot_is_choice(f, path->edges[i]))
+			put_branch(h, j, f, &edges[path->edges[i]]);
 	json_end(j, ']');
 }
 
@@ -165,7 +175,7 @@ void hot_json_begin(const struct hot *h, struct json *j,
 	          path.first);
 	put_point(j, f, "end", hot_end_name(hot_end_of(f, &path)), to);
 	put_steps(j, f, &path);
-	put_branches(j, f, &path);
+	put_branches(h, j, f, &path);
 	put_lines(h, j, p, &path);
 	path_release(&path);
 }
@@ -190,15 +200,18 @@ static const char *const table_name[CAIRN_NPATHS_KINDS] = {
         [CAIRN_PATHS_RESIDUAL] = "residual",
 };
 
-/* Compactness is size / n: delta of the thesis, section 3.2. */
-static void put_prefer(struct json *j, const struct map_function *f,
-                       uint64_t nother)
+static void put_prefer(struct json *j, const struct hot_function *f)
 {
 	json_key(j, "prefer");
 	json_begin(j, '{');
-	put_u64(j, "n", f->nslots);
-	put_u64(j, "size", f->slots_size);
-	put_big(j, "other", nother);
+	put_u64(j, "n", f->row->f->nslots);
+	put_u64(j, "size", f->row->f->slots_size);
+	json_key(j, "delta");
+	if (f->row->f->nslots)
+		json_real(j, hot_delta(f));
+	else
+		json_string(j, NULL);
+	put_big(j, "other", f->pc.nother);
 	json_end(j, '}');
 }
 
@@ -261,7 +274,7 @@ static void put_function(const struct hot *h, struct json *j, size_t i,
 	put_big(j, "possible", row->f->npaths);
 	put_cuts(j, row);
 	if (row->f->paths == CAIRN_PATHS_PREFERRED)
-		put_prefer(j, row->f, f->pc.nother);
+		put_prefer(j, f);
 	json_key(j, "exact");
 	json_bool(j, row->r->doubt == COUNTS_EXACT);
 	put_string(j, "reason", counts_reason(row->r->doubt));
@@ -286,7 +299,10 @@ void hot_json(const struct hot *h, FILE *out)
 	json_begin(&j, '{');
 	put_u64(&j, "version", JSON_VERSION);
 	put_big(&j, "path_executions", h->executions);
+	put_big(&j, "other_executions", h->others);
 	put_big(&j, "block_executions", h->blocks);
+	json_key(&j, "complete");
+	json_bool(&j, hot_knows_blocks(h));
 	put_string(&j, "note", report_note(h->report));
 	json_key(&j, "functions");
 	json_begin(&j, '[');

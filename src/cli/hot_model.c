@@ -55,29 +55,40 @@ static int by_executions(const void *a, const void *b)
 	return x->f < y->f ? -1 : x->f > y->f;
 }
 
+/* Ends a line with what the model does not know of, if anything. */
+static void print_only(FILE *out, const struct hot_function *f)
+{
+	const char *only = hot_only(f);
+
+	if (only)
+		fprintf(out, "  (from its %s paths only)", only);
+	fprintf(out, "\n");
+}
+
 static void print_view(FILE *out, const struct view *v)
 {
 	uint64_t n = v->f->pc.n;
 
 	fprintf(out,
 	        "%20" PRIu64 " %6" PRIu64 " %6.2f %6.2f %6.2f %8.2f %8.2f  "
-	        "%s\n",
+	        "%s",
 	        v->executions, n, v->all, v->edges, v->paths,
 	        model_gamma(v->edges, n), model_gamma(v->paths, n),
 	        v->f->row->name);
+	print_only(out, v->f);
 }
 
 static void print_edge(FILE *out, const struct view *v, uint32_t e)
 {
 	const struct dag_edge *edge = &v->f->pc.paths.dag.edges[e];
-	const struct map_edge *map =
-	        v->f->row->map->edges + v->f->row->f->first_edge;
 	double p = model_probability(&v->measured, e);
 
 	switch (edge->kind) {
 	case DAG_STEP:
 	case DAG_END:
-		fprintf(out, " %s %.3f", hot_edge_name(map[edge->of].kind), p);
+		putc(' ', out);
+		hot_text_way(v->f, out, edge->of);
+		fprintf(out, " %.3f", p);
 		break;
 	case DAG_BEGIN:
 		fprintf(out, " block %" PRIu32 " %.3f", edge->of, p);
@@ -97,7 +108,8 @@ static void print_edges(FILE *out, const struct view *v)
 {
 	const struct dag *d = &v->f->pc.paths.dag;
 
-	fprintf(out, "\n%s\n", v->f->row->name);
+	fprintf(out, "\n%s", v->f->row->name);
+	print_only(out, v->f);
 	for (uint32_t i = 0; i < d->norder; i++) {
 		uint32_t at = d->order[i], file, line = 0;
 		uint64_t sum = 0;
@@ -116,8 +128,10 @@ static void print_edges(FILE *out, const struct view *v)
 			line = hot_last_line(v->f->row, at, UINT32_MAX, &file);
 		if (line)
 			fprintf(out, " line %" PRIu32 ":", line);
-		for (uint32_t e = d->out_at[at]; e < d->out_at[at + 1]; e++)
+		for (uint32_t e = d->out_at[at]; e < d->out_at[at + 1]; e++) {
+			fprintf(out, "%s", e > d->out_at[at] ? "," : "");
 			print_edge(out, v, e);
+		}
 		fprintf(out, "\n");
 	}
 }
@@ -169,6 +183,8 @@ void hot_model_json(const struct hot_function *f, struct json *j)
 	}
 	view_init(&v, f);
 	json_begin(j, '{');
+	json_key(j, "only");
+	json_string(j, hot_only(f));
 	put_real(j, "bits_all", v.all);
 	put_real(j, "bits_edges", v.edges);
 	put_real(j, "bits_paths", v.paths);

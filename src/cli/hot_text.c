@@ -7,6 +7,7 @@
 
 #include "abi/map.h"
 #include "analysis/counts.h"
+#include "base/alloc.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -143,6 +144,35 @@ static void print_end(FILE *out, const struct hot_function *f,
 	print_last(out, f->row, to, p->is_prefix ? p->segment + 1 : UINT32_MAX);
 }
 
+/* What there is to say about a kind of edge but where it goes. */
+static const char *way_name(uint32_t kind)
+{
+	return kind == CAIRN_EDGE_TRUE || kind == CAIRN_EDGE_FALSE
+	               ? ""
+	               : hot_edge_name(kind);
+}
+
+void hot_text_way(const struct hot_function *f, FILE *out, edge_id e)
+{
+	const struct map_edge *edge =
+	        &f->row->map->edges[f->row->f->first_edge + e];
+	const char *name = way_name(edge->kind);
+	uint32_t file, from, line = hot_way_line(f, e, &file);
+
+	fprintf(out, "%s", name);
+	/* a call returns by one way only */
+	if (!edge->src || !edge->dst || edge->kind == CAIRN_EDGE_NORMAL)
+		return;
+	fprintf(out, "%sto ", *name ? " " : "");
+	hot_last_line(f->row, edge->src, UINT32_MAX, &from);
+	if (!line)
+		fprintf(out, "block %" PRIu32, edge->dst);
+	else if (file == from)
+		fprintf(out, "%" PRIu32, line);
+	else
+		print_place(out, f->row, file, line);
+}
+
 static void print_branches(FILE *out, const struct hot_function *f,
                            const struct path *path)
 {
@@ -158,11 +188,8 @@ static void print_branches(FILE *out, const struct hot_function *f,
 			continue;
 		fprintf(out, "%s", any ? ", " : "");
 		print_last(out, f->row, e->src, UINT32_MAX);
-		fprintf(out, " %s", hot_edge_name(e->kind));
-		if (e->kind == CAIRN_EDGE_CASE && e->dst) {
-			fprintf(out, " to ");
-			print_first(out, f->row, e->dst);
-		}
+		putc(' ', out);
+		hot_text_way(f, out, path->edges[i]);
 		any = true;
 	}
 	fprintf(out, "%s\n", any ? "" : "none");
@@ -218,11 +245,20 @@ void hot_text_summary(const struct hot *h, FILE *out, const struct hot_path *p)
 	path_release(&path);
 }
 
+static void print_share(FILE *out, uint64_t part, uint64_t whole, bool is_known)
+{
+	if (is_known)
+		fprintf(out, " %6.2f", percent(part, whole));
+	else
+		fprintf(out, " %6s", "-");
+}
+
 static void print_row(const struct hot *h, FILE *out, const struct hot_path *p)
 {
-	fprintf(out, "%20" PRIu64 " %6.2f %6.2f %6" PRIu64 "  %s  ", p->count,
-	        percent(p->count, h->executions),
-	        percent(p->count * p->nblocks, h->blocks), p->nblocks,
+	fprintf(out, "%20" PRIu64, p->count);
+	print_share(out, p->count, h->executions, hot_knows_executions(h));
+	print_share(out, p->count * p->nblocks, h->blocks, hot_knows_blocks(h));
+	fprintf(out, " %6" PRIu64 "  %s  ", p->nblocks,
 	        h->functions[p->function].row->name);
 	hot_text_summary(h, out, p);
 	fprintf(out, "\n");
@@ -258,10 +294,29 @@ static void print_doubts(const struct hot *h, FILE *out)
 		        ndoubtful);
 }
 
+/* What was counted, and what was not counted one by one. */
+static void print_executions(const struct hot *h, FILE *out)
+{
+	fprintf(out,
+	        "executions %" PRIu64 " of paths, %" PRIu64 " of blocks%s\n",
+	        h->executions, h->blocks,
+	        hot_knows_blocks(h) ? "" : " that are known");
+	if (h->others)
+		fprintf(out,
+		        "other      %" PRIu64
+		        " of these executions, %.2f %%, are of paths that are "
+		        "not preferred\n",
+		        h->others, percent(h->others, h->executions));
+	if (h->is_residual)
+		fprintf(out,
+		        "note       functions of a residual build count only "
+		        "paths that no test took: shares are not known\n");
+}
+
 static void print_head(const struct hot *h, FILE *out)
 {
 	uint64_t executed = 0, ncuts = 0, cut = 0, unknown = 0;
-	uint64_t died = 0, begun = 0;
+	uint64_t died = 0, begun = 0, others = 0;
 
 	for (size_t i = 0; i < h->nprefixes; i++) {
 		died += h->prefixes[i].count + h->prefixes[i].begun;
@@ -272,13 +327,14 @@ static void print_head(const struct hot *h, FILE *out)
 		ncuts += h->functions[i].row->f->ncuts;
 		cut += h->functions[i].row->f->ncuts > 0;
 		unknown += h->functions[i].pc.nunknown;
+		others += hot_only(&h->functions[i]) != NULL;
 	}
 	fprintf(out,
 	        "functions  %zu\n"
-	        "paths      %" PRIu64 " executed of %" PRIu64 "\n"
-	        "executions %" PRIu64 " of paths, %" PRIu64 " of blocks\n",
-	        h->nfunctions, executed, count_possible(h), h->executions,
-	        h->blocks);
+	        "paths      %" PRIu64 " executed of %" PRIu64 "%s\n",
+	        h->nfunctions, executed, count_possible(h),
+	        others ? ", and others that are not counted one by one" : "");
+	print_executions(h, out);
 	if (died || unknown)
 		fprintf(out,
 		        "unfinished %" PRId64 " frames on known paths, "
@@ -297,6 +353,67 @@ static void print_head(const struct hot *h, FILE *out)
 	print_doubts(h, out);
 }
 
+/* --- functions with preferred paths ------------------------------------- */
+
+static uint64_t sum_counts(const struct hot_function *f)
+{
+	uint64_t sum = f->pc.nother;
+
+	for (size_t i = 0; i < f->pc.n; i++)
+		sum += f->pc.items[i].count;
+	return sum;
+}
+
+static int by_other(const void *a, const void *b)
+{
+	const struct hot_function *x = *(struct hot_function *const *)a;
+	const struct hot_function *y = *(struct hot_function *const *)b;
+
+	if (x->pc.nother != y->pc.nother)
+		return x->pc.nother > y->pc.nother ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void print_function(FILE *out, const struct hot_function *f)
+{
+	uint64_t sum = sum_counts(f);
+
+	fprintf(out,
+	        "%20" PRIu64 " %6.2f %20" PRIu64 " %9" PRIu32 " %8" PRIu32
+	        " %6.2f  %s\n",
+	        f->pc.nother, percent(f->pc.nother, sum), sum,
+	        f->row->f->nslots, f->row->f->slots_size, hot_delta(f),
+	        f->row->name);
+}
+
+/* What the functions did not count one by one, and how much room the rest
+ * took. */
+static void print_preferred(const struct hot *h, FILE *out)
+{
+	const struct hot_function **list =
+	        xcalloc(h->nfunctions + 1, sizeof(struct hot_function *));
+	size_t n = 0, shown;
+
+	for (size_t i = 0; i < h->nfunctions; i++)
+		if (h->functions[i].row->f->paths == CAIRN_PATHS_PREFERRED)
+			list[n++] = &h->functions[i];
+	qsort(list, n, sizeof(*list), by_other);
+	shown = n < h->options.top ? n : h->options.top;
+	if (n)
+		fprintf(out,
+		        "\nfunctions with preferred paths: executions of "
+		        "others; delta is counters / preferred\n"
+		        "%20s %6s %20s %9s %8s %6s  function\n",
+		        "other", "other%", "executions", "preferred",
+		        "counters", "delta");
+	for (size_t i = 0; i < shown; i++)
+		print_function(out, list[i]);
+	if (shown < n)
+		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
+		        n - shown);
+	free(list);
+}
+
 void hot_text(const struct hot *h, FILE *out)
 {
 	const struct hot_options *o = &h->options;
@@ -310,6 +427,12 @@ void hot_text(const struct hot *h, FILE *out)
 	if (shown < h->npaths)
 		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
 		        h->npaths - shown);
+	if (!h->npaths && h->nprefixes && !o->unfinished)
+		fprintf(out,
+		        "%20s (only unfinished paths: %zu; --unfinished shows "
+		        "them)\n",
+		        "", h->nprefixes);
+	print_preferred(h, out);
 	for (size_t i = 0; i < shown && (o->all_details || i < SHOWN_PATHS);
 	     i++)
 		print_details(h, out, &h->paths[i], i + 1);

@@ -289,8 +289,10 @@ static void put_totals(const struct html *h, struct json *j)
 	put_number(j, "executions", t->executions);
 	put_number(j, "lines", known);
 	put_number(j, "lines_executed", executed);
-	if (h->hot)
+	if (h->hot) {
 		put_number(j, "path_executions", h->hot->executions);
+		put_number(j, "other_executions", h->hot->others);
+	}
 	json_end(j, '}');
 }
 
@@ -314,6 +316,7 @@ void html_put_index(const struct html *h, struct json *j)
 {
 	const struct report *r = h->report;
 	const char *program = r->profile->program;
+	char *note = report_whole_note(r);
 
 	json_begin(j, '{');
 	put_number(j, "version", PAGE_VERSION);
@@ -324,7 +327,7 @@ void html_put_index(const struct html *h, struct json *j)
 	if (!r->options.stable)
 		put_string(j, "command", r->profile->command);
 	put_number(j, "runs", profile_nruns(r->profile));
-	put_string(j, "note", report_note(r));
+	put_string(j, "note", note);
 	put_selection(h, j);
 	put_totals(h, j);
 	put_names(h, j);
@@ -334,4 +337,5 @@ void html_put_index(const struct html *h, struct json *j)
 		put_row(h, j, i);
 	json_end(j, ']');
 	json_end(j, '}');
+	free(note);
 }

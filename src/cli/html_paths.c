@@ -126,10 +126,11 @@ static void put_list(const struct html *h, struct json *j, const char *key,
 	json_end(j, ']');
 }
 
-/* Executions of all paths of a function, whatever the options select. */
+/* Executions of all paths of a function, whatever the options select, with
+ * those that are counted as other. */
 static uint64_t sum_counts(const struct path_counts *pc)
 {
-	uint64_t sum = 0;
+	uint64_t sum = pc->nother;
 
 	for (size_t i = 0; i < pc->n; i++)
 		sum += pc->items[i].count;
@@ -144,6 +145,10 @@ static void put_table(struct json *j, const struct hot_function *f)
 	if (kind == CAIRN_PATHS_PREFERRED) {
 		json_key(j, "other");
 		html_number(j, f->pc.nother, true);
+		json_key(j, "preferred");
+		json_u64(j, f->row->f->nslots);
+		json_key(j, "counters");
+		json_u64(j, f->row->f->slots_size);
 	} else if (kind == CAIRN_PATHS_RESIDUAL) {
 		json_key(j, "residual");
 		json_bool(j, true);

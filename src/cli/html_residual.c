@@ -13,6 +13,7 @@
  */
 #include "cli/html.h"
 
+#include "analysis/counts.h"
 #include "base/alloc.h"
 #include "cli/html_list.h"
 #include "cli/json.h"
@@ -267,6 +268,35 @@ static void put_unmatched(const struct residue *r, FILE *out, bool is_field)
 	html_more(out, n < r->top ? n : r->top, n);
 }
 
+/* Functions of the field of which nobody knows all that they did. */
+static void put_unknown(const struct residue *r, FILE *out)
+{
+	static const struct html_column columns[] = {
+	        {"function", NULL, false},
+	        {"why", NULL, false},
+	};
+	uint64_t paths = residue_nunknown(r);
+	size_t n = 0;
+
+	if (!paths)
+		return;
+	fprintf(out, "<p>Paths nobody knows: %" PRIu64 ".</p>\n", paths);
+	html_table(out, "Functions with paths that nobody knows", columns,
+	           NCOLUMNS(columns));
+	for (size_t i = 0; i < r->field.report.nrows; i++) {
+		const struct report_row *row = &r->field.report.rows[i];
+
+		if (!residue_is_unknown(row) || n++ >= r->top)
+			continue;
+		html_row(out);
+		html_cell(out, row->name);
+		html_cell(out, counts_reason(row->r->doubt));
+		html_row_end(out);
+	}
+	html_table_end(out);
+	html_more(out, n < r->top ? n : r->top, n);
+}
+
 static void put_summary(const struct residue *r, FILE *out)
 {
 	const struct residual_totals *t = &r->residual.totals;
@@ -288,6 +318,7 @@ static void put_summary(const struct residue *r, FILE *out)
 		        t->nunmatched, t->unmatched_paths,
 		        t->unmatched_executions);
 	fputs(".</p>\n", out);
+	put_unknown(r, out);
 	put_totals(r, out);
 	put_files(r, out);
 	put_unmatched(r, out, true);

@@ -138,6 +138,9 @@ static void put_lines(const struct html *h, FILE *out)
 		put_line(h, out, i);
 	html_table_end(out);
 	html_more(out, page->nlines, trial_nlines(page->t));
+	if (page->t->nsystem)
+		fprintf(out, "<p>Lines of system headers left out: %zu.</p>\n",
+		        page->t->nsystem);
 	html_section_end(out);
 }
 

@@ -15,6 +15,7 @@
 #include "format/profile.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,4 +205,17 @@ const char *report_path(const struct report *r, const char *path)
 const char *report_note(const struct report *r)
 {
 	return counts_reason(r->counts->doubt);
+}
+
+char *report_whole_note(const struct report *r)
+{
+	const char *note = report_note(r);
+	uint64_t n = r->counts->totals.partial;
+
+	if (!n)
+		return note ? xstrdup(note) : NULL;
+	return xasprintf("%s%sfunctions that count only some of their paths, "
+	                 "as the build asked for: %" PRIu64
+	                 "; what else they did is not known",
+	                 note ? note : "", note ? "; " : "", n);
 }

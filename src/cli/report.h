@@ -70,6 +70,9 @@ bool report_is_system_file(const char *path);
 bool report_knows(const struct report_row *row);
 /* The sentence that qualifies all counts, NULL if they are exact. */
 const char *report_note(const struct report *r);
+/* The same, and how many functions count only some of their paths; for the
+ * caller to free. */
+char *report_whole_note(const struct report *r);
 
 void report_text(const struct report *r, FILE *out);
 void report_json(const struct report *r, FILE *out);

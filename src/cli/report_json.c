@@ -346,6 +346,7 @@ static void put_lines(const struct report *r, struct json *j)
 
 void report_json(const struct report *r, FILE *out)
 {
+	char *note = report_whole_note(r);
 	struct json j = {.out = out, .flat_below = 4};
 	const char *program = r->profile->program;
 
@@ -357,12 +358,14 @@ void report_json(const struct report *r, FILE *out)
 	put_u64(&j, "runs", profile_nruns(r->profile));
 	put_bool(&j, "exact",
 	         r->counts->doubt == COUNTS_EXACT &&
-	                 !r->counts->totals.inconsistent);
-	put_string(&j, "note", report_note(r));
+	                 !r->counts->totals.inconsistent &&
+	                 !r->counts->totals.partial);
+	put_string(&j, "note", note);
 	put_files(r, &j);
 	put_modules(r, &j);
 	put_totals(r, &j);
 	put_functions(r, &j);
 	put_lines(r, &j);
 	json_end(&j, '}');
+	free(note);
 }

@@ -6,6 +6,7 @@
  */
 #include "cli/residue.h"
 
+#include "analysis/counts.h"
 #include "cli/json.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -16,6 +17,8 @@
 #define JSON_VERSION 1
 /* Paths that are shown in detail unless the user wants all. */
 #define SHOWN_PATHS 10
+/* Functions that are named in one line. */
+#define SHOWN_NAMES 10
 
 struct hot_path residue_path(const struct residual_path *p)
 {
@@ -45,6 +48,36 @@ const char *residue_fate(enum catalog_fate fate, bool is_field)
 static bool has_run(const struct catalog_function *f)
 {
 	return f->pc.n || f->pc.nprefixes;
+}
+
+bool residue_is_unknown(const struct report_row *row)
+{
+	return row->f->paths != CAIRN_PATHS_NONE &&
+	       counts_is_inconsistent(row->r->doubt);
+}
+
+uint64_t residue_nunknown(const struct residue *r)
+{
+	const struct side *s = &r->field;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->catalog.n; i++)
+		n += s->catalog.functions[i].pc.nunknown +
+		     s->catalog.functions[i].pc.nlost;
+	for (size_t i = 0; i < s->report.nrows; i++) {
+		const struct report_row *row = &s->report.rows[i];
+
+		/* one at least: nobody counted them */
+		n += residue_is_unknown(row) &&
+		     row->r->doubt != COUNTS_PATH_UNKNOWN &&
+		     row->r->doubt != COUNTS_PATH_LOST;
+	}
+	return n;
+}
+
+bool residue_is_any(const struct residue *r)
+{
+	return residual_is_any(&r->residual) || residue_nunknown(r);
 }
 
 /* --- text --------------------------------------------------------------- */
@@ -87,6 +120,33 @@ static void print_totals(const struct residue *r, FILE *out)
 		fprintf(out,
 		        "untested paths that frames died on    %10" PRIu64 "\n",
 		        t->all.ndied);
+}
+
+/* What the field did and nobody knows. */
+static void print_unknown(const struct residue *r, FILE *out)
+{
+	uint64_t n = residue_nunknown(r);
+	size_t shown = 0, more = 0;
+
+	if (!n)
+		return;
+	fprintf(out,
+	        "paths nobody knows                    %10" PRIu64
+	        "  (functions",
+	        n);
+	for (size_t i = 0; i < r->field.report.nrows; i++) {
+		const struct report_row *row = &r->field.report.rows[i];
+
+		if (!residue_is_unknown(row))
+			continue;
+		if (shown == SHOWN_NAMES)
+			more++;
+		else
+			fprintf(out, "%s %s", shown++ ? "," : "", row->name);
+	}
+	if (more)
+		fprintf(out, ", and %zu more", more);
+	fprintf(out, "; cairn check says why)\n");
 }
 
 static void print_files(const struct residue *r, FILE *out)
@@ -252,6 +312,7 @@ void residue_text(const struct residue *r, FILE *out)
 {
 	print_head(r, out);
 	print_totals(r, out);
+	print_unknown(r, out);
 	print_files(r, out);
 	print_unordered(r, out);
 	print_unmatched(r, out, true);
@@ -313,6 +374,7 @@ static void put_totals(const struct residue *r, struct json *j)
 	side_json_u64(j, "untested_paths_without_untested_edges", t->nhidden);
 	side_json_real(j, "untested_paths_without_untested_edges_percent",
 	               side_percent(t->nhidden, n));
+	side_json_u64(j, "unknown_paths", residue_nunknown(r));
 	side_json_u64(j, "functions_not_compared", t->nunmatched);
 	side_json_u64(j, "paths_not_compared", t->unmatched_paths);
 	side_json_u64(j, "executions_not_compared", t->unmatched_executions);
@@ -345,6 +407,30 @@ static void put_unmatched(const struct residue *r, struct json *j,
 		side_json_string(j, "fate", fates[fate]);
 		side_json_u64(j, "paths", f->pc.n);
 		side_json_u64(j, "executions", f->executions);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void put_unknown(const struct residue *r, struct json *j)
+{
+	const struct report *report = &r->field.report;
+
+	json_key(j, "unknown");
+	json_begin(j, '[');
+	for (size_t i = 0; i < report->nrows; i++) {
+		const struct report_row *row = &report->rows[i];
+		const char *file = map_string(row->map, row->f->file);
+
+		if (!residue_is_unknown(row))
+			continue;
+		json_begin(j, '{');
+		side_json_string(j, "name", map_string(row->map, row->f->name));
+		side_json_string(j, "demangled", row->demangled);
+		side_json_string(j, "file",
+		                 *file ? report_path(report, file) : NULL);
+		side_json_u64(j, "line", row->f->line);
+		side_json_string(j, "reason", counts_reason(row->r->doubt));
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -410,6 +496,7 @@ void residue_json(const struct residue *r, FILE *out)
 		json_end(&j, '}');
 	}
 	json_end(&j, ']');
+	put_unknown(r, &j);
 	put_unmatched(r, &j, "field_only", true);
 	put_unmatched(r, &j, "tested_only", false);
 	json_key(&j, "untested");

@@ -59,7 +59,9 @@ static void print_tests(const struct trial *t, FILE *out)
 	const struct suite *s = &t->suite;
 	size_t needless = 0;
 
-	fprintf(out, "\ntests that add no path: others take all of theirs\n");
+	fprintf(out,
+	        "\ntests that add no path, each by itself: others take all of "
+	        "theirs\n");
 	for (size_t i = 0; i < s->ntests; i++) {
 		if (s->nalone_of[i])
 			continue;
@@ -139,6 +141,9 @@ static void print_lines(const struct trial *t, FILE *out)
 		                      t->suite.paths[l->path].function));
 	}
 	print_more(out, shown, n);
+	if (t->nsystem)
+		fprintf(out, "%10s (lines of system headers left out: %zu)\n",
+		        "", t->nsystem);
 }
 
 static void print_suspects(const struct trial *t, FILE *out)
@@ -296,6 +301,7 @@ static void put_failure(const struct trial *t, struct json *j)
 		json_end(j, '}');
 	}
 	json_end(j, ']');
+	side_json_u64(j, "system_lines_left_out", t->nsystem);
 	json_key(j, "paths");
 	json_begin(j, '[');
 	for (size_t i = 0; i < t->nsuspects; i++) {

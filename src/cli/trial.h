@@ -25,7 +25,8 @@ struct trial {
 	bool *failed;     /* per test */
 	size_t nfailed;   /* 0: nothing about failure was asked for */
 	struct suite_score *scores; /* per path */
-	struct suite_lines lines;
+	struct suite_lines lines;   /* without those of system headers */
+	size_t nsystem;             /* lines of those that a failed test ran */
 	size_t *suspects; /* paths that a failed test took, worst first */
 	size_t nsuspects;
 	unsigned top; /* rows of a table; UINT_MAX: all */

@@ -10,6 +10,8 @@
  * Linking: a build id, by which a profile finds its executable again; the
  * runtime, behind the user's libraries; from an executable the symbols that
  * must exist once in the process, or must be found before the C library's.
+ * The latter are in an archive of their own, which a shared object must not
+ * see: it would satisfy the calls that are to reach the executable's.
  * They go through -Xlinker: a path may hold commas, and after -x even an
  * archive would be compiled.
  *
@@ -37,11 +39,13 @@
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * The runtime of an executable: a member of the archive that stands for the C
+ * The runtime of an executable: a member of its archive that stands for the C
  * library behind our hooks, and brings them in.
  */
 #define MEMBER_DYNAMIC "__cairn_dynamic"
 #define MEMBER_STATIC "__cairn_static"
+/* A shared object's, by one of the names in it. */
+#define MEMBER_UNHOOKED "__wrap_longjmp"
 
 /*
  * What an executable shows to the shared objects of its process: what must
@@ -57,6 +61,7 @@ static const char *const exported[] = {
         "__cairn_core_load",
         "__cairn_core_register",
         "__cairn_core_slow",
+        "__cairn_core_unhooked",
         "__cairn_core_unload",
         "_Exit",
         "__longjmp_chk",
@@ -83,6 +88,15 @@ static const char *const exported[] = {
         "ssignal",
         "sysv_signal",
         "vfork",
+};
+
+/*
+ * What a shared object calls through unhooked.S: those of the above after which
+ * frames are gone and the process goes on.
+ */
+static const char *const unhooked[] = {
+        "longjmp",       "_longjmp", "siglongjmp",
+        "__longjmp_chk", "vfork",    "__vfork",
 };
 
 static void add_xclang(struct argv *out, const char *word)
@@ -160,18 +174,27 @@ static bool is_lld(const char *linker)
 }
 
 /* What a program gets that a shared object does not. */
-static void add_executable(struct argv *out, const struct scan *s)
+static void add_executable(struct argv *out, const struct command_tools *t,
+                           const struct scan *s)
 {
 	add_linker(out, "--wrap=_Fork");
 	if (s->no_dynamic) {
 		add_linker(out, "--undefined=" MEMBER_STATIC);
 		add_linker(out, "--eh-frame-hdr"); /* clang leaves it out */
-		return;
+	} else {
+		add_linker(out, "--undefined=" MEMBER_DYNAMIC);
+		for (size_t i = 0; i < COUNT(exported); i++)
+			add_linker(out, xasprintf("--export-dynamic-symbol=%s",
+			                          exported[i]));
 	}
-	add_linker(out, "--undefined=" MEMBER_DYNAMIC);
-	for (size_t i = 0; i < COUNT(exported); i++)
-		add_linker(out, xasprintf("--export-dynamic-symbol=%s",
-		                          exported[i]));
+	add_linker(out, t->executable); /* before the rest, which it needs */
+}
+
+/* What a shared object gets that a program does not. */
+static void add_shared(struct argv *out)
+{
+	for (size_t i = 0; i < COUNT(unhooked); i++)
+		add_linker(out, xasprintf("--wrap=%s", unhooked[i]));
 }
 
 /*
@@ -189,7 +212,9 @@ static void add_needs(struct argv *out, const struct command_tools *t,
 	add_linker(out, "--undefined=" CAIRN_RT_PERSONALITY);
 	if (t->cxx)
 		add_linker(out, "--undefined=" CAIRN_RT_GXX_PERSONALITY);
-	if (!s->shared)
+	if (s->shared)
+		add_linker(out, "--undefined=" MEMBER_UNHOOKED);
+	else
 		add_linker(out, "--undefined=" CAIRN_RT_DELTA);
 }
 
@@ -204,8 +229,10 @@ static void add_link(struct argv *out, const struct command_tools *t,
 		add_linker(out, "--build-id");
 	if (s->lto || s->inputs_from != SIZE_MAX)
 		add_needs(out, t, s);
-	if (!s->shared)
-		add_executable(out, s);
+	if (s->shared)
+		add_shared(out);
+	else
+		add_executable(out, t, s);
 	add_linker(out, t->runtime);
 	if (s->no_libraries) {
 		/* What clang would have added, for the runtime's own needs. */
@@ -289,7 +316,11 @@ static int refuse(const struct command_tools *t, const struct option *o,
 		CAIRN_TRY(need_profile("--cairn-feedback", o->feedback, err));
 	if (o->interest && s->compiles)
 		CAIRN_TRY(need_interest(o, err));
-	return links ? need_file(t->runtime, err) : 0;
+	if (links)
+		CAIRN_TRY(need_file(t->runtime, err));
+	if (links && !s->shared)
+		CAIRN_TRY(need_file(t->executable, err));
+	return 0;
 }
 
 static void add_ours(struct argv *out, const struct command_tools *t,

@@ -15,7 +15,8 @@ struct command_tools {
 	const char *compiler; /* clang of the LLVM that the plugin is for */
 	const char *plugin;
 	const char *runtime;
-	bool cxx; /* called as a C++ compiler */
+	const char *executable; /* the part of it that is not for libraries */
+	bool cxx;               /* called as a C++ compiler */
 };
 
 /*

@@ -232,8 +232,11 @@ static void read_pendings(struct parser *p)
 			s->value = cursor_uv(&p->c);
 			if (s->value >= p->f.npaths)
 				p->c.bad = true;
-		} else if (s->pending == CAIRN_PENDING_REGISTER) {
+		} else if (s->pending != CAIRN_PENDING_NOTHING) {
 			s->value = (uint64_t)cursor_sv(&p->c);
+			if (s->pending == CAIRN_PENDING_ADDRESS &&
+			    p->f.npaths > CAIRN_PATH_MODULUS_MAX)
+				p->c.bad = true;
 		}
 	}
 }

@@ -89,10 +89,17 @@ static int by_pc(const void *a, const void *b)
 }
 
 static void add_site(struct normal_sites *s, uint64_t pc, uint32_t pending,
-                     uint32_t paths)
+                     const struct map_function *f)
 {
-	if (pending == CAIRN_PENDING_REGISTER)
-		s->items[s->n++] = (struct normal_site){pc, paths};
+	struct normal_site site = {.pc = pc, .is_known = true};
+
+	if (pending == CAIRN_PENDING_ADDRESS)
+		site.modulus = cairn_path_modulus(f->npaths);
+	else if (pending == CAIRN_PENDING_REGISTER)
+		site.is_address = f->paths == CAIRN_PATHS_DIRECT;
+	else
+		return;
+	s->items[s->n++] = site;
 }
 
 void normal_sites_init(struct normal_sites *s, const struct profile_module *m)
@@ -111,18 +118,18 @@ void normal_sites_init(struct normal_sites *s, const struct profile_module *m)
 
 		for (uint32_t k = 0; k < f->nsites; k++)
 			add_site(s, f->address + at[k].offset, at[k].pending,
-			         f->paths);
+			         f);
 	}
 	for (uint32_t i = 0; i < map->nfar_sites; i++) {
 		const struct map_far_site *far = &map->far_sites[i];
 
 		add_site(s, far->pc, far->pending,
-		         map->functions[far->function].paths);
+		         &map->functions[far->function]);
 	}
 	qsort(s->items, s->n, sizeof(*s->items), by_pc);
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (kept && s->items[kept - 1].pc == s->items[i].pc)
-			s->items[kept - 1].paths = CAIRN_PATHS_NONE;
+			s->items[kept - 1].is_known = false;
 		else
 			s->items[kept++] = s->items[i];
 	}
@@ -143,9 +150,11 @@ void normal_frame(const struct normal_sites *s, struct profile_frame *f,
 	if (f->has_reg && s->n &&
 	    (f->kind == CAIRN_FRAME_OUT || f->kind == CAIRN_FRAME_IN))
 		at = bsearch(&key, s->items, s->n, sizeof(key), by_pc);
-	f->has_reg = at && at->paths != CAIRN_PATHS_NONE;
+	f->has_reg = at && at->is_known;
 	if (!f->has_reg)
 		f->reg = 0;
-	else if (at->paths == CAIRN_PATHS_DIRECT)
+	else if (at->modulus)
+		f->reg = (f->reg - bias) & (at->modulus - 1);
+	else if (at->is_address)
 		f->reg -= bias;
 }

@@ -2,6 +2,7 @@
 #ifndef CAIRN_FORMAT_NORMAL_H
 #define CAIRN_FORMAT_NORMAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cairn_err;
@@ -19,8 +20,9 @@ int normal_module(struct profile_module *m, struct cairn_err *err);
 /* The sites of a module where the path register counts, by address. */
 struct normal_site {
 	uint64_t pc;
-	uint32_t paths; /* enum cairn_paths; NONE: nobody can tell whose it is
-	                 */
+	bool is_known;    /* false: nobody can tell whose it is */
+	bool is_address;  /* of a counter */
+	uint64_t modulus; /* 0, or that of an address that is the sum */
 };
 
 struct normal_sites {

@@ -49,6 +49,21 @@ char *path_of(LLVMMetadataRef file)
 	return xasprintf("%.*s/%.*s", (int)ndir, dir, (int)nname, name);
 }
 
+char *path_of_function(LLVMValueRef f)
+{
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
+	LLVMLinkage linkage = LLVMGetLinkage(f);
+	const char *name;
+	size_t n;
+
+	if (subprogram)
+		return path_of(shim_subprogram_file(subprogram));
+	if (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage)
+		return NULL;
+	name = LLVMGetSourceFileName(LLVMGetGlobalParent(f), &n);
+	return n && strcmp(name, "ld-temp.o") ? xstrndup(name, n) : NULL;
+}
+
 static uint32_t file_index(struct describer *d, LLVMMetadataRef file)
 {
 	uint32_t index;
@@ -202,9 +217,16 @@ static void put_definition(struct describer *d, LLVMValueRef f, struct bytes *b)
 {
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
 	uint32_t file = PTRMAP_NONE;
+	char *path;
 
 	if (subprogram)
 		file = file_index(d, shim_subprogram_file(subprogram));
+	path = subprogram ? NULL : path_of_function(f);
+	if (path) {
+		bytes_put_str(&d->files, path, strlen(path));
+		file = d->nfiles++;
+		free(path);
+	}
 	bytes_put_uv(b, file == PTRMAP_NONE ? 0 : 1 + (uint64_t)file);
 	bytes_put_uv(b, subprogram ? LLVMDISubprogramGetLine(subprogram) : 0);
 }

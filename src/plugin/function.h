@@ -163,6 +163,9 @@ struct paths_request {
 void paths_choose(struct function *fn, const struct mode *mode,
                   struct paths_request *r);
 uint64_t paths_possible(const struct function *fn);
+/* Residual, few paths: is the register the address of the byte that says
+ * whether the path is tested? */
+bool paths_register_is_byte(const struct function *fn);
 void paths_release_of(struct function *fn);
 /* Writes the operations on the path register. */
 void mark_paths(struct function *fn, const struct mode *mode);
@@ -210,6 +213,10 @@ unsigned line_of(LLVMValueRef instruction, LLVMMetadataRef *file);
 /* The path of a DIFile, absolute where known; the caller frees it.  NULL if it
  * has none. */
 char *path_of(LLVMMetadataRef file);
+/* The file of a function.  Of a local one it is known without line information,
+ * too, but with LTO: another file may have a function of the same name.  NULL
+ * if it is not known; the caller frees it. */
+char *path_of_function(LLVMValueRef f);
 
 /* Describes the function for the map; the caller frees b. */
 void describe_function(const struct function *fn, const struct mode *mode,

@@ -412,10 +412,21 @@ static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
 		return prefer_wanted(fn, r);
 	if (!known)
 		return CAIRN_PATHS_HASHED;
-	if (!mode->residual)
-		return prefer(fn, known->numbers, known->n);
+	if (!mode->residual) {
+		enum cairn_paths how = prefer(fn, known->numbers, known->n);
+
+		if (how == CAIRN_PATHS_HASHED)
+			r->nrefused = known->n;
+		return how;
+	}
 	return find_slots(fn, known->numbers, known->n) ? CAIRN_PATHS_RESIDUAL
 	                                                : CAIRN_PATHS_HASHED;
+}
+
+bool paths_register_is_byte(const struct function *fn)
+{
+	return fn->paths->tested &&
+	       fn->paths->paths.n <= CAIRN_PATH_MODULUS_MAX;
 }
 
 static void note_pendings(struct function *fn)
@@ -426,11 +437,11 @@ static void note_pendings(struct function *fn)
 		block_id b = fn->sites[i].block;
 
 		fn->sites[i].value = inc->offset[b];
-		fn->sites[i].pending = fn->paths->how == CAIRN_PATHS_RESIDUAL
-		                               ? CAIRN_PENDING_NOTHING
-		                       : inc->is_known[b]
-		                               ? CAIRN_PENDING_KNOWN
-		                               : CAIRN_PENDING_REGISTER;
+		fn->sites[i].pending =
+		        fn->paths->is_tested         ? CAIRN_PENDING_NOTHING
+		        : inc->is_known[b]           ? CAIRN_PENDING_KNOWN
+		        : paths_register_is_byte(fn) ? CAIRN_PENDING_ADDRESS
+		                                     : CAIRN_PENDING_REGISTER;
 	}
 }
 
@@ -458,6 +469,8 @@ void paths_choose(struct function *fn, const struct mode *mode,
 		r->known = NULL;
 	}
 	p->how = choose_how(fn, mode, r);
+	p->is_tested =
+	        p->how == CAIRN_PATHS_RESIDUAL && r->known->n == p->paths.n;
 	fn->ncounters = p->how == CAIRN_PATHS_DIRECT ? (uint32_t)p->paths.n
 	                                             : CAIRN_TABLE_WORDS;
 	place_operations(fn, r->weight);
@@ -528,7 +541,7 @@ void describe_paths(const struct function *fn, struct bytes *b)
 		bytes_put_uv(b, fn->sites[i].pending);
 		if (fn->sites[i].pending == CAIRN_PENDING_KNOWN)
 			bytes_put_uv(b, fn->sites[i].value);
-		else if (fn->sites[i].pending == CAIRN_PENDING_REGISTER)
+		else if (fn->sites[i].pending != CAIRN_PENDING_NOTHING)
 			bytes_put_sv(b, (int64_t)fn->sites[i].value);
 	}
 }

@@ -37,6 +37,7 @@ struct function_paths {
 	uint32_t slots_first; /* counter of slot 0 */
 	bool others;          /* are counted one by one */
 	uint8_t *tested;      /* residual, few paths: per path */
+	bool is_tested;       /* residual: all paths are, so nobody counts */
 	struct turns *turns;
 	uint32_t nturns, turns_cap;
 	uint32_t *turns_of; /* per block: 0, or 1 + index */

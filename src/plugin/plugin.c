@@ -32,6 +32,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNKNOWN_NAMES 20
+
 struct plugin {
 	LLVMModuleRef module;
 	LLVMContextRef context;
@@ -41,7 +43,9 @@ struct plugin {
 	struct interest *interest; /* or NULL */
 	struct wanted *wanted;     /* or NULL */
 	struct interest_options chosen;
-	const char **sets; /* of chosen, in words */
+	const char **sets;          /* of chosen, in words */
+	unsigned nlooked, nunknown; /* functions: in the profile, or not */
+	char *unknown;              /* the names of some */
 	size_t sets_cap;
 	char *words;     /* the mode, taken apart */
 	char wrong[512]; /* the first thing that is, or "" */
@@ -111,14 +115,6 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 	return result;
 }
 
-/* The source file of a function, or NULL; the caller frees it. */
-static char *file_of(const struct function *fn)
-{
-	LLVMMetadataRef subprogram = LLVMGetSubprogram(fn->f);
-
-	return subprogram ? path_of(shim_subprogram_file(subprogram)) : NULL;
-}
-
 /* Measured counts of this function from an earlier run, or NULL. */
 static const uint64_t *measured(struct plugin *p, const struct function *fn)
 {
@@ -129,7 +125,7 @@ static const uint64_t *measured(struct plugin *p, const struct function *fn)
 
 	if (!p->feedback)
 		return NULL;
-	file = file_of(fn);
+	file = path_of_function(fn->f);
 	counts = feedback_edges(p->feedback, LLVMGetValueName2(fn->f, &n), file,
 	                        function_hash(fn), &nedges);
 	free(file);
@@ -253,11 +249,46 @@ static const struct interest_function *known_paths(struct plugin *p,
 
 	if (!p->interest)
 		return NULL;
-	file = file_of(fn);
+	file = path_of_function(fn->f);
 	known = interest_find(p->interest, LLVMGetValueName2(fn->f, &n), file,
 	                      function_hash(fn));
 	free(file);
 	return known;
+}
+
+/* Only a profile of the same program has its functions. */
+static void note_unknown(struct plugin *p, const struct function *fn,
+                         bool is_known)
+{
+	size_t n;
+
+	p->nlooked++;
+	if (is_known)
+		return;
+	if (p->nunknown++ < UNKNOWN_NAMES) {
+		char *more = xasprintf("%s%s%s", p->unknown ? p->unknown : "",
+		                       p->unknown ? ", " : "",
+		                       LLVMGetValueName2(fn->f, &n));
+
+		free(p->unknown);
+		p->unknown = more;
+	}
+}
+
+static void say_unknown(struct plugin *p, const char *profile)
+{
+	size_t n;
+	char *text;
+
+	if (!p->nunknown || !p->mode.remarks)
+		return;
+	text = xasprintf("cairn: %s: %s: of %u functions %u are not there, or "
+	                 "have changed: %s%s",
+	                 LLVMGetSourceFileName(p->module, &n), profile,
+	                 p->nlooked, p->nunknown, p->unknown,
+	                 p->nunknown > UNKNOWN_NAMES ? ", ..." : "");
+	shim_say(p->module, false, text);
+	free(text);
 }
 
 static void say_refused(struct plugin *p, const struct function *fn,
@@ -282,6 +313,8 @@ static void choose_paths(struct plugin *p, struct function *fn)
 	struct paths_request r = {.weight = flow, .known = known_paths(p, fn)};
 	size_t n;
 
+	if (p->interest && interest_is_profile(p->interest))
+		note_unknown(p, fn, r.known != NULL);
 	weigh(p, fn, flow);
 	if (p->wanted)
 		r.wanted = wanted_blocks(p->wanted, fn);
@@ -437,6 +470,7 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);
 	if (has_flag(p->module, PLUGIN_MARKED))
 		return CAIRN_OK;
+	p->chosen.is_tested = p->mode.residual;
 	if (options->interest[0] || p->chosen.nsets)
 		CAIRN_TRY(interest_open(options->interest[0] ? options->interest
 		                                             : NULL,
@@ -455,6 +489,7 @@ static void close_plugin(struct plugin *p)
 	wanted_free(p->wanted);
 	feedback_free(p->feedback);
 	interest_free(p->interest);
+	free(p->unknown);
 	free(p->sets);
 	free(p->words);
 }
@@ -525,6 +560,7 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 		snprintf(message, n, "%s", p.wrong);
 	if (p.wanted)
 		wanted_say(p.wanted, p.mode.remarks);
+	say_unknown(&p, options->interest);
 	close_plugin(&p);
 	return true;
 }

@@ -482,12 +482,13 @@ static LLVMValueRef is_long(const struct writer *w)
 {
 	const struct trip *t = w->t;
 	int64_t chunk = TRIP_CHUNK * (t->step > 0 ? t->step : -t->step);
-	LLVMValueRef first = first_of(w), distance = distance_from(w, first);
-	LLVMValueRef test;
+	LLVMValueRef first, distance, test;
 
 	if (w->turns)
 		return LLVMBuildICmp(w->b, LLVMIntUGT, w->turns,
 		                     constant(w, TRIP_CHUNK), "cairn.long");
+	first = first_of(w);
+	distance = distance_from(w, first);
 	test = LLVMBuildICmp(w->b, LLVMIntUGT, distance, constant(w, chunk),
 	                     "cairn.long");
 	if (t->predicate == LLVMIntNE)

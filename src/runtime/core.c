@@ -476,6 +476,12 @@ void __cairn_core_unload(struct cairn_module *m)
 	rt_leave(&mask);
 }
 
+void __cairn_core_unhooked(void)
+{
+	if (!process.is_executable)
+		out_flag(CAIRN_FILE_FRAMES_LOST, 0);
+}
+
 /* --- threads -------------------------------------------------------------- */
 
 struct thread *rt_self(void)

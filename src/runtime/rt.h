@@ -194,6 +194,13 @@ RT_SHARED uint32_t __cairn_core_register(uintptr_t pc);
 RT_SHARED void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
                                        uint64_t r);
 
+/*
+ * A shared object is about to make a call that an executable's hooks look
+ * into.  Without such an executable frames may be lost, and the file says so.
+ * Threads: any, in signal handlers too.
+ */
+RT_SHARED void __cairn_core_unhooked(void);
+
 /* __builtin_longjmp, in whose place the plugin puts it (walk.c). */
 RT_SHARED _Noreturn void __cairn_core_jump(void *env);
 

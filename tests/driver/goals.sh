@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 llvm=$(llvm-config-19 --bindir)
 runtime=$(cd "$bin/.." && pwd)/lib/cairn/libcairn_rt.a
+exe=$(cd "$bin/.." && pwd)/lib/cairn/libcairn_exe.a
 touch -- a.c b.c a.cpp a.s a.S a.h a.hpp a.o a.bc a.ll a.i -dash.c lib.a
 mkdir dir
 echo '-c a.c' >compile.rsp
@@ -173,10 +174,22 @@ has "other response files do" @compile.rsp @compile.rsp
 printf '%s\n' '-DX="a b" -c' "'a c.c' back\\\\ slash.c" >quote.rsp
 has "quotes" -cairn-mode=edges @quote.rsp
 
-# The runtime comes behind the libraries of the user.
-order=$(command_of a.c -lm | grep -nxF -e -lm -e "$runtime" | cut -d : -f 2)
+# The runtime comes behind the libraries of the user; of that what only an
+# executable gets comes first.
+order=$(command_of a.c -lm | grep -nxF -e -lm -e "$runtime" -e "$exe" |
+	cut -d : -f 2)
 ok "runtime last" test "$order" = "-lm
+$exe
 $runtime"
+has "a static program's runtime" "$exe" -static a.o
+for args in '-shared a.c' '--shared a.o' '-shared -flto a.c' \
+	'-Wl,-shared a.o' '-Xlinker -Bshareable a.o' '-shared -nostdlib a.o'; do
+	# shellcheck disable=SC2086 # words on purpose
+	hasnt "no hooks" "$exe" $args
+	# shellcheck disable=SC2086 # words on purpose
+	has "calls that are to be told" --wrap=longjmp $args
+done
+hasnt "calls of an executable" --wrap=longjmp a.o
 
 refuses "unknown mode" "no mode" "$cc" --cairn=nonsense -c a.c
 refuses "empty mode" "no mode" "$cc" --cairn= -c a.c

@@ -85,6 +85,11 @@ for f in u w; do
 	sed -i '/"order"/d' $f.json
 done
 cmp u.json w.json && echo same
+try w4.cairn 2 1
+cairn residual --stable --tested tested.cairn w4.cairn
+echo "exit $?"
+cairn-cc --cairn=residual,tested=w1.cairn -O0 -g door.c -o door4 2>&1 |
+	sed -n 's|^error: .*/w1|w1|p'
 echo "== nobody knows what else it did"
 cairn report --stable w1.cairn
 cairn report --stable --json w1.cairn |
@@ -100,6 +105,50 @@ for f in w3 p3 m; do
 		grep -E '"(ordered|order_|order|number)'
 done
 cairn residual --tested w1.cairn u1.cairn
+echo "exit $?"
+echo "== a crash on a path that nobody knows"
+cat >crash.c <<'END'
+#include <stdlib.h>
+#include <sys/resource.h>
+
+static volatile int sink;
+
+static void store(int a, int b, volatile int *to)
+{
+	if (a)
+		sink += 1;
+	if (b)
+		sink += 2;
+	*to = sink;
+}
+
+int main(int argc, char **argv)
+{
+	struct rlimit none = {0, 0};
+	int n = atoi(argv[1]);
+
+	setrlimit(RLIMIT_CORE, &none);
+	store(n & 1, n & 2, n & 4 ? NULL : &sink);
+	return argc < 0;
+}
+END
+cairn-cc --cairn=paths -O0 -g crash.c -o crash || exit
+program=crash
+for i in 0 1 2 3 5; do
+	try c$i.cairn $i 2>/dev/null
+done
+cairn merge -o fine.cairn c0.cairn c1.cairn c2.cairn c3.cairn
+cairn merge -o doubt.cairn fine.cairn c5.cairn
+cairn residual --tested fine.cairn c5.cairn
+echo "exit $?"
+cairn residual --stable --json --tested fine.cairn c0.cairn c5.cairn |
+	sed -n '/"unknown/p; /"unknown":/,/ \]/p'
+cairn residual --html page.html --tested fine.cairn c5.cairn
+echo "exit $?"
+grep -o 'Paths nobody knows: [0-9]*' page.html
+echo "doubts of the tests alone:"
+cairn residual --tested doubt.cairn c0.cairn | head -n 4
+cairn residual --tested doubt.cairn c0.cairn >/dev/null
 echo "exit $?"
 echo "== errors"
 cp "$CAIRN_ROOT"/tests/fuzz/corpus/container/v2-*.cairn .

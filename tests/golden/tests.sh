@@ -57,6 +57,51 @@ sed -i '/return 29;/a\
 	sed -n '/^changed/p'
 echo "== failure"
 cairn tests --failed y2000.cairn --top 4 "$@" | sed -n '/^lines/,$p'
+echo "== names of failed tests"
+mkdir a b
+cp short.cairn a/one.cairn
+cp plain.cairn b/one.cairn
+cp leap.cairn b/two.cairn
+failed() {
+	cairn tests --json --failed "$1" a/one.cairn b/one.cairn b/two.cairn |
+		python3 -c 'import json, sys
+print(*[t["file"] for t in json.load(sys.stdin)["tests"] if t["failed"]])'
+}
+for name in b/two.cairn ./b/two.cairn b/two ./b/two two.cairn two \
+	b/one,two a/one.cairn; do
+	echo "$name: $(failed $name)"
+done
+for name in one one.cairn tw a/two ''; do
+	cairn tests --failed "$name" a/one.cairn b/one.cairn b/two.cairn
+done
+echo "== system headers"
+mkdir -p usr/include
+cat >usr/include/half.h <<'END'
+static int half(int n)
+{
+	return n < 0 ? 0 : n / 2;
+}
+END
+cat >use.c <<'END'
+#include <stdlib.h>
+#include "half.h"
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return half(atoi(argv[1])) > 9;
+	return 0;
+}
+END
+cairn-cc --cairn=paths -O0 -g "-I$PWD/usr/include" \
+	"-fdebug-prefix-map=$PWD/usr=/usr" use.c -o use || exit
+CAIRN_OUT=bad.cairn ./use 4
+CAIRN_OUT=good.cairn ./use
+cairn tests --failed bad bad.cairn good.cairn | sed -n '/^lines/,/^$/p'
+cairn tests --json --failed bad bad.cairn good.cairn |
+	grep -E 'half.h|system_lines'
+cairn tests --html page.html --failed bad bad.cairn good.cairn
+grep -o 'Lines of system headers left out: [0-9]*' page.html
 echo "== json"
 cairn tests --stable --json --diff leap.diff --failed y2000.cairn,leap.cairn \
 	short.cairn leap.cairn y2000.cairn

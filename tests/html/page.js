@@ -2,6 +2,14 @@
 // Runs inside a page of the report, behind its own script: does what a user
 // does and writes down what there is to see.  run.py knows what it should be.
 "use strict";
+// What the details say of each branch of the selected path.
+function branchTexts() {
+	const name = [...document.querySelectorAll("#detail dt")].find((el) =>
+		el.textContent === "branches");
+	const text = name ? name.nextSibling.textContent : "none";
+	return text === "none" ? [] : text.split(", ");
+}
+
 function pageState() {
 	const numbers = (selector, pattern) => [...document.querySelectorAll(
 		selector)].map((el) => Number(pattern.exec(el.textContent)[1]));
@@ -13,6 +21,11 @@ function pageState() {
 		counts: [...document.querySelectorAll("#ptable tbody tr")]
 			.map((row) => row.children[1].textContent
 				.replace(/\u202f/g, "")),
+		shares: [...document.querySelectorAll("#ptable tbody tr")]
+			.map((row) => row.children[2].textContent),
+		told: branchTexts(),
+		labels: [...document.querySelectorAll(".tag, .edge title")]
+			.map((el) => el.textContent),
 		blocks: numbers(".blk.on", /#(\d+)/).sort((a, b) => a - b),
 		drawn: document.querySelectorAll(".blk").length,
 		edges: document.querySelectorAll(".edge.on").length,
@@ -42,7 +55,11 @@ const allPaths = () => Object.fromEntries(functions.map((f) => [f.linkage,
 			file: index.sources[r.source], first: r.first,
 			last: r.last})),
 		branches: branchesOf(detailOf(f), p).map((e) => [e.s, e.kind,
-			e.t])}))]));
+			e.t]),
+		ways: branchesOf(detailOf(f), p).map((e) => {
+			const [words, at] = wayOf(detailOf(f), e);
+			return words + (at ? placeText(detailOf(f), at) : "");
+		})}))]));
 
 const click = (el) => el.dispatchEvent(new MouseEvent("click",
 	{bubbles: true}));

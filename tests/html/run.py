@@ -12,7 +12,8 @@ what the JSON reports say: counts of blocks, edges and lines, every path with
 its blocks, edges and lines, the text of the source whatever bytes it has.
 With Chromium, if there is one: the page is opened, clicked and typed into, and
 what it then shows is compared with the same.  Pages about lists (cairn
-residual, cairn tests) are for lists.py.  With node, if there is one: the
+residual, cairn tests) are for lists.py, words about branches and preferred
+paths for ways.py.  With node, if there is one: the
 layout of random graphs.
 """
 import argparse
@@ -29,6 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "programs")]
 import lists  # noqa: E402
+import ways  # noqa: E402
 from profiles import Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM", shutil.which("chromium"))
@@ -463,7 +465,9 @@ def check_browser(work, name, path, page, paths, function):
         equal(f"{name}: {f['name']} in the browser", seen["paths"][f["name"]],
               [{"blocks": p["blocks"], "lines": p["lines"],
                 "branches": [[b["block"], b["way"], b["target"]]
-                             for b in p["branches"]]}
+                             for b in p["branches"]],
+                "ways": ways.on_page(sys.modules[__name__], page,
+                                     *page.find(f["name"]), p)}
                for p in f["paths"][:LIMIT] + f["unfinished"][:LIMIT]])
     row, data = page.find(function)
     own = page.index["sources"][row[2]]
@@ -477,6 +481,12 @@ def check_browser(work, name, path, page, paths, function):
               sorted(set(p["blocks"])))
         equal(f"{name}: {what}: edges", state["edges"], len(set(p["edges"])))
         equal(f"{name}: {what}: selected", state["selected"], 1)
+        told = ways.on_page(sys.modules[__name__], page, row, data, p)
+        equal(f"{name}: {what}: branches", [
+            w.split(" ", 1)[1].strip() for w in state["told"]], told)
+        test(f"{name}: {what}: no true or false", not re.search(
+            r"\b(true|false|T|F)\b", " ".join(state["told"] +
+                                              state["labels"])))
         if lines(p):
             equal(f"{name}: {what}: lines", state["lines"], lines(p))
 
@@ -538,6 +548,7 @@ def run(work):
             continue
         paths = json.loads(call([CAIRN, "paths", "--json", profile]))
         unfinished = check_paths(name, page, paths)
+        ways.check_text(sys.modules[__name__], name, page, paths, profile)
         if source == nasty:
             test("nasty: exit left paths unfinished", unfinished)
         _, other = make_page(work, name + "2", "paths", profile)
@@ -550,6 +561,7 @@ def run(work):
     check_stable(work, os.path.join(work, "many"))
     doubts = check_corpus(work)
     lists.check(work, sys.modules[__name__])
+    ways.check_prefer(sys.modules[__name__], work)
     if CHROMIUM:
         for case in cases:
             check_browser(work, *case)

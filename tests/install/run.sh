@@ -33,8 +33,8 @@ DESTDIR=$work/stage cmake --install "$build" --prefix /opt/cairn \
 mv "$work/stage/opt/cairn" "$work/moved here"
 prefix=$work/moved\ here
 for file in bin/cairn bin/cairn-cc bin/cairn-c++ lib/cairn/cairn-plugin.so \
-	lib/cairn/libcairn_rt.a share/man/man1/cairn.1 \
-	share/man/man1/cairn-cc.1; do
+	lib/cairn/libcairn_rt.a lib/cairn/libcairn_exe.a \
+	share/man/man1/cairn.1 share/man/man1/cairn-cc.1; do
 	ok "installed" test -s "$prefix/$file"
 done
 ok "cairn-c++ is a link" test "$(readlink "$prefix/bin/cairn-c++")" = cairn-cc
@@ -58,6 +58,12 @@ printf '#include <vector>\nint main() { return std::vector<int>(3).size() - 3; }
 cairn-c++ -g v.cpp -o v
 CAIRN_OUT=v.cairn ./v
 cairn check v.cairn
+printf '#include <unistd.h>\nvoid stop(void) { _exit(0); }\n' >stop.c
+printf 'void stop(void);\nint main(void) { stop(); }\n' >main.c
+cairn-cc -g -shared stop.c -o libstop.so
+cairn-cc -g main.c ./libstop.so -o main
+CAIRN_OUT=main.cairn ./main
+cairn check main.cairn
 END
 if unshare -m true 2>/dev/null; then
 	ok "works without the source tree" env -i unshare -m sh -c \

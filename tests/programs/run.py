@@ -67,6 +67,7 @@ PROGRAMS = {
     "ifunc": Program(("ifunc.c",)),
     "linkage": Program(("linkage_a.c", "linkage_b.c"), ("-pthread",)),
     "library": Program(("library_main.c",), library=("library.c",)),
+    "ends": Program(("ends_main.c",), library=("ends.c",)),
     "shapes": Program(("shapes_main.cpp", "shapes.cpp"), ("-pthread",)),
     "coroutine": Program(("coroutine.cpp",), ("-std=c++20",)),
     "huge": Program(("huge.c",)),
@@ -137,6 +138,7 @@ def tests():
     rows.append(Test("trips", ("-O2", "-g"), stage=SOURCE))
     rows += deaths()
     rows += loading()
+    rows += ends()
     rows += c_ways()
     rows += cxx_rows()
     rows += path_rows()
@@ -681,6 +683,68 @@ def loading():
         (("-O0",), "paths"), (("-O2",), "paths"), (("-O2",), "paths,nogs"),
         (("-O0", "-static", own), "paths"), (("-O2", "-static", own), "paths"),
         (("-O2", "-DCALLS_FAR"), "paths"))]
+    return rows
+
+
+@dataclasses.dataclass
+class Foreign:
+    """A program without marks and the library ends.c with them: no hook sees
+    what the library's calls do to frames, and the profile has to say so."""
+    end: int                 # ends_main.c
+    rule: str                # of docs/INVARIANTS.md
+    flags: tuple
+    mode: str = "edges"
+    full: bool = False
+
+    def name(self):
+        words = ["ends", "foreign", *self.flags, "END=%d" % self.end, self.mode]
+        return "/".join(w.lstrip("-") for w in words)
+
+    def attempt(self, directory, _generated):
+        os.makedirs(directory)
+        profile = os.path.join(directory, "out.cairn")
+        said = []
+        for who, compiler in enumerate((
+                ["clang-19"], [CAIRN_CC, "--cairn=" + self.mode, *VERIFY])):
+            library = os.path.join(directory, "libends%d.so" % who)
+            exe = os.path.join(directory, "program%d" % who)
+            call([*compiler, "-O2", "-g", "-fPIC", "-shared", *self.flags,
+                  os.path.join(HERE, "ends.c"), "-o", library])
+            call(["clang-19", "-O2", "-DEND=%d" % self.end,
+                  os.path.join(HERE, "ends_main.c"), library, "-o", exe])
+            done = subprocess.run([exe], capture_output=True, timeout=TIMEOUT,
+                                  env=dict(os.environ, CAIRN_OUT=profile),
+                                  check=False)
+            said.append((done.returncode, done.stdout, done.stderr))
+        same_behaviour(*said, self.mode)
+        if self.rule not in findings(profile):
+            raise Broken("cairn check finds %s, not %s" % (
+                sorted(findings(profile)), self.rule))
+        if is_exact(profile):
+            raise Broken("the report passes for exact")
+
+
+def ends():
+    """Calls that executables have hooks for, made by a shared object."""
+    bfd, lto = "-fuse-ld=bfd", ("-flto", LLD)
+    rows = [Test("ends", ("-O2", "-g", "-DEND=%d" % end, *flags), way, mode)
+            for mode in ("edges", "paths") for way, flags in (
+                ("shared", (bfd,)), ("shared", (LLD,)), ("shared", lto))
+            for end in (0, 1, 2)]
+    rows += [Test("ends", flags, "shared", mode) for flags, mode in (
+        (("-O0", "-g"), "edges"), (("-O0", "-g"), "paths"),
+        (("-O2", "-fuse-ld=gold"), "edges"), (("-O2", "-fPIC"), "edges"),
+        (("-O2", "-flto=thin", LLD), "edges"),
+        (("-O2", "-D_FORTIFY_SOURCE=2"), "edges"),
+        (("-O2", "-Wl,-z,now", "-Wl,--no-undefined"), "edges"),
+        (("-O2", "-fno-pie", "-no-pie", bfd), "edges"),
+        (("-O2", "-g"), "edges,strict"), (("-O2", "-g"), "paths,strict"))]
+    rows += [Test("ends", ("-O2", "-g"), mode=mode)
+             for mode in ("edges", "paths")]
+    rows += [Foreign(0, "F2", flags, mode) for mode in ("edges", "paths")
+             for flags in ((bfd,), (LLD,), lto)]
+    rows += [Foreign(end, "F1", (flag,)) for end in (1, 2)
+             for flag in (bfd, LLD)]
     return rows
 
 

@@ -982,8 +982,8 @@ int main(int argc, char **argv)
 	        " random sets each\n\n",
 	        nsets);
 	proof_chains(out, (uint32_t)nsets, &r, &chains);
-	fprintf(out, "## Functions of bzip2, lua, ncompress and zlib, all "
-	             "executed paths\n\n");
+	fprintf(out, "## Functions of all programs of the corpus, all executed "
+	             "paths\n\n");
 	proof_functions(out, functions, ranges);
 	fclose(functions);
 	if (out != stdout && fclose(out) != 0)

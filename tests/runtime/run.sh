@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of the runtime alone: programs with marks made by hand (prog.c, lib.c),
 # linked in every way, ended in every way; dump.py tells what was recorded.
-# usage: run.sh LIBRARY [CC]      exit 0: all passed
+# usage: run.sh LIBRARY [CC]      exit 0: all passed; the part of the runtime that
+# is for executables is beside LIBRARY
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 library=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+exe=$(dirname "$library")/libcairn_exe.a
 cc=${2:-clang-19}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -23,23 +25,23 @@ build() {
 	$cc $flags -fPIC -c "$here/lib.c" -o lib.o &&
 	$cc $flags "$here/foreign.c" -o foreign &&
 	$cc $flags -fPIE -c "$here/big.c" -o big.o &&
-	$cc big.o -o big $dynamic "$library" &&
+	$cc big.o -o big $dynamic "$exe" "$library" &&
 	$cc $flags -fPIE -c "$here/paths.c" -o paths.o &&
 	$cc $flags -fPIC -DSHARED_MARKS -c "$here/paths.c" -o paths_pic.o &&
-	$cc paths.o -o paths_pie $dynamic "$library" &&
-	$cc paths_pic.o -o paths_pic $dynamic "$library" &&
-	$cc -fuse-ld=lld paths.o -o paths_lld $dynamic -Wl,--gc-sections "$library" &&
-	$cc -static paths.o -o paths_static $static "$library" 2>/dev/null &&
-	$cc prog.o -o pie $dynamic "$library" &&
-	$cc prog_pic.o -o pic $dynamic "$library" &&
-	$cc -no-pie prog.o -o nopie $dynamic "$library" &&
-	$cc -fuse-ld=lld prog.o -o lld $dynamic "$library" &&
-	$cc -fuse-ld=gold prog.o -o gold $dynamic "$library" &&
+	$cc paths.o -o paths_pie $dynamic "$exe" "$library" &&
+	$cc paths_pic.o -o paths_pic $dynamic "$exe" "$library" &&
+	$cc -fuse-ld=lld paths.o -o paths_lld $dynamic -Wl,--gc-sections "$exe" "$library" &&
+	$cc -static paths.o -o paths_static $static "$exe" "$library" 2>/dev/null &&
+	$cc prog.o -o pie $dynamic "$exe" "$library" &&
+	$cc prog_pic.o -o pic $dynamic "$exe" "$library" &&
+	$cc -no-pie prog.o -o nopie $dynamic "$exe" "$library" &&
+	$cc -fuse-ld=lld prog.o -o lld $dynamic "$exe" "$library" &&
+	$cc -fuse-ld=gold prog.o -o gold $dynamic "$exe" "$library" &&
 	$cc $flags -flto -fPIE -c "$here/prog.c" -o prog_lto.o &&
-	$cc -flto -fuse-ld=lld prog_lto.o -o lto $dynamic "$library" &&
+	$cc -flto -fuse-ld=lld prog_lto.o -o lto $dynamic "$exe" "$library" &&
 	$cc $flags "$here/killer.c" -o killer &&
-	$cc -static prog.o -o static $static "$library" 2>/dev/null &&
-	$cc -static-pie prog.o -o staticpie $static "$library" 2>/dev/null &&
+	$cc -static prog.o -o static $static "$exe" "$library" 2>/dev/null &&
+	$cc -static-pie prog.o -o staticpie $static "$exe" "$library" 2>/dev/null &&
 	$cc -shared lib.o -o lib0.so -Wl,--build-id "$library" &&
 	$cc $flags -fPIC -c "$here/lib_paths.c" -o lib_paths.o &&
 	$cc -shared lib_paths.o -o lib_paths.so -Wl,--build-id "$library" &&

@@ -14,15 +14,27 @@ static NOINLINE unsigned many(unsigned x)
 	volatile unsigned kept[8] = {x, x * 3, x * 5, x * 7, x, x, x, x};
 	unsigned s = 0;
 
-#define FORK(k)                                   \
-	if (x & (1u << (k)))                      \
-		s += kept[(k)&7] ^ (unsigned)(k); \
-	else                                      \
-		s ^= kept[((k) + 3) & 7] + 5;
-	FORK(0)
-	FORK(1) FORK(2) FORK(3) FORK(4) FORK(5) FORK(6) FORK(7) FORK(8) FORK(9)
-	        FORK(10) FORK(11) FORK(12) FORK(13) FORK(14) FORK(15)
-	                FORK(16) return s;
+#define FORK(k)                                           \
+	do {                                              \
+		if (x & (1u << (k)))                      \
+			s += kept[(k)&7] ^ (unsigned)(k); \
+		else                                      \
+			s ^= kept[((k) + 3) & 7] + 5;     \
+	} while (0)
+#define FORKS(k)             \
+	do {                 \
+		FORK(k);     \
+		FORK(k + 1); \
+		FORK(k + 2); \
+		FORK(k + 3); \
+	} while (0)
+
+	FORKS(0);
+	FORKS(4);
+	FORKS(8);
+	FORKS(12);
+	FORK(16);
+	return s;
 }
 
 static NOINLINE unsigned middle(unsigned n)

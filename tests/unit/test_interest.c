@@ -171,6 +171,21 @@ static void test_profile(void **state)
 	interest_sets(in, &n);
 	assert_int_equal(n, 1); /* top is about the profile */
 	interest_free(in);
+	o.top = 3; /* and no more than three, be the fourth as hot */
+	assert_int_equal(interest_open(path, &o, &in, &err), 0);
+	assert_numbers(interest_find(in, "f", NULL, 1), 2,
+	               (const uint64_t[]){0, 2});
+	interest_free(in);
+	o = (struct interest_options){.share = 500000}; /* 9 of 18 */
+	assert_int_equal(interest_open(path, &o, &in, &err), 0);
+	assert_int_equal(interest_find(in, "f", NULL, 1)->n, 0);
+	assert_int_equal(interest_find(in, "g", "/a.c", 2)->n, 1);
+	interest_free(in);
+	o.share = 780000; /* 14.04 of 18 */
+	assert_int_equal(interest_open(path, &o, &in, &err), 0);
+	assert_numbers(interest_find(in, "f", NULL, 1), 2,
+	               (const uint64_t[]){0, 2});
+	interest_free(in);
 	unlink(path);
 	rmdir(dir.path);
 }

@@ -231,6 +231,28 @@ function branchesOf(d, p) {
 		d.blocks[e.s].outs.length > 1 && e.kind !== "fall");
 }
 
+/* The line that says where a choice goes, as cairn paths has it (hot_way_line in
+ * src/cli/hot.c); undefined: only the block does. */
+function wayLine(d, e) {
+	const to = firstLine(d, e.t), from = lastLine(d, e.s);
+	const same = (a, b) => a && b && a.source === b.source &&
+		a.line === b.line;
+	return to && !same(to, from) && !d.blocks[e.s].outs.some((o) =>
+		o.t !== e.t && same(firstLine(d, o.t), to)) ? to : undefined;
+}
+
+/* True and false are those of the compiler, not always of the source. */
+const wayWord = (e) => e.kind === "true" || e.kind === "false" ? "" : e.kind;
+
+/* Where a choice goes, in two parts: words, and a place of the source or null. */
+function wayOf(d, e) {
+	const word = wayWord(e), at = wayLine(d, e);
+	if (!e.t || e.kind === "returned")
+		return [word, null];
+	return [(word ? word + " to " : "to ") + (at ? "" : "block " + e.t),
+		at || null];
+}
+
 const firstLine = (d, b) => b ? d.blocks[b].segments.flat()[0] : undefined;
 const lastLine = (d, b) => b ? d.blocks[b].segments.flat().pop() : undefined;
 
@@ -807,8 +829,9 @@ function drawNode(node) {
 	return g;
 }
 
-const WAY = {true: "T ", false: "F ", default: "default ", unwind: "unwind ",
-	abnormal: "abnormal ", case: "", goto: "goto "};
+/* Where an edge goes is to be seen. */
+const WAY = {default: "default ", unwind: "unwind ", abnormal: "abnormal ",
+	goto: "goto "};
 
 function drawEdge(link, nodes) {
 	const e = link.edge, w = 1 + 2.2 * link.weight;
@@ -821,7 +844,8 @@ function drawEdge(link, nodes) {
 	link.el = make("g", {class: "edge" + (zero ? " zero" : "") +
 		(e.ends ? " ends" : "") + (e.untested ? " untested" : "")},
 	make("title", {}, `${e.s || "outside"} \u2192 ${e.t || "outside"}, ` +
-		`${e.kind}: ` + count(e.count, state.f.state === DOUBTFUL) +
+		(wayWord(e) || "branch") + ": " +
+		count(e.count, state.f.state === DOUBTFUL) +
 		(e.ends ? "; paths end here" : "") +
 		(e.untested ? "; no test took it" : "")),
 	make("path", {class: "wire", d: link.d, "stroke-width": round(w)}),
@@ -1087,8 +1111,13 @@ function pathNote(d) {
 		notes.push(`${data.unfinished.length} of ` +
 			`${digits(data.nunfinished)} unfinished paths`);
 	if (data.other !== undefined)
-		notes.push(digits(data.other) + " executions of paths that " +
-			"are not preferred");
+		notes.push(digits(data.other) + " of these executions are of " +
+			"paths that are not preferred" + (size(data.other) ?
+			" (" + share(size(data.other), size(data.total)) + ")" :
+			"") + "; " + several(data.preferred, "preferred path") +
+			" in " + several(data.counters, "counter") +
+			(data.preferred ? ", delta " + (data.counters /
+			data.preferred).toFixed(2) : ""));
 	if (data.residual)
 		notes.push("only paths that no test took are counted");
 	if (size(data.lost))
@@ -1134,7 +1163,9 @@ function drawPaths() {
 			"this function counts edges, not paths"));
 		return;
 	}
-	const total = size(data.total), doubtful = d.f.state === DOUBTFUL;
+	/* of what tested paths did nobody knows */
+	const total = data.residual ? 0 : size(data.total);
+	const doubtful = d.f.state === DOUBTFUL;
 	const rows = shownPaths();
 	const heads = [["#", "num"], ["count", "num"], ["share", ""],
 		["blocks", "num"], ["begin", ""], ["end", ""], ["lines", ""],
@@ -1165,10 +1196,10 @@ function drawDetail() {
 	branches.forEach((e, i) => {
 		if (i)
 			list.push(", ");
+		const [words, at] = wayOf(d, e);
 		list.push(goTo(d, lastLine(d, e.s)), " ",
-			make("span", {class: "way-" + e.kind}, e.kind));
-		if (e.kind === "case" && e.t)
-			list.push(" to ", goTo(d, firstLine(d, e.t)));
+			make("span", {class: "way"}, words),
+			at ? goTo(d, at) : "");
 	});
 	const last = p.to ? firstLine(d, p.to) :
 		lastLine(d, p.blocks[p.blocks.length - 1]);
@@ -1362,6 +1393,10 @@ function drawTop() {
 		notes.push("functions whose flow does not add up: " +
 			digits(t.inconsistent) +
 			"; their counts are marked ~, cairn check says why");
+	if (size(t.other_executions))
+		notes.push("executions of paths that are not preferred: " +
+			digits(t.other_executions) + " of " +
+			digits(t.path_executions));
 	for (const key of ["function", "file", "line"])
 		if (index[key])
 			notes.push(`only --${key} ${index[key]}`);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_PLUGIN_PATH_WRITER_H
+#define CAIRN_PLUGIN_PATH_WRITER_H
+
+/*
+ * What the files that write the marks of paths share: path_code.c, which begins
+ * and ends the work, path_count.c, path_turns.c and path_writer.c.  Others have
+ * no use for it.
+ */
+#include "plugin/marker.h"
+
+struct increment;
+struct turns;
+
+enum path_what {
+	DO_OPERATION, /* of the function's register */
+	DO_ENTER,     /* a loop that counts its turns */
+	DO_STEP,      /* within it */
+	DO_TURN,      /* back to its head */
+	DO_EXIT,      /* out of it */
+};
+
+/* Something to do and the instruction that keeps its place. */
+struct path_deed {
+	LLVMValueRef at;
+	enum path_what what;
+	const struct increment *op;      /* may be NULL */
+	const struct increment *slot_op; /* the same for the slots' register */
+	struct turns *turns;
+	edge_id edge;
+};
+
+struct path_writer {
+	struct marker m;
+	LLVMValueRef r, q;   /* the registers, in memory */
+	LLVMValueRef s;      /* the third register: 8 times the slot */
+	LLVMValueRef held;   /* of the loop that it is in: turns until then */
+	LLVMValueRef owner;  /* per slot: 1 + the number of its path */
+	LLVMValueRef tested; /* per path, a byte */
+	LLVMValueRef delta;  /* or NULL: to be loaded where it is needed */
+	bool is_direct;
+	struct path_deed *placed;
+	size_t nplaced, placed_cap;
+	uint32_t before; /* what the code before a count is: m.behind behind */
+};
+
+/* --- path_writer.c: values, registers, flow ------------------------------ */
+
+LLVMValueRef pw_constant(struct path_writer *w, uint64_t v);
+/* The address of byte `at` of a global. */
+LLVMValueRef pw_address_in(struct path_writer *w, LLVMValueRef global,
+                           uint64_t at);
+/* The address of byte `at` of the counters, before the delta. */
+LLVMValueRef pw_symbol(struct path_writer *w, uint64_t at);
+/* A table that never changes, of n values, or of n bytes. */
+LLVMValueRef pw_add_table(struct path_writer *w, const char *name,
+                          LLVMTypeRef type, LLVMValueRef *values, uint64_t n);
+LLVMValueRef pw_add_bytes(struct path_writer *w, const char *name,
+                          const uint8_t *bytes, uint64_t n);
+
+/* A sum, or a part of one, as it is in the first register. */
+uint64_t pw_in_units(const struct path_writer *w, uint64_t v);
+/* The first register when the sum so far is v. */
+LLVMValueRef pw_register_at(struct path_writer *w, uint64_t v);
+LLVMValueRef pw_sum(struct path_writer *w, LLVMValueRef a, LLVMValueRef b);
+/* Code that reads or writes a register. */
+LLVMValueRef pw_get(struct path_writer *w, LLVMValueRef variable);
+void pw_set(struct path_writer *w, LLVMValueRef variable, LLVMValueRef v);
+/* As the prologue found it, where it may be kept. */
+LLVMValueRef pw_delta(struct path_writer *w);
+/* A pointer to what is at `address` in the thread's shard. */
+LLVMValueRef pw_pointer(struct path_writer *w, LLVMValueRef address);
+
+/* Two ways from the builder's place to `place`, which comes to stand in another
+ * block. */
+struct path_fork {
+	LLVMBasicBlockRef common, rare, rest;
+};
+
+/* Makes them, empty, and leaves the builder where the branch has to be. */
+struct path_fork pw_fork_before(struct path_writer *w, LLVMValueRef place);
+/* Says what a block is, if anybody wants to know. */
+void pw_add_probe_to(struct path_writer *w, LLVMBasicBlockRef block,
+                     uint32_t what);
+
+/* --- path_count.c -------------------------------------------------------- */
+
+/*
+ * All write at the builder's place, which must be before `place` and in its
+ * block, and leave the builder at `place`.
+ */
+
+/* Adds 1 to the counter at an address, before the delta. */
+void path_count_at(struct path_writer *w, LLVMValueRef address);
+/* Counts the path that the registers r and s say; s is NULL if there are no
+ * slots. */
+void path_count(struct path_writer *w, LLVMValueRef r, LLVMValueRef s,
+                LLVMValueRef place);
+/* Counts a path that is known here. */
+void path_count_known(struct path_writer *w, uint64_t number,
+                      LLVMValueRef place);
+/* Counts a path that is not preferred, or not tested; `number` is 1 + its
+ * number. */
+void path_count_other(struct path_writer *w, LLVMValueRef number,
+                      LLVMValueRef place);
+/* What that is for the path that the register r says. */
+LLVMValueRef path_key(struct path_writer *w, LLVMValueRef r);
+/* The table of w->owner. */
+LLVMValueRef path_count_owners(struct path_writer *w);
+
+/* --- path_turns.c -------------------------------------------------------- */
+
+/* The deeds of a loop that counts its turns, at the builder's place. */
+void path_turns_enter(struct path_writer *w, const struct path_deed *p);
+void path_turns_step(struct path_writer *w, const struct path_deed *p);
+void path_turns_back(struct path_writer *w, const struct path_deed *p);
+void path_turns_exit(struct path_writer *w, const struct path_deed *p);
+
+#endif /* CAIRN_PLUGIN_PATH_WRITER_H */
