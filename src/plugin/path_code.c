@@ -430,9 +430,12 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	if (fn->paths->tested)
 		w.tested = pw_add_bytes(&w, "cairn.tested", fn->paths->tested,
 		                        fn->paths->paths.n);
-	if (paths_register_is_byte(fn))
+	if (paths_register_is_byte(fn)) {
 		LLVMSetAlignment(w.tested, (unsigned)cairn_path_modulus(
 		                                   fn->paths->paths.n));
+		/* no linker may make it a part of another constant */
+		LLVMSetUnnamedAddress(w.tested, LLVMNoUnnamedAddr);
+	}
 	marker_keep_last_calls(fn);
 	w.delta = marker_prologue(&w.m);
 	if (w.m.by_segment || shim_has_builtin_setjmp(fn->f))
