@@ -102,6 +102,31 @@ def try_list(folder, flags, name, whole):
                   b"has no path" in e.stderr, e.stderr)
 
 
+def untested_when_ended(build, tested, at):
+    """What cairn residual lists of a run that ends in the middle."""
+    file = "%s.ended%s.cairn" % (build.exe, at)
+    subprocess.run([build.exe, LONG, at], check=True, capture_output=True,
+                   env=dict(os.environ, CAIRN_OUT=file))
+    out = subprocess.run([CAIRN, "residual", "--json", "--top", "0",
+                          "--tested", tested, file], check=False,
+                         capture_output=True).stdout
+    said = json.loads(out)
+    return sorted(json.dumps({k: v for k, v in p.items() if k != "order"},
+                             sort_keys=True) for p in said["untested"])
+
+
+def try_ends(name, plain, residual, tested):
+    """Frames that die leave unfinished paths: in both builds the same."""
+    unfinished = 0
+    for at in ("1", "4", "9", "25", "60"):
+        want = untested_when_ended(plain, tested, at)
+        got = untested_when_ended(residual, tested, at)
+        check("%s: residual, ended in call %s" % (name, at), got == want,
+              (got, want))
+        unfinished += sum(json.loads(p)["unfinished"] for p in want)
+    check(name + ": unfinished paths are untested", unfinished)
+
+
 def try_flags(flags):
     name = " ".join(flags)
     with tempfile.TemporaryDirectory() as folder:
@@ -142,6 +167,8 @@ def try_flags(flags):
         got = long_run("residual,tested=" + tested)
         check(name + ": residual", got.counts == whole.of(
             set(whole.counts) - preferred))
+        try_ends(name, plain, Build(folder, flags, "residual,tested="
+                                    + tested), tested)
         got = long_run("residual,tested=" + truth)
         check(name + ": nothing residual", not got.counts, got.counts)
         check(name + ": residual tables", got.tables() == {"residual"})
