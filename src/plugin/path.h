@@ -9,14 +9,17 @@
 #include "graph/prefer.h"
 #include "plugin/function.h"
 
+#define HELD_TURNS 8
+
 /* A loop that counts its turns. */
 struct turns {
 	struct local local;
 	struct increments inc;
 	const struct increment **op; /* per edge of the loop's graph, or NULL */
 	uint32_t first;              /* counter of turn 0, if there are any */
-	bool is_held;
-	uint64_t held; /* the one turn that goes back */
+	uint32_t nheld;              /* turns that are counted in a register */
+	uint64_t held[HELD_TURNS];
+	LLVMValueRef step_table; /* per turn: what it adds to that */
 	/* what turns add to the registers, once needed */
 	LLVMValueRef table, slot_table;
 	uint64_t *slot_sum; /* per turn, if there are slots */

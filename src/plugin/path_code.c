@@ -229,7 +229,7 @@ static bool counts(const struct path_deed *p)
 
 static bool leaves_held(const struct path_deed *p)
 {
-	return p->what == DO_EXIT && p->turns->is_held;
+	return p->what == DO_EXIT && p->turns->nheld;
 }
 
 static uint32_t before_deed(const struct function *fn,

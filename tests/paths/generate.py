@@ -142,7 +142,7 @@ def shapes(rng, count):
     for i in range(count):
         if i % 40 == 7:  # more than 2^60 paths
             yield ladder(rng, 70, rng.random() < 0.5), 0
-        elif i % 10 == 3:  # more than 16384
+        elif i % 10 == 3:  # more than 32768, mostly
             yield ladder(rng, rng.randint(15, 30), True), rng.choice((0, 0.1))
         else:
             calls = rng.choice((0, 0, 0.1, 0.3))

@@ -40,8 +40,8 @@ import decode  # noqa: E402
 from profiles import (Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call,  # noqa: E402
                       check, read)
 
-PROGRAMS = ("nest.c", "gotos.c", "irreducible.c", "recursion.c", "leave.c",
-            "threads.c", "throw.cpp")
+PROGRAMS = ("nest.c", "turns.c", "gotos.c", "irreducible.c", "recursion.c",
+            "leave.c", "threads.c", "throw.cpp")
 BATCH = 50                   # random functions in one program
 # Not optimized, but the plugin may take it for optimized: it then lets loops
 # count their turns, and holds counts in registers.
