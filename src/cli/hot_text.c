@@ -297,10 +297,19 @@ static void print_doubts(const struct hot *h, FILE *out)
 /* What was counted, and what was not counted one by one. */
 static void print_executions(const struct hot *h, FILE *out)
 {
+	uint64_t selected = 0;
+
 	fprintf(out,
 	        "executions %" PRIu64 " of paths, %" PRIu64 " of blocks%s\n",
 	        h->executions, h->blocks,
 	        hot_knows_blocks(h) ? "" : " that are known");
+	for (size_t i = 0; i < h->npaths; i++)
+		selected += h->paths[i].count;
+	if (selected + h->others < h->executions && !h->is_residual)
+		fprintf(out,
+		        "selected   %" PRIu64
+		        " of these executions of paths, %.2f %%\n",
+		        selected, percent(selected, h->executions));
 	if (h->others)
 		fprintf(out,
 		        "other      %" PRIu64
