@@ -457,8 +457,10 @@ def ends_activation(f, block):
 
 def place_between(f, pc):
     """At most one place, by probes; a doubtful one marks the function."""
-    if f.flags & NOT_COVERED or (f.flags & STRICT and not f.how):
+    if f.flags & NOT_COVERED:
         return []
+    if f.flags & STRICT and not f.how:
+        return [Place(f, 0, 0)]  # anywhere
     offset = pc - f.address
     block, probe, to_come, edge = spot_at(f, offset)
     if not f.probes or block is None:
@@ -467,7 +469,8 @@ def place_between(f, pc):
         return []
     if not block:
         return []
-    if f.held[block] and not f.how:
+    leaves = f.how and edge is not None and f.edges[edge][0]
+    if f.held[block] or (leaves and f.held[leaves]):
         f.consistent = False
     if to_come:
         return [Place(f, block, 0, None, True, edge)]
@@ -508,6 +511,7 @@ def place_frames(of_map, module):
         f.stopped = []  # of a function that counts paths: (place, register
         #                 or None, frames that began, frames that died)
         f.unlocated = 0
+        f.is_strict = bool(f.flags & STRICT and f.how)
     for (kind, pc, word), count in module.frames.items():
         if not count:
             continue
@@ -573,6 +577,34 @@ def solve(f, counter):
     return balanced
 
 
+def solve_strict(f, counter, frames_missing):
+    """The same where every edge is counted, but for one way out per block.
+    None if that is not so."""
+    f.edge = [None if c is None else counter(c) for _, _, c in f.edges]
+    f.entered = [None] * len(f.segments)
+    allowed = float("inf") if frames_missing else (
+        block_sum(f.extra_in, 0) + block_sum(f.extra_out, 0))
+    balanced = True
+    for b in range(1, len(f.segments)):
+        ins = [e for e, x in enumerate(f.edges) if x[1] == b]
+        outs = [e for e, x in enumerate(f.edges) if x[0] == b]
+        left = [e for e in outs if f.edges[e][2] is None]
+        if any(f.edges[e][2] is None for e in ins) or len(left) > 1 or any(
+                f.edges[e][1] for e in left):
+            return None
+        c = f.block_counter[b]
+        entered = sum(f.edge[e] for e in ins)
+        f.entered[b] = entered if c is None else counter(c)
+        rest = entered - sum(f.edge[e] for e in outs if e not in left)
+        if left:
+            f.edge[left[0]] = rest
+        elif 0 <= rest <= allowed:
+            allowed -= rest
+        else:
+            balanced = False
+    return balanced
+
+
 def allow_second_returns(f):
     """Calls that came back more often than they were made."""
     negative = [e for e, n in enumerate(f.edge) if n is not None and n < 0]
@@ -598,7 +630,14 @@ def count_function(f, module, frames_missing):
             forget_edges(f)
             balanced = True
     else:
-        balanced = solve(f, counter)
+        balanced = None
+        if f.flags & STRICT:
+            balanced = solve_strict(f, counter, frames_missing)
+            f.is_strict = balanced is not None
+            f.consistent &= f.is_strict or not (
+                block_sum(f.extra_in, 0) + block_sum(f.extra_out, 0))
+        if balanced is None:
+            balanced = solve(f, counter)
     if balanced:
         allow_second_returns(f)
     f.consistent &= balanced
@@ -974,7 +1013,7 @@ def decode(data, exes):
             count_function(f, module, frames_missing)
             add_lines(f, lines)
             doubt = counts_missing or (
-                frames_missing and not f.flags & STRICT
+                frames_missing and not f.is_strict
             ) or (f.how and f.is_partial)
             functions.append(
                 {

@@ -47,8 +47,9 @@ static void check_end(struct findings *out, const struct profile_file *f)
 	if (f->state == CAIRN_STATE_OPEN)
 		add(out, "F1", f->name,
 		    xstrdup("the file was never closed, so derived counts may "
-		            "miss one per active frame: the program was "
-		            "killed (SIGKILL, out of memory, power) or still "
+		            "miss one per active frame, and turns of a loop "
+		            "that it was in: the program was killed (SIGKILL, "
+		            "out of memory, power) or still "
 		            "runs"));
 	else if (f->flags & CAIRN_FILE_UNFINISHED)
 		add(out, "F1", f->name,

@@ -70,7 +70,9 @@ const char *counts_reason(enum counts_doubt doubt)
 		       "not grow while the program ran or was cut";
 	case COUNTS_OPEN:
 		return "the program was killed or still runs: derived counts "
-		       "may miss one per active frame";
+		       "may miss one per active frame, and those of a loop "
+		       "that it was in up to 65536 turns; build with strict "
+		       "to have them";
 	case COUNTS_LOST:
 		return "frames died that could not be recorded: derived counts "
 		       "may miss one per such frame";
@@ -84,9 +86,9 @@ const char *counts_reason(enum counts_doubt doubt)
 		       "it is in: derived counts may miss one";
 	case COUNTS_HELD:
 		return "a signal, or the end of the program in another thread, "
-		       "stopped a frame in a loop that held its count in a "
-		       "register: up to 65536 turns of that loop are missing; "
-		       "build with edges,strict to have them";
+		       "stopped frames in a loop that held its counts in a "
+		       "register: up to 65536 turns of that loop are missing "
+		       "per such frame; build with strict to have them";
 	case COUNTS_PATH_PARTIAL:
 		return "only some of its paths are counted one by one, as the "
 		       "build asked for";
@@ -210,6 +212,83 @@ static void recover_edges(struct job *j, const struct cfg *g)
 	}
 }
 
+/*
+ * A strict build counts every edge that code fits on, so that no count depends
+ * on where frames are: what entered a block and did not leave it is in there,
+ * or died there.  `allowed` is how much that may be.  The other edges lead out
+ * of the function, and have what is left.
+ *
+ * Returns false if the counters do not suffice: a function that is strict on
+ * its own account.
+ */
+static bool recover_strict(struct job *j, const struct cfg *g, uint64_t allowed)
+{
+	uint64_t stayed = 0;
+
+	for (block_id b = 1; b < g->nblocks; b++) {
+		uint64_t in = 0, out = 0, rest;
+		edge_id left = CFG_NONE;
+
+		for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++) {
+			if (!j->edge_known[g->in[i]])
+				return false;
+			in += j->edge[g->in[i]];
+		}
+		for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++) {
+			edge_id e = g->out[i];
+
+			out += j->edge[e];
+			if (j->edge_known[e])
+				continue;
+			if (left != CFG_NONE || g->edges[e].dst != CFG_OUTSIDE)
+				return false;
+			left = e;
+		}
+		rest = in - out;
+		if (!j->block_known[b])
+			j->block[b] = in;
+		if (left != CFG_NONE)
+			j->edge[left] = rest;
+		else if (rest > allowed - stayed && !j->out->doubt) {
+			j->out->doubt = COUNTS_UNBALANCED;
+			j->out->bad_block = b;
+		} else {
+			stayed += rest;
+		}
+	}
+	memset(j->edge_known, 1, g->nedges);
+	memset(j->block_known, 1, g->nblocks);
+	j->block[0] = j->edge[0];
+	judge_negatives(j);
+	return true;
+}
+
+/* How many frames may have been stopped in the function. */
+static uint64_t count_stopped(const struct job *j, const struct counts *c)
+{
+	uint64_t n = 0;
+
+	if (c->doubt != COUNTS_EXACT)
+		return INT64_MAX;
+	for (size_t i = 0; i < j->nplaces; i++)
+		if (!j->places[i].block)
+			n += j->places[i].in + j->places[i].out;
+	return n;
+}
+
+/* A function that is strict on its own account: frames that were stopped in it
+ * between calls, or that nobody looked at, are not known. */
+static void recover_partly_strict(struct job *j, const struct cfg *g,
+                                  const struct counts *c)
+{
+	uint64_t stopped = count_stopped(j, c);
+
+	j->out->doubt = c->doubt;
+	recover_edges(j, g);
+	if (stopped && c->doubt == COUNTS_EXACT)
+		j->out->doubt = COUNTS_UNLOCATED;
+}
+
 /* A build that counts blocks: a block's counter says how often edges entered
  * it; the block's count has the frames that began in it as well. */
 static void recover_blocks(struct job *j, const struct cfg *g)
@@ -303,6 +382,8 @@ static void count_all_segments(struct job *j)
 {
 	size_t next = 0;
 
+	while (next < j->nplaces && !j->places[next].block)
+		next++;
 	for (uint32_t b = 1; b < j->f->nblocks; b++)
 		count_segments(j, b, &next);
 }
@@ -343,7 +424,7 @@ static void recover_path_function(struct job *j)
 	path_counts_release(&pc);
 }
 
-static void recover_function(struct job *j)
+static void recover_function(struct job *j, const struct counts *c)
 {
 	uint32_t nblocks = j->f->nblocks;
 	struct cfg g;
@@ -358,8 +439,10 @@ static void recover_function(struct job *j)
 	load_counters(j);
 	if (j->f->flags & CAIRN_FN_SLOW)
 		recover_blocks(j, &g);
-	else
+	else if (!(j->f->flags & CAIRN_FN_STRICT))
 		recover_edges(j, &g);
+	else if (!recover_strict(j, &g, count_stopped(j, c)))
+		recover_partly_strict(j, &g, c);
 	hide_negatives(j->edge, j->edge_known, j->f->nedges);
 	hide_negatives(j->block, j->block_known, nblocks);
 	count_all_segments(j);
@@ -395,7 +478,7 @@ static void count_function(struct job *j, const struct counts *c,
 	if (j->f->paths != CAIRN_PATHS_NONE)
 		recover_path_function(j);
 	else
-		recover_function(j);
+		recover_function(j, c);
 	/* a loop that held its count explains what does not add up */
 	if (trouble == FRAME_HELD ||
 	    (trouble && !counts_is_inconsistent(j->out->doubt)))

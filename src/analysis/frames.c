@@ -277,6 +277,20 @@ static void place_path(struct frame_places *out, const struct map *m,
 	         });
 }
 
+/* Is the spot in a loop that holds its count, or where a path build is about to
+ * add it, out of the loop? */
+static bool is_held(const struct map *m, const struct map_function *f,
+                    const struct spot *at)
+{
+	uint32_t block = at->block;
+
+	if (f->paths != CAIRN_PATHS_NONE && at->edge != MAP_NONE &&
+	    m->edges[f->first_edge + at->edge].src)
+		block = m->edges[f->first_edge + at->edge].src;
+	return m->blocks[f->first_block + block].flags & CAIRN_BLOCK_HELD ||
+	       m->blocks[f->first_block + at->block].flags & CAIRN_BLOCK_HELD;
+}
+
 /* A frame that was interrupted at an address that is no site. */
 static void place_between(struct frame_places *out, const struct index *ix,
                           uint32_t function, uint64_t pc, bool is_out,
@@ -286,8 +300,15 @@ static void place_between(struct frame_places *out, const struct index *ix,
 	uint64_t offset = pc - f->address;
 	struct spot at;
 
-	if (!needs_frames(f))
+	if (!needs_frames(f)) {
+		if (!(f->flags & CAIRN_FN_NOT_COVERED))
+			add_place(out, (struct frame_place){
+			                       .function = function,
+			                       .in = is_out ? 0 : count,
+			                       .out = is_out ? count : 0,
+			               });
 		return;
+	}
 	at = find_spot(ix->map, f, offset);
 	if (!f->nprobes || at.is_unknown) {
 		trouble(out, function, FRAME_UNLOCATED);
@@ -295,7 +316,7 @@ static void place_between(struct frame_places *out, const struct index *ix,
 	}
 	if (!at.block)
 		return;
-	if (ix->map->blocks[f->first_block + at.block].flags & CAIRN_BLOCK_HELD)
+	if (is_held(ix->map, f, &at))
 		trouble(out, function, FRAME_HELD);
 	if (f->paths != CAIRN_PATHS_NONE) {
 		place_path(out, ix->map, function, &at, offset, is_out, count);
@@ -394,6 +415,13 @@ static void place_at_site(struct frame_places *out, const struct index *ix,
 	add_path(out, path);
 }
 
+/* Can a frame die in a call that the map says nothing of?  (With strict paths
+ * it can as well, but calls that end paths are such, too.) */
+static bool needs_no_site(const struct map_function *f)
+{
+	return !(f->flags & CAIRN_FN_STRICT) || f->paths == CAIRN_PATHS_NONE;
+}
+
 static void place_call(struct frame_places *out, const struct index *ix,
                        const struct profile_frame *fr)
 {
@@ -413,7 +441,7 @@ static void place_call(struct frame_places *out, const struct index *ix,
 	function = find_function(ix, fr->pc - 1);
 	if (function == MAP_NONE)
 		out->nstray++;
-	else if (!(ix->map->functions[function].flags & CAIRN_FN_STRICT) &&
+	else if (needs_no_site(&ix->map->functions[function]) &&
 	         !is_last_call(ix->map, function, fr->pc - 1))
 		place_between(out, ix, function, fr->pc - 1, is_out, count);
 }

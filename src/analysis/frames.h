@@ -9,7 +9,8 @@
 struct map;
 struct profile;
 
-/* Where frames died or began: at the end of, or within, a segment. */
+/* Where frames died or began: at the end of, or within, a segment.  Block 0:
+ * somewhere in a strict function, which nobody needs to know. */
 struct frame_place {
 	uint32_t function, block, segment;
 	uint64_t in, out; /* modulo 2^64 */

@@ -19,6 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Files that a sentence names. */
+#define SHOWN_FILES 3
+
 int cli_fail(const struct cairn_err *err)
 {
 	fprintf(stderr, "cairn: %s\n", err->text);
@@ -172,7 +175,8 @@ int cli_check_output(const char *command, const struct cli_form *f,
                      char **inputs, int ninputs)
 {
 	if (f->output && !*f->output)
-		return cli_usage(command, "no output; name one with -o");
+		return cli_usage(command, "no output; name one with %s",
+		                 f->html ? "--html" : "-o");
 	if (f->output && !is_stdout(f->output) &&
 	    cli_is_among(f->output, inputs, ninputs))
 		return cli_usage(command, "%s %s would overwrite the profile",
@@ -251,6 +255,28 @@ static int check_names(const struct cli_inputs *in, char **paths, int npaths,
 	                  paths[repeated]);
 }
 
+char *cli_list_files(char **paths, size_t n)
+{
+	size_t shown = n < SHOWN_FILES ? n : SHOWN_FILES;
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < shown; i++) {
+		char *longer =
+		        xasprintf("%s%s%s", text, i ? ", " : "", paths[i]);
+
+		free(text);
+		text = longer;
+	}
+	if (shown < n) {
+		char *longer = xasprintf("%s and %zu more file%s", text,
+		                         n - shown, n - shown > 1 ? "s" : "");
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
 bool cli_is_among(const char *path, char **paths, int npaths)
 {
 	struct stat a, b;
@@ -286,16 +312,29 @@ void cli_say_missing(const struct profile *p)
 			        p->modules[i].missing);
 }
 
-void cli_output_begin(struct cli_output *o, const char *path)
+void cli_output_begin(struct cli_output *o, const struct cli_form *f)
 {
+	const char *path = f ? f->output : NULL;
+
 	if (path && is_stdout(path))
 		path = NULL;
-	*o = (struct cli_output){.path = path};
+	*o = (struct cli_output){.path = path, .html = f && f->html};
 	o->stream = path ? open_memstream(&o->data, &o->size) : stdout;
 	if (!o->stream) {
 		fprintf(stderr, "cairn: out of memory\n");
 		exit(CLI_ERROR);
 	}
+}
+
+/* The writer knows no option but -o: has the remedy name that of the user. */
+static void name_option(const struct cli_output *o, struct cairn_err *err)
+{
+	static const char remedy[] = " with -o";
+	size_t n = strlen(err->text), k = strlen(remedy);
+
+	if (o->html && n >= k && !strcmp(err->text + n - k, remedy))
+		snprintf(err->text + n - k, sizeof(err->text) - (n - k),
+		         " with --html");
 }
 
 int cli_output_end(struct cli_output *o, int status)
@@ -314,8 +353,10 @@ int cli_output_end(struct cli_output *o, int status)
 		return cli_fail(&err);
 	}
 	fclose(o->stream);
-	if (writer_replace(o->path, o->data, o->size, &err))
+	if (writer_replace(o->path, o->data, o->size, &err)) {
+		name_option(o, &err);
 		status = cli_fail(&err);
+	}
 	free(o->data);
 	return status;
 }

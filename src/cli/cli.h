@@ -92,6 +92,9 @@ void cli_inputs_release(struct cli_inputs *in);
 struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths);
 /* Says which modules --skip-missing has left out. */
 void cli_say_missing(const struct profile *p);
+/* Names of files for a sentence: "a, b, c and 4 more files"; for the caller to
+ * free. */
+char *cli_list_files(char **paths, size_t n);
 /* True if `path` is one of the files, by whatever name. */
 bool cli_is_among(const char *path, char **paths, int npaths);
 
@@ -126,17 +129,18 @@ int cli_help(const char *text);
 
 /*
  * Where results go: stdout, or a file that appears only when it is complete.
- * cli_output_end returns an exit status: `status`, or CLI_ERROR if not all
- * could be written.
+ * Without a form it is stdout.  cli_output_end returns an exit status:
+ * `status`, or CLI_ERROR if not all could be written.
  */
 struct cli_output {
 	FILE *stream;
 	const char *path; /* NULL: stdout */
+	bool html;        /* the path was named with --html */
 	char *data;
 	size_t size;
 };
 
-void cli_output_begin(struct cli_output *o, const char *path);
+void cli_output_begin(struct cli_output *o, const struct cli_form *f);
 int cli_output_end(struct cli_output *o, int status);
 
 #endif /* CAIRN_CLI_CLI_H */

@@ -173,27 +173,31 @@ static int check_paths(const struct profile *p, const char *path)
 
 /* Does anything match what was asked for? */
 static int check_matches(const struct request *q, const struct hot *h,
-                         const char *path)
+                         char **paths, int npaths)
 {
+	char *list = cli_list_files(paths, (size_t)npaths);
+	int status = CLI_NEGATIVE;
+
 	if (!h->nfunctions && q->report.function)
 		fprintf(stderr,
 		        "cairn: %s: no function that counts paths matches "
 		        "%s\n",
-		        path, q->report.function);
+		        list, q->report.function);
 	else if (q->spot.file && !h->npaths && !h->nprefixes)
 		fprintf(stderr,
 		        "cairn: %s: no path that ran goes through %s:%u\n",
-		        path, q->spot.file, q->spot.line);
+		        list, q->spot.file, q->spot.line);
 	else
-		return CLI_FINE;
-	return CLI_NEGATIVE;
+		status = CLI_FINE;
+	free(list);
+	return status;
 }
 
 static int write_paths(const struct request *q, const struct hot *h)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, q->form.output);
+	cli_output_begin(&o, &q->form);
 	if (q->form.html)
 		html_report(h->report, h, o.stream);
 	else if (q->form.json)
@@ -224,7 +228,7 @@ static int show_paths(struct request *q, char **paths, int npaths)
 	l = q->form.html ? lines_new(c) : NULL;
 	report_init(&r, c, l, &q->report);
 	hot_init(&h, &r, &q->hot);
-	status = check_matches(q, &h, paths[0]);
+	status = check_matches(q, &h, paths, npaths);
 	if (!status)
 		status = write_paths(q, &h);
 	hot_release(&h);

@@ -138,6 +138,7 @@ static int add_files(struct request *q, char **paths, int npaths)
 			return CLI_ERROR;
 		catalog_init(&c, p);
 		residual_add_file(&r->residual, &c, &r->rows[i]);
+		side_add_file(&r->field, (size_t)i, &c);
 		catalog_release(&c);
 		profile_free(p);
 	}
@@ -178,7 +179,7 @@ static int write_residue(struct request *q)
 	bool any = residue_is_any(&q->residue);
 	struct cli_output o;
 
-	cli_output_begin(&o, q->form.output);
+	cli_output_begin(&o, &q->form);
 	if (q->form.html)
 		html_residue(&q->residue, o.stream);
 	else if (q->form.json)

@@ -322,6 +322,7 @@ static int read_tests(struct request *q, char **paths, int npaths)
 			return CLI_ERROR;
 		catalog_init(&c, p);
 		suite_add(&t->suite, (size_t)i, &c);
+		side_add_file(&t->all, (size_t)i, &c);
 		catalog_release(&c);
 		profile_free(p);
 	}
@@ -413,7 +414,7 @@ static int write_trial(struct request *q)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, q->form.output);
+	cli_output_begin(&o, &q->form);
 	if (q->form.html)
 		html_trial(&q->trial, o.stream);
 	else if (q->form.json)

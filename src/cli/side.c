@@ -59,7 +59,12 @@ int side_open(struct side *s, struct cli_inputs *in, char **paths, int npaths,
 {
 	struct cairn_err err;
 
-	*s = (struct side){.name = paths[0]};
+	*s = (struct side){
+	        .name = paths[0],
+	        .files = paths,
+	        .nfiles = (size_t)npaths,
+	};
+	s->troubles = xcalloc(s->nfiles, sizeof(*s->troubles));
 	s->profile = cli_open(in, paths, npaths);
 	if (!s->profile)
 		return CLI_ERROR;
@@ -80,6 +85,7 @@ int side_open(struct side *s, struct cli_inputs *in, char **paths, int npaths,
 
 void side_release(struct side *s)
 {
+	free(s->troubles);
 	free(s->view.functions);
 	if (s->counts) {
 		catalog_release(&s->catalog);
@@ -140,12 +146,15 @@ void side_json_function(const struct side *s, struct json *j, uint32_t function)
 }
 
 /* Functions whose counts are wrong, not just possibly one off. */
-static uint64_t count_doubtful(const struct side *s)
+static uint64_t count_doubtful(const struct catalog *catalog,
+                               const struct counts *counts)
 {
-	uint64_t n = s->catalog.nwrong;
+	uint64_t n = catalog->nwrong;
 
-	for (size_t i = 0; i < s->catalog.n; i++) {
-		enum counts_doubt doubt = s->view.functions[i].row->r->doubt;
+	for (size_t i = 0; i < catalog->n; i++) {
+		const struct catalog_function *f = &catalog->functions[i];
+		const struct counts_module *m = &counts->modules[f->module];
+		enum counts_doubt doubt = m->functions[f->index].doubt;
 
 		n += doubt != COUNTS_PATH_PARTIAL &&
 		     counts_is_inconsistent(doubt);
@@ -153,36 +162,101 @@ static uint64_t count_doubtful(const struct side *s)
 	return n;
 }
 
+void side_add_file(struct side *s, size_t file, const struct catalog *c)
+{
+	uint64_t ndoubtful = count_doubtful(&s->catalog, s->counts);
+	struct counts *counts;
+
+	if (c->npartial)
+		s->troubles[file] |= SIDE_PARTIAL;
+	if (s->counts->doubt == COUNTS_EXACT && !ndoubtful)
+		return; /* counts take time, and nobody will ask */
+	counts = counts_new(c->profile);
+	if (counts->doubt && counts->doubt == s->counts->doubt)
+		s->troubles[file] |= SIDE_INEXACT;
+	if (count_doubtful(c, counts))
+		s->troubles[file] |= SIDE_DOUBTFUL;
+	counts_free(counts);
+}
+
+static bool has_trouble(const struct side *s, size_t file, unsigned trouble)
+{
+	return s->nfiles == 1 || s->troubles[file] & trouble;
+}
+
+/* "note  FILES: ", the files that this trouble comes from. */
+static void begin_note(const struct side *s, FILE *out, unsigned trouble)
+{
+	char **names = xcalloc(s->nfiles, sizeof(*names));
+	size_t n = 0;
+	char *list;
+
+	for (size_t i = 0; i < s->nfiles; i++)
+		if (has_trouble(s, i, trouble))
+			names[n++] = s->files[i];
+	/* Each file may be fine and the sum wrong all the same. */
+	list = n ? cli_list_files(names, n)
+	         : xasprintf("the sum of %zu files", s->nfiles);
+	fprintf(out, "note       %s: ", list);
+	free(list);
+	free(names);
+}
+
 void side_text_notes(const struct side *s, FILE *out)
 {
 	const char *note = report_note(&s->report);
-	uint64_t ndoubtful = count_doubtful(s);
+	uint64_t ndoubtful = count_doubtful(&s->catalog, s->counts);
 
-	if (note)
-		fprintf(out, "note       %s: %s\n", s->name, note);
-	if (ndoubtful)
+	if (note) {
+		begin_note(s, out, SIDE_INEXACT);
+		fprintf(out, "%s\n", note);
+	}
+	if (ndoubtful) {
+		begin_note(s, out, SIDE_DOUBTFUL);
 		fprintf(out,
-		        "note       %s: functions whose counts are in doubt: "
-		        "%" PRIu64 "; cairn check says why\n",
-		        s->name, ndoubtful);
-	if (s->catalog.npartial)
+		        "functions whose counts are in doubt: %" PRIu64
+		        "; cairn check says why\n",
+		        ndoubtful);
+	}
+	if (s->catalog.npartial) {
+		begin_note(s, out, SIDE_PARTIAL);
 		fprintf(out,
-		        "note       %s: functions that did not count all of "
-		        "their paths: %zu\n",
-		        s->name, s->catalog.npartial);
+		        "functions that did not count all of their paths: "
+		        "%zu\n",
+		        s->catalog.npartial);
+	}
+}
+
+/* The files that a trouble comes from, if the sum has it. */
+static void put_files(const struct side *s, struct json *j, const char *key,
+                      bool is_there, unsigned trouble)
+{
+	json_key(j, key);
+	json_begin(j, '[');
+	for (size_t i = 0; is_there && i < s->nfiles; i++)
+		if (has_trouble(s, i, trouble))
+			json_string(j, s->files[i]);
+	json_end(j, ']');
 }
 
 void side_json_notes(const struct side *s, struct json *j, const char *key)
 {
+	const char *note = report_note(&s->report);
+	uint64_t ndoubtful = count_doubtful(&s->catalog, s->counts);
+
 	json_key(j, key);
 	json_begin(j, '{');
 	side_json_string(j, "file", s->name);
+	side_json_u64(j, "files", s->nfiles);
 	side_json_u64(j, "runs", profile_nruns(s->profile));
 	side_json_u64(j, "paths", s->catalog.npaths);
 	side_json_u64(j, "executions", s->catalog.executions);
-	side_json_string(j, "note", report_note(&s->report));
-	side_json_u64(j, "doubtful_functions", count_doubtful(s));
+	side_json_string(j, "note", note);
+	put_files(s, j, "note_files", note, SIDE_INEXACT);
+	side_json_u64(j, "doubtful_functions", ndoubtful);
+	put_files(s, j, "doubtful_files", ndoubtful, SIDE_DOUBTFUL);
 	side_json_u64(j, "partial_functions", s->catalog.npartial);
+	put_files(s, j, "partial_files", s->catalog.npartial, SIDE_PARTIAL);
 	json_end(j, '}');
 }
 

@@ -54,40 +54,13 @@
  * tests/driver/symbols.sh compares.
  */
 static const char *const exported[] = {
-        CAIRN_RT_THREAD,
-        "__cairn_core_count_path",
-        "__cairn_core_dying",
-        CAIRN_RT_JUMP,
-        "__cairn_core_load",
-        "__cairn_core_register",
-        "__cairn_core_slow",
-        "__cairn_core_unhooked",
-        "__cairn_core_unload",
-        "_Exit",
-        "__longjmp_chk",
-        "__sysv_signal",
-        "__vfork",
-        "_exit",
-        "_longjmp",
-        "bsd_signal",
-        "execl",
-        "execle",
-        "execlp",
-        "execv",
-        "execve",
-        "execveat",
-        "execvp",
-        "execvpe",
-        "fexecve",
-        "longjmp",
-        "sigaction",
-        "siginterrupt",
-        "siglongjmp",
-        "signal",
-        "sigset",
-        "ssignal",
-        "sysv_signal",
-        "vfork",
+        CAIRN_RT_THREAD, "_Exit",    "__longjmp_chk", "__sysv_signal",
+        "__vfork",       "_exit",    "_longjmp",      "bsd_signal",
+        "execl",         "execle",   "execlp",        "execv",
+        "execve",        "execveat", "execvp",        "execvpe",
+        "fexecve",       "longjmp",  "sigaction",     "siginterrupt",
+        "siglongjmp",    "signal",   "sigset",        "ssignal",
+        "sysv_signal",   "vfork",
 };
 
 /*
@@ -120,7 +93,7 @@ static void add_llvm(struct argv *out, const char *word)
 /* Does the plugin have something to tell who asks for it? */
 static bool has_remarks(const struct option *o)
 {
-	return o->verbose && o->paths && (o->sets || o->interest);
+	return o->verbose && (o->sets || o->interest);
 }
 
 static const char *mode_word(const struct option *o)
@@ -300,6 +273,12 @@ static int refuse(const struct command_tools *t, const struct option *o,
 		        "%s leaves the code without marks; drop it, or "
 		        "use --cairn=none",
 		        s->skips_passes);
+	if (s->embeds)
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "with %s code is made from bitcode in a step "
+		        "that knows no marks; drop it, or use --cairn=none",
+		        s->embeds);
 	if (links && s->lto && s->linker && !is_lld(s->linker))
 		return cairn_fail(
 		        err, CAIRN_E_USAGE,

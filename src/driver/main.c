@@ -122,6 +122,17 @@ static int show_version(const struct argv *a)
 	return fflush(stdout) == 0 ? 0 : 2;
 }
 
+static int show_help(const char *name)
+{
+	option_help(name, stdout);
+	if (fflush(stdout) == 0)
+		return 0;
+	fprintf(stderr,
+	        "%s: stdout: cannot write: %s; send the output elsewhere\n",
+	        name, strerror(errno));
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct command_tools tools = {0};
@@ -130,11 +141,14 @@ int main(int argc, char **argv)
 	struct scan scan;
 	struct argv command = {0};
 	struct cairn_err err;
+	int rc;
 	const char *name = argc > 0 ? base_name(argv[0]) : "cairn-cc";
 
 	words_expand(&words, argc, argv);
-	if (scan_words(&scan, &words, &option, &err) < 0 ||
-	    find_tools(&tools, name, &err) < 0 ||
+	rc = scan_words(&scan, &words, &option, &err);
+	if (option.help) /* before any mistake */
+		return show_help(name);
+	if (rc < 0 || find_tools(&tools, name, &err) < 0 ||
 	    command_build(&tools, &words, &option, &scan, &command, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", name, err.text);
 		return 2;

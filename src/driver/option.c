@@ -18,9 +18,57 @@
 
 #define OPTION_PREFIX "--cairn"
 
+static const char help[] =
+        "usage: %s [--cairn=MODE[,OPTION...]] [--cairn-...] ARGUMENT...\n\n"
+        "Compiles and links as %s 19 does, so that the program counts what "
+        "it\nexecutes.  Arguments that do not begin with --cairn go to clang, "
+        "among them\n--help, which shows its options.\n\n"
+        "  --cairn=edges    counts of blocks, edges and lines (the default)\n"
+        "  --cairn=paths    counts of paths, from which the others follow\n"
+        "  --cairn=residual,tested=FILE\n"
+        "                   counts of those paths that this profile of the "
+        "tests has not\n"
+        "  --cairn=none     nothing: as clang\n"
+        "  --cairn-feedback=FILE\n"
+        "                   choose what to count by an earlier profile\n"
+        "  --cairn-stage=STAGE\n"
+        "                   late (the default): the code that runs; source: "
+        "the control\n"
+        "                   flow before optimization, edges only\n"
+        "  --cairn-verbose  show the command that is run\n"
+        "  --cairn-help     this text\n\n"
+        "Options of edges, paths and residual:\n"
+        "  strict           exact even after SIGKILL; slower\n"
+        "  nogs             keep off the %%gs segment; slower\n"
+        "  weights=heuristic, weights=freq\n"
+        "                   what to choose the edges to count by\n"
+        "Options of edges:\n"
+        "  slow             a counter in every block\n"
+        "  all              a counter on every edge\n"
+        "Options of paths:\n"
+        "  prefer=FILE      counters for the paths of this profile or list, "
+        "one for the\n"
+        "                   other ones together\n"
+        "  prefer=function:NAME, prefer=line:FILE:LINE\n"
+        "                   for all paths of a function, or through a line "
+        "(may be\n"
+        "                   repeated)\n"
+        "  top=N            only the N hottest of the profile\n"
+        "  share=PERCENT    only the hottest that make this share of it\n"
+        "  others           count the other ones one by one, too\n\n"
+        "man cairn-cc has the details.\n";
+
 static bool is(const char *s, size_t n, const char *name)
 {
 	return strlen(name) == n && memcmp(s, name, n) == 0;
+}
+
+void option_help(const char *name, FILE *out)
+{
+	size_t n = strlen(name);
+	bool cxx = n >= 2 && strcmp(name + n - 2, "++") == 0;
+
+	fprintf(out, help, name, cxx ? "clang++" : "clang");
 }
 
 bool option_is_ours(const char *word)
@@ -305,6 +353,10 @@ int option_take(struct option *o, const char *word, struct cairn_err *err)
 		o->verbose = true;
 		return 0;
 	}
+	if (strcmp(word, "--cairn-help") == 0) {
+		o->help = true;
+		return 0;
+	}
 	if ((value = value_of(word, "--cairn")))
 		return take_value(o, value, err);
 	if ((value = value_of(word, "--cairn-feedback")))
@@ -313,7 +365,8 @@ int option_take(struct option *o, const char *word, struct cairn_err *err)
 		return take_stage(o, value, err);
 	return cairn_fail(err, CAIRN_E_USAGE,
 	                  "'%s' is no option of cairn-cc; it has --cairn=MODE, "
-	                  "--cairn-feedback=FILE, --cairn-stage=STAGE and "
-	                  "--cairn-verbose",
+	                  "--cairn-feedback=FILE, --cairn-stage=STAGE, "
+	                  "--cairn-verbose and --cairn-help, which explains "
+	                  "them",
 	                  word);
 }

@@ -3,6 +3,7 @@
 #define CAIRN_DRIVER_OPTION_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct cairn_err;
 
@@ -18,6 +19,7 @@ struct option {
 	bool nogs;            /* keep off the %gs segment */
 	bool source_stage;    /* marks before the optimizer, not after it */
 	bool verbose;         /* show the command */
+	bool help;            /* explain these options, and nothing else */
 	const char *weights;  /* "heuristic", "freq", or NULL for the default */
 	const char *interest; /* prefer= or tested=: absolute path, or NULL */
 	const char *sets;     /* prefer: ",prefer=SET..." for all, or NULL */
@@ -25,6 +27,9 @@ struct option {
 	const char *share;    /* prefer: a share of the flow in percent */
 	const char *feedback; /* absolute path of an earlier profile, or NULL */
 };
+
+/* What there is, for a driver of this name. */
+void option_help(const char *name, FILE *out);
 
 /* Is this word addressed to us? */
 bool option_is_ours(const char *word);

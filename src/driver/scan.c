@@ -165,6 +165,9 @@ enum effect {
 	ASSEMBLER_OWN,
 	MACHINE_32,
 	MACHINE_64,
+	EMBED_ON,
+	EMBED_OFF,
+	EMIT_BITCODE,
 };
 
 static const struct flag {
@@ -224,6 +227,13 @@ static const struct flag {
         {"-mx32", MACHINE_32},
         {"-m16", MACHINE_32},
         {"-m64", MACHINE_64},
+        {"-fembed-bitcode", EMBED_ON},
+        {"-fembed-bitcode=all", EMBED_ON},
+        {"-fembed-bitcode=bitcode", EMBED_ON},
+        {"-fembed-bitcode=marker", EMBED_OFF},
+        {"-fembed-bitcode=off", EMBED_OFF},
+        {"-fembed-bitcode-marker", EMBED_OFF},
+        {"-emit-llvm", EMIT_BITCODE},
 };
 
 /* What the pass keeps besides the result. */
@@ -231,6 +241,9 @@ struct state {
 	struct scan *s;
 	bool header_language; /* -x c-header and its like is in force */
 	bool other_language;  /* any other -x is */
+	bool assembler;       /* it is that of assembler */
+	bool makes_code;      /* some input is not just assembled or linked */
+	bool emits_bitcode;
 	bool parse, object, query;
 	bool splits_blocks;
 	size_t ninputs, nheaders;
@@ -305,6 +318,13 @@ static void apply(struct state *st, enum effect effect, const char *word)
 	case MACHINE_64:
 		s->not_x86_64 = effect == MACHINE_32 ? word : NULL;
 		break;
+	case EMBED_ON:
+	case EMBED_OFF:
+		s->embeds = effect == EMBED_ON ? word : NULL;
+		break;
+	case EMIT_BITCODE:
+		st->emits_bitcode = true;
+		break;
 	}
 }
 
@@ -360,6 +380,7 @@ static void set_language(struct state *st, const char *language)
 	st->header_language = ends(language, "-header");
 	st->other_language =
 	        !st->header_language && strcmp(language, "none") != 0;
+	st->assembler = starts(language, "assembler");
 }
 
 static bool ends_in(const char *name, const char *const *suffix, size_t n)
@@ -375,14 +396,19 @@ static void input(struct state *st, const char *name)
 	static const char *const headers[] = {".h", ".hh", ".hpp", ".hxx",
 	                                      ".H"};
 	static const char *const linked[] = {".o", ".lo", ".a", ".so"};
+	static const char *const assembled[] = {".s", ".S", ".sx"};
 	bool by_name = !st->header_language && !st->other_language;
 
 	st->ninputs++;
 	st->nheaders += st->header_language ||
 	                (by_name && ends_in(name, headers, COUNT(headers)));
-	if (!by_name ||
-	    (!ends_in(name, linked, COUNT(linked)) && !strstr(name, ".so.")))
-		st->s->compiles = true;
+	if (by_name &&
+	    (ends_in(name, linked, COUNT(linked)) || strstr(name, ".so.")))
+		return;
+	st->s->compiles = true;
+	if (!st->assembler &&
+	    !(by_name && ends_in(name, assembled, COUNT(assembled))))
+		st->makes_code = true;
 }
 
 /* An option that takes the next word. */
@@ -497,5 +523,9 @@ int scan_words(struct scan *s, struct words *w, struct option *o,
 	CAIRN_TRY(option_check(o, err));
 	s->goal = goal_of(&st);
 	s->splits_functions |= st.splits_blocks;
+	/* Bitcode is put beside code only, and clang has no use for it with
+	 * LTO. */
+	if (!st.makes_code || st.emits_bitcode || s->lto)
+		s->embeds = NULL;
 	return 0;
 }

@@ -34,6 +34,7 @@ struct scan {
 	const char *linker;       /* -fuse-ld= or --ld-path=, or NULL */
 	const char *not_x86_64;   /* the word that asks for another machine */
 	const char *skips_passes; /* the word that turns the optimizer off */
+	const char *embeds;       /* the word that puts bitcode beside code */
 	/* Words with an origin from here on are inputs by themselves: "--".
 	 * What is added has to go before.  SIZE_MAX if there is none. */
 	size_t inputs_from;

@@ -43,8 +43,9 @@
  * and is where its time goes (Lua: 235437 paths, half of all executed ones). */
 #define DIRECT_MAX_GOTO (1u << 18)
 #define TURNS_MAX 512
-#define HELD_RATIO 4 /* instructions per turn that is held, when it is let go \
-	              */
+#define HELD_RATIO                                                 \
+	4 /* instructions per turn that is held, when it is let go \
+	   */
 #define SLOTS_MAX 65536 /* for preferred paths */
 /* Edges of all paths that are preferred by name, for what prefer.c does with
  * them: 16384 paths of 230 edges take 1 s and 160 MB, 65536 of 430 would take
@@ -211,7 +212,8 @@ static uint32_t find_held(const struct function *fn, const struct local *l,
 	uint32_t n = find_back(fn, l, turn);
 	uint64_t back, enter;
 
-	if (fn->paths->how == CAIRN_PATHS_RESIDUAL || n > HELD_TURNS)
+	if (fn->paths->how == CAIRN_PATHS_RESIDUAL || fn->paths->is_strict ||
+	    n > HELD_TURNS)
 		return 0;
 	weigh_loop(fn, l, weight, &back, &enter);
 	return n == 1 || back / (HELD_RATIO * n) > enter ? n : 0;
@@ -491,6 +493,7 @@ void paths_choose(struct function *fn, const struct mode *mode,
 	p->turns_of = xcalloc(fn->g.nblocks, sizeof(*p->turns_of));
 	p->local = xcalloc(fn->g.nedges, sizeof(*p->local));
 	p->others = mode->others;
+	p->is_strict = mode->strict;
 	r->absent = UINT64_MAX;
 	r->nrefused = 0;
 	if (!number_paths(fn, r))

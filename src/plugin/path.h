@@ -41,6 +41,7 @@ struct function_paths {
 	bool others;          /* are counted one by one */
 	uint8_t *tested;      /* residual, few paths: per path */
 	bool is_tested;       /* residual: all paths are, so nobody counts */
+	bool is_strict;       /* no turns are held */
 	struct turns *turns;
 	uint32_t nturns, turns_cap;
 	uint32_t *turns_of; /* per block: 0, or 1 + index */

@@ -225,7 +225,9 @@ static void choose_chords(struct plugin *p, struct function *fn)
 	assert(impossible == 0);
 	(void)impossible;
 	for (edge_id e = 0; e < g->nedges; e++)
-		fn->edges[e].is_chord = chord[e] || (p->mode.all && !must[e]);
+		fn->edges[e].is_chord =
+		        chord[e] ||
+		        ((p->mode.all || p->mode.strict) && !must[e]);
 	flag_held_blocks(fn);
 	for (block_id b = 1; b < g->nblocks; b++)
 		fn->nodes[b].is_chord =
@@ -370,15 +372,10 @@ static void leave_out(struct plugin *p, LLVMValueRef f, const char *reason)
 	bytes_release(&blob);
 }
 
-/*
- * pthread_cleanup_push in C: a cancelled thread comes back into the function
- * by a jump inside libc that nobody can see.  Such functions are counted
- * strictly, which needs nobody to look.
- */
-static bool has_cleanup_handler(LLVMValueRef f)
+static bool calls(LLVMValueRef f, const char *name)
 {
-	LLVMValueRef callee = LLVMGetNamedFunction(LLVMGetGlobalParent(f),
-	                                           "__pthread_register_cancel");
+	LLVMValueRef callee =
+	        LLVMGetNamedFunction(LLVMGetGlobalParent(f), name);
 	LLVMUseRef use = callee ? LLVMGetFirstUse(callee) : NULL;
 
 	for (; use; use = LLVMGetNextUse(use)) {
@@ -390,6 +387,16 @@ static bool has_cleanup_handler(LLVMValueRef f)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Functions into which control comes back by a jump inside libc that nobody can
+ * see: pthread_cleanup_push in C, when the thread is cancelled, and getcontext.
+ * They are counted strictly, which needs nobody to look.
+ */
+static bool is_jumped_into(LLVMValueRef f)
+{
+	return calls(f, "__pthread_register_cancel") || calls(f, "getcontext");
 }
 
 static void run_on_function(struct plugin *p, LLVMValueRef f)
@@ -406,9 +413,9 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 	if (mode.paths)
 		shim_land_gotos(p->shim, f);
 	shim_prepare(p->shim, f);
-	mode.strict |= !mode.slow && (has_cleanup_handler(f) ||
-	                              shim_has_foreign_personality(f) ||
-	                              shim_calls_by_thunks(f));
+	mode.strict |= !mode.slow &&
+	               (is_jumped_into(f) || shim_has_foreign_personality(f) ||
+	                shim_calls_by_thunks(f));
 	if (shim_has_builtin_setjmp(f)) {
 		/* where it comes back no site says; in a function that it is
 		 * inlined into, neither */
@@ -465,6 +472,8 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 		                  LLVMGetSourceFileName(p->module, &n));
 	p->mode.segment = p->mode.segment && shim_is_executable_only(p->module);
 	p->mode.key = shim_module_key(p->module);
+	/* its runtime has longjmp, vfork and _exit of its own, before ours */
+	p->mode.strict |= !p->mode.slow && shim_is_sanitized(p->module);
 	if (p->mode.paths)
 		shim_keep_tails_apart();
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);

@@ -752,6 +752,17 @@ bool shim_calls_by_thunks(LLVMValueRef f)
 	       Features.contains("+retpoline") || Features.contains("+lvi-");
 }
 
+bool shim_is_sanitized(LLVMModuleRef module)
+{
+	for (const Function &F : *unwrap(module))
+		for (Attribute::AttrKind Kind :
+		     {Attribute::SanitizeAddress, Attribute::SanitizeHWAddress,
+		      Attribute::SanitizeMemory, Attribute::SanitizeThread})
+			if (F.hasFnAttribute(Kind))
+				return true;
+	return false;
+}
+
 bool shim_is_not_optimized(LLVMValueRef f)
 {
 	return unwrap<Function>(f)->hasOptNone();

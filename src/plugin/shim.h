@@ -132,6 +132,8 @@ bool shim_has_builtin_setjmp(LLVMValueRef f);
 void shim_hook_jumps(LLVMModuleRef module);
 /* True if calls of f are hardened in ways that cannot be sites. */
 bool shim_calls_by_thunks(LLVMValueRef f);
+/* Is it code for the address, memory or thread sanitizer? */
+bool shim_is_sanitized(LLVMModuleRef module);
 /* The map says where the marks of f are: nobody may inline it any more. */
 void shim_pin(LLVMValueRef f);
 /* Nobody may inline f unless the program says so. */

@@ -47,9 +47,23 @@ struct process process;
 /* What CAIRN_RT_THREAD points at before the thread has a record. */
 static int64_t zeros[RT_MODULES];
 
-__thread void *__cairn_thread
-        __attribute__((visibility("default"), tls_model("initial-exec"))) =
-                zeros;
+static int64_t core_slow(struct cairn_module *m);
+static void core_load(struct cairn_module *m);
+static void core_unload(struct cairn_module *m);
+static void core_unhooked(void);
+
+static const struct core core = {
+        .slow = core_slow,
+        .load = core_load,
+        .unload = core_unload,
+        .dying = core_dying,
+        .register_at = core_register,
+        .count_path = core_count_path,
+        .unhooked = core_unhooked,
+        .jump = core_jump,
+};
+
+__thread struct rt_thread __cairn_thread = {zeros, &core};
 
 extern char **__environ __attribute__((weak));
 
@@ -449,7 +463,7 @@ static void ensure_module(struct cairn_module *m)
 		register_module(m);
 }
 
-void __cairn_core_load(struct cairn_module *m)
+static void core_load(struct cairn_module *m)
 {
 	uint64_t mask;
 
@@ -458,7 +472,7 @@ void __cairn_core_load(struct cairn_module *m)
 	rt_leave(&mask);
 }
 
-void __cairn_core_unload(struct cairn_module *m)
+static void core_unload(struct cairn_module *m)
 {
 	uint64_t mask;
 
@@ -476,7 +490,7 @@ void __cairn_core_unload(struct cairn_module *m)
 	rt_leave(&mask);
 }
 
-void __cairn_core_unhooked(void)
+static void core_unhooked(void)
 {
 	if (!process.is_executable)
 		out_flag(CAIRN_FILE_FRAMES_LOST, 0);
@@ -486,7 +500,9 @@ void __cairn_core_unhooked(void)
 
 struct thread *rt_self(void)
 {
-	return __cairn_thread == zeros ? NULL : (struct thread *)__cairn_thread;
+	void *t = __cairn_thread.deltas;
+
+	return t == zeros ? NULL : t;
 }
 
 static bool thread_exists(int tid)
@@ -559,7 +575,7 @@ struct thread *rt_self_locked(void)
 	t->is_walked = false;
 	t->walked_to = t->stack_lo = t->stack_hi = 0;
 	give_altstack(t);
-	__cairn_thread = t->delta;
+	__cairn_thread.deltas = t->delta;
 	return t;
 }
 
@@ -673,7 +689,7 @@ static bool is_too_early(const struct cairn_module *m)
 	       (!&__environ || !__environ);
 }
 
-int64_t __cairn_core_slow(struct cairn_module *m)
+static int64_t core_slow(struct cairn_module *m)
 {
 	uint64_t mask;
 	int64_t delta;

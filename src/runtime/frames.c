@@ -239,7 +239,7 @@ __attribute__((noinline)) static uint32_t remember_register(struct thread *t,
 	return rule.reg_at;
 }
 
-uint32_t __cairn_core_register(uintptr_t pc)
+uint32_t core_register(uintptr_t pc)
 {
 	struct thread *t = rt_self();
 	const struct unwind_rule *rule = NULL;
@@ -287,8 +287,8 @@ static uint64_t *slot_with(struct thread *t, uintptr_t pc, uint64_t reg)
 	return slot;
 }
 
-void __cairn_core_dying(uintptr_t pc, bool between, const void *exception,
-                        bool lands, uint64_t reg)
+void core_dying(uintptr_t pc, bool between, const void *exception, bool lands,
+                uint64_t reg)
 {
 	struct thread *t = rt_self();
 	uint64_t *count;

@@ -129,7 +129,7 @@ void out_say(const char *what, const char *name, int error, const char *then)
 	n = append(line, room, n, "; ");
 	n = append(line, room, n, then);
 	line[n++] = '\n';
-	sys3(SYS_write, 2, (long)line, (long)n);
+	sys_say(line, n);
 }
 
 /* --- the descriptor ------------------------------------------------------- */

@@ -569,8 +569,7 @@ static bool tend(const struct origin *o, const struct table *seen, bool is_full)
 	return ok;
 }
 
-void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
-                             uint64_t r)
+void core_count_path(struct cairn_module *m, uint64_t *words, uint64_t r)
 {
 	struct origin o = {rt_self(), m->index, words};
 	struct table *table;

@@ -15,10 +15,10 @@
  * A process has one core: the copy of core.c, out.c, frames.c, paths.c,
  * unwind.c and finish.c that its modules agree on, the executable's if it has
  * one.  A module (executable or shared object) has a struct cairn_module, in
- * module.c, and reaches the core only through the RT_SHARED functions below,
- * which the dynamic linker binds.  All else is hidden.
+ * module.c, and reaches the core only through the functions of struct core,
+ * which it finds behind CAIRN_RT_THREAD, the one name that the dynamic linker
+ * binds (calls.S).  All else is hidden.
  */
-#define RT_SHARED __attribute__((visibility("default")))
 #define RT_PAGE ((size_t)4096)
 #define RT_VERSION 3u
 
@@ -161,48 +161,72 @@ struct process {
 
 extern struct process process;
 
-extern __thread void *__cairn_thread
+/* CAIRN_RT_THREAD. */
+struct rt_thread {
+	void *deltas; /* that of each module, before a struct thread */
+	const struct core *core;
+};
+extern __thread struct rt_thread __cairn_thread
         __attribute__((visibility("default"), tls_model("initial-exec")));
 
-/* --- what modules call: core.c, frames.c ---------------------------------- */
-
-/* Returns the delta of this thread and module, makes what is missing.
- * Threads: any, in signal handlers too. */
-RT_SHARED int64_t __cairn_core_slow(struct cairn_module *m);
-/* A module was loaded, is about to go. */
-RT_SHARED void __cairn_core_load(struct cairn_module *m);
-RT_SHARED void __cairn_core_unload(struct cairn_module *m);
 /*
- * An unwinder took away a frame of the calling thread that was at pc, in a call
- * or between calls, for this exception; or, if `lands`, it entered a cleanup
- * of the frame.  At the end of the cleanup the frame resumes the exception,
- * which has the unwinder look at the frame once more: that is no second death,
- * since the way out of the cleanup is an edge like a return.  `reg` is 1 + the
- * frame's path register, 0 if it has none.
+ * --- what modules call: core.c, frames.c, paths.c, walk.c ------------------
+ *
+ * __cairn_core_X calls X of the core that the process uses.
  */
-RT_SHARED void __cairn_core_dying(uintptr_t pc, bool between,
-                                  const void *exception, bool lands,
-                                  uint64_t reg);
-/* Where a frame that is in the call which returns to pc has its path register
- * (abi/map.h), 0 if it has none. */
-RT_SHARED uint32_t __cairn_core_register(uintptr_t pc);
-/*
- * Counts path r of the function with these words, which are in the shard of the
- * calling thread; r is 0 if that was done, and its table is to be looked after.
- * Threads: any, in signal handlers too.
- */
-RT_SHARED void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
-                                       uint64_t r);
+struct core {
+	/* Returns the delta of this thread and module, makes what is missing.
+	 * Threads: any, in signal handlers too. */
+	int64_t (*slow)(struct cairn_module *m);
+	/* A module was loaded, is about to go. */
+	void (*load)(struct cairn_module *m);
+	void (*unload)(struct cairn_module *m);
+	/*
+	 * An unwinder took away a frame of the calling thread that was at pc,
+	 * in a call or between calls, for this exception; or, if `lands`, it
+	 * entered a cleanup of the frame.  At the end of the cleanup the frame
+	 * resumes the exception, which has the unwinder look at the frame once
+	 * more: that is no second death, since the way out of the cleanup is an
+	 * edge like a return.  `reg` is 1 + the frame's path register, 0 if it
+	 * has none.
+	 */
+	void (*dying)(uintptr_t pc, bool between, const void *exception,
+	              bool lands, uint64_t reg);
+	/* Where a frame that is in the call which returns to pc has its path
+	 * register (abi/map.h), 0 if it has none. */
+	uint32_t (*register_at)(uintptr_t pc);
+	/*
+	 * Counts path r of the function with these words, which are in the
+	 * shard of the calling thread; r is 0 if that was done, and its table
+	 * is to be looked after.  Threads: any, in signal handlers too.
+	 */
+	void (*count_path)(struct cairn_module *m, uint64_t *words, uint64_t r);
+	/*
+	 * A shared object is about to make a call that an executable's hooks
+	 * look into.  Without such an executable frames may be lost, and the
+	 * file says so.  Threads: any, in signal handlers too.
+	 */
+	void (*unhooked)(void);
+	/* __builtin_longjmp, in whose place the plugin puts it (walk.c). */
+	void (*jump)(void *env);
+};
 
-/*
- * A shared object is about to make a call that an executable's hooks look
- * into.  Without such an executable frames may be lost, and the file says so.
- * Threads: any, in signal handlers too.
- */
-RT_SHARED void __cairn_core_unhooked(void);
+int64_t __cairn_core_slow(struct cairn_module *m);
+void __cairn_core_load(struct cairn_module *m);
+void __cairn_core_unload(struct cairn_module *m);
+void __cairn_core_dying(uintptr_t pc, bool between, const void *exception,
+                        bool lands, uint64_t reg);
+uint32_t __cairn_core_register(uintptr_t pc);
+void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
+                             uint64_t r);
+void __cairn_core_unhooked(void);
 
-/* __builtin_longjmp, in whose place the plugin puts it (walk.c). */
-RT_SHARED _Noreturn void __cairn_core_jump(void *env);
+/* Those of this core that are not core.c's own. */
+void core_dying(uintptr_t pc, bool between, const void *exception, bool lands,
+                uint64_t reg);
+uint32_t core_register(uintptr_t pc);
+void core_count_path(struct cairn_module *m, uint64_t *words, uint64_t r);
+void core_jump(void *env);
 
 /* --- core.c --------------------------------------------------------------- */
 

@@ -66,6 +66,10 @@ uint64_t sys_now_ns(void);
 void sys_block_signals(uint64_t *old);
 void sys_restore_signals(const uint64_t *old);
 
+/* Writes to stderr.  If nobody reads it, or it may not grow, the program does
+ * not get the signal that it would get for its own write. */
+void sys_say(const char *text, size_t n);
+
 /* Is the aligned 8-byte word at p readable?  One system call, no effect. */
 bool sys_readable(uintptr_t p);
 

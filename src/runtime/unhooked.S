@@ -26,7 +26,7 @@ __wrap_\name:
 	.cfi_adjust_cfa_offset 8
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
-	call	*__cairn_core_unhooked@GOTPCREL(%rip)
+	call	__cairn_core_unhooked
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
 	popq	%rsi

@@ -346,7 +346,7 @@ jump_as_builtin(void *env, int value, const struct jump_frame *f)
 	__builtin_unreachable();
 }
 
-__attribute__((naked)) void __cairn_core_jump(void *env)
+__attribute__((naked)) void core_jump(void *env)
 {
 	__asm__(JUMP_ENTER : : "i"(jump_as_builtin));
 }

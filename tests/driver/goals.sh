@@ -198,6 +198,8 @@ refuses "paths,all" "no option 'all'" "$cc" --cairn=paths,all -c a.c
 refuses "paths, nothing" "no option ''" "$cc" --cairn=paths, -c a.c
 refuses "paths at the source" "leave out --cairn-stage" "$cc" --cairn=paths \
 	--cairn-stage=source -c a.c
+refuses "residual at the source" "leave out --cairn-stage" "$cc" \
+	--cairn=residual,tested=a.c --cairn-stage=source -c a.c
 refuses "paths, turned around" "leave out --cairn-stage" "$cc" \
 	--cairn-stage=source --cairn=paths -c a.c
 refuses "trace" "not built yet" "$cc" --cairn=trace -c a.c
@@ -206,6 +208,7 @@ refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c
 refuses "slow and all" "choose one" "$cc" --cairn=edges,slow,all -c a.c
 refuses "none,slow" "takes no options" "$cc" --cairn=none,slow -c a.c
 refuses "option" "no option of cairn-cc" "$cc" --cairn-quick -c a.c
+refuses "option, help" "--cairn-help, which" "$cc" --cairn-quick -c a.c
 refuses "bare --cairn" "no option of cairn-cc" "$cc" --cairn -c a.c
 refuses "stage" "no stage" "$cc" --cairn-stage=early -c a.c
 refuses "feedback" "No such file" "$cc" --cairn-feedback=absent.cairn -c a.c
@@ -269,6 +272,23 @@ refuses "32 bits" "x86-64" "$cc" -m32 -c a.c
 refuses "other machine" "x86-64" "$cc" --target=aarch64-linux-gnu -c a.c
 refuses "other system" "x86-64" "$cc" -target x86_64-w64-mingw32 -c a.c
 refuses "no passes" "without marks" "$cc" -Xclang -disable-llvm-passes -c a.c
+for flag in -fembed-bitcode -fembed-bitcode=all -fembed-bitcode=bitcode; do
+	for args in '-c a.c' '-S a.c' 'a.c' '-c -x c a.s' '-c b.s a.c' \
+		'-c -flto -fno-lto a.c'; do
+		# shellcheck disable=SC2086 # words on purpose
+		refuses "$flag $args" "with $flag code is made from" "$cc" \
+			$flag $args
+	done
+	refuses "the last: $flag" "--cairn=none" "$cc" -fembed-bitcode=off \
+		-fembed-bitcode-marker $flag -c a.c
+	for args in '-fembed-bitcode=off -c a.c' '-fembed-bitcode-marker a.c' \
+		'-fembed-bitcode=marker a.c' '--cairn=none -c a.c' 'a.o' \
+		'-E a.c' '-c a.s' '-x assembler -c a.c' '-flto -c a.c' \
+		'-emit-llvm -c a.c'; do
+		# shellcheck disable=SC2086 # words on purpose
+		ok "$flag is harmless: $args" "$cc" -### $flag $args
+	done
+done
 refuses "lto by gold" "lld" "$cc" -flto -fuse-ld=gold a.c
 refuses "static without start" "start-up" "$cc" -static -nostdlib a.o
 refuses "no clang" "CAIRN_CLANG" env CAIRN_CLANG=/nonexistent/clang "$cc" -c a.c
@@ -282,5 +302,27 @@ for args in '' 'a.c -o' 'a.c -Xlinker' 'absent.c -c' '-dumpmachine' \
 done
 ok "first line of --version is clang's" test \
 	"$("$llvm/clang" --version | head -n 1)" = "$("$cc" --version | head -n 1)"
+# Our own help: on stdout, whatever stands beside it, and all of its options are
+# in the manual.
+for driver in "$cc" "$cxx"; do
+	who=$(basename "$driver")
+	"$driver" --cairn-help -c absent.c --cairn=nonsense >help 2>errors
+	ok "$who --cairn-help" test $? = 0
+	ok "$who --cairn-help: no error" test ! -s errors
+	ok "$who --cairn-help: usage" grep -qF "usage: $who [" help
+	ok "$who --cairn-help: width" test -z "$(grep '.\{80\}' help)"
+done
+for option in $(grep -o -e '--cairn[-a-z]*' help | sort -u); do
+	ok "manual: $option" sh -c "sed 's/\\\\-/-/g' '$root/man/cairn-cc.1' |
+		grep -q -e '^\.BI* *$option'"
+done
+for option in strict nogs weights slow all prefer top share others tested \
+	--cairn-feedback --cairn-stage --cairn-verbose --cairn-help; do
+	ok "help: $option" grep -q -e "[ ,]$option\>" help
+done
+refuses "a mistake before the help" "no mode" "$cc" --cairn=nonsense \
+	--cairn-help
+refuses "help, nowhere to go" "stdout" sh -c "'$cc' --cairn-help >/dev/full"
+ok "--help is clang's" test "$("$llvm/clang" --help)" = "$("$cc" --help)"
 ok "--version names us" sh -c "'$cc' --version | grep -q '^Cairn '"
 finish

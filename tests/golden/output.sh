@@ -24,6 +24,19 @@ for to in directory absent/x /dev/full; do
 	echo "-o $to: exit $?"
 done
 
+# The remedy names the option that was used.
+cp "$CAIRN_ROOT"/tests/fuzz/corpus/container/v2-paths.cairn .
+cp v2-paths.cairn tested.cairn
+for how in report paths tests 'residual --tested tested.cairn'; do
+	for option in -o --html; do
+		cairn $how $option absent/x v2-paths.cairn
+		echo "$how $option: exit $?"
+		cairn $how $option '' v2-paths.cairn
+		echo "$how $option: exit $?"
+	done
+done
+rm tested.cairn v2-paths.cairn
+
 # What /dev/stdout is: a link to an open file.  That file is written into.
 ln -s /proc/self/fd/1 stdout
 cairn report --stable -o stdout v2-closed.cairn >redirected

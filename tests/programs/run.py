@@ -487,7 +487,8 @@ class Death:
                 raise Broken("%d turns, counted %d" % (truth, count))
             said = {"F1"}
         elif self.mode != "edges,strict":
-            if not -1 <= truth - count <= CHUNK:
+            most = 1 if self.mode == "paths,strict" else CHUNK
+            if not -1 <= truth - count <= most:
                 raise Broken("%d turns, counted %d" % (truth, count))
             said = {HELD_RULE}
         else:

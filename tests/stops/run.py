@@ -41,6 +41,7 @@ PROGRAMS = {
     "interpreter": ("interpreter.c", []),
     "jumps": ("jumps.c", []),
     "steps": ("../stops/steps.c", []),
+    "turns": ("../stops/turns.c", ["@"]),
 }
 BUILDS = [("-O0", "edges,all"), ("-O1", "edges,all"), ("-O2", "edges,all"),
           ("-Os", "edges,all"), ("-O0", "paths"), ("-O2", "paths"),
@@ -48,7 +49,9 @@ BUILDS = [("-O0", "edges,all"), ("-O1", "edges,all"), ("-O2", "edges,all"),
 CHECKED = {("stopped", *b) for b in BUILDS} | {
     (p, "-O2", "edges,all") for p in PROGRAMS} | {
     ("interpreter", "-O0", "edges,all"), ("control", "-Os", "edges,all"),
-    ("steps", "-O2", "paths"), ("steps", "-O1", "paths")}
+    ("steps", "-O2", "paths"), ("steps", "-O1", "paths")} | {
+    ("turns", o, m) for o in ("-O1", "-O2")
+    for m in ("edges", "paths", "paths,strict")}
 
 
 class Broken(Exception):
@@ -74,7 +77,7 @@ def instructions(exe, counted):
         if head:
             inside = head.group(1) in counted
         elif inside and code:
-            is_mark = re.match(r"(incq|addq +\$0x1,|lea +-?0x80\(%rsp\),%rsp|"
+            is_mark = re.match(r"(incq|add[q ].*%gs:|addq +\$0x1,|lea +-?0x80\(%rsp\),%rsp|"
                                r"call .*<__cairn)", code.group(2))
             (marks if is_mark else others).append(code.group(1))
     return marks, others
@@ -94,8 +97,9 @@ class Case:
     def stop(self, tool, directory, exe, address):
         """Is the block of the frame unknown?  None if not reached."""
         profile = os.path.join(directory, "stop.cairn")
-        if os.path.exists(profile):
-            os.remove(profile)
+        for old in (profile, os.path.join(directory, "own")):
+            if os.path.exists(old):
+                os.remove(old)
         done = subprocess.run(
             [tool, address, exe, *self.words(directory)], timeout=TIMEOUT,
             capture_output=True, check=False,
@@ -113,7 +117,25 @@ class Case:
         rules = re.findall(r"^\S+: ([A-Z]\d) ", said.stdout, re.M)
         if set(rules) - {"C4"}:
             raise Broken("at %s: %s" % (address, said.stdout[:300]))
+        if not rules:
+            self.compare(profile, address, directory)
         return UNKNOWN in said.stdout
+
+    def compare(self, profile, address, directory):
+        """With what the program counted itself, if it did."""
+        with open(self.source, encoding="utf-8") as f:
+            found = [n for n, line in enumerate(f, 1) if "/* truth */" in line]
+        if not found:
+            return
+        truth = 0
+        if os.path.exists(os.path.join(directory, "own")):
+            with open(os.path.join(directory, "own"), "rb") as f:
+                truth = int.from_bytes(f.read(8), "little")
+        said = call([os.path.join(BIN, "cairn"), "report", "--lcov", profile])
+        count = int(re.search(r"^DA:%d,(\d+)" % found[0], said, re.M).group(1))
+        if not 0 <= count - truth <= 1:  # it may be about to count
+            raise Broken("at %s: %d turns, counted %d" % (
+                address, truth, count))
 
     def functions(self, directory, exe):
         """Those that run when nothing stops the program."""
@@ -146,7 +168,7 @@ class Case:
                 continue
             stops += 1
             unknown += is_unknown
-        if self.mode == "paths":
+        if self.mode.startswith("paths"):
             unknown = 0
         if unknown > 1 + UNKNOWN_MOST * stops:
             raise Broken("%d of %d stops are in code of no known block" % (

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls of the core.  Every module that marks are in has a copy of the core,
+ * and all modules of a process use one of them: the one whose CAIRN_RT_THREAD
+ * the dynamic linker has chosen, since what that points at is the core's.  So
+ * that variable also says where the functions are.  If they were found by name
+ * a library could end up with one core's functions and another one's threads:
+ * linked with -Bsymbolic-functions or --dynamic-list it binds its own functions
+ * itself, but not its variables.
+ *
+ * Invariant: the order is that of struct core (rt.h).
+ * Cost: three instructions.
+ */
+	.macro	CALL name, at
+	.globl	__cairn_core_\name
+	.hidden	__cairn_core_\name
+	.type	__cairn_core_\name, @function
+__cairn_core_\name:
+	.cfi_startproc
+	movq	__cairn_thread@gottpoff(%rip), %r11
+	movq	%fs:8(%r11), %r11
+	jmp	*\at(%r11)
+	.cfi_endproc
+	.size	__cairn_core_\name, .-__cairn_core_\name
+	.endm
+
+	.text
+	CALL	slow, 0
+	CALL	load, 8
+	CALL	unload, 16
+	CALL	dying, 24
+	CALL	register, 32
+	CALL	count_path, 40
+	CALL	unhooked, 48
+	CALL	jump, 56
+
+	.section .note.GNU-stack, "", @progbits
