@@ -460,7 +460,7 @@ def place_between(f, pc):
     if f.flags & NOT_COVERED:
         return []
     if f.flags & STRICT and not f.how:
-        return [Place(f, 0, 0)]  # anywhere
+        return [Place(f, 0, 0)]  # anywhere between calls
     offset = pc - f.address
     block, probe, to_come, edge = spot_at(f, offset)
     if not f.probes or block is None:
@@ -487,6 +487,8 @@ def place_call(of_map, pc):
     f = of_map.function_at(pc - 1)
     if not f:
         return []
+    if f.flags & STRICT:
+        return [] if f.how else [Place(f, 0, 1)]  # in any call
     block = spot_at(f, pc - 1 - f.address)[0]
     if block == 0 or (block and ends_activation(f, block)):
         return []
@@ -635,7 +637,7 @@ def count_function(f, module, frames_missing):
             balanced = solve_strict(f, counter, frames_missing)
             f.is_strict = balanced is not None
             f.consistent &= f.is_strict or not (
-                block_sum(f.extra_in, 0) + block_sum(f.extra_out, 0))
+                f.extra_in.get((0, 0), 0) + f.extra_out.get((0, 0), 0))
         if balanced is None:
             balanced = solve(f, counter)
     if balanced:

@@ -263,15 +263,17 @@ static bool recover_strict(struct job *j, const struct cfg *g, uint64_t allowed)
 	return true;
 }
 
-/* How many frames may have been stopped in the function. */
-static uint64_t count_stopped(const struct job *j, const struct counts *c)
+/* How many frames may have been stopped in the function: anywhere, or between
+ * calls. */
+static uint64_t count_stopped(const struct job *j, const struct counts *c,
+                              bool in_calls)
 {
 	uint64_t n = 0;
 
 	if (c->doubt != COUNTS_EXACT)
 		return INT64_MAX;
 	for (size_t i = 0; i < j->nplaces; i++)
-		if (!j->places[i].block)
+		if (!j->places[i].block && (in_calls || !j->places[i].segment))
 			n += j->places[i].in + j->places[i].out;
 	return n;
 }
@@ -281,7 +283,7 @@ static uint64_t count_stopped(const struct job *j, const struct counts *c)
 static void recover_partly_strict(struct job *j, const struct cfg *g,
                                   const struct counts *c)
 {
-	uint64_t stopped = count_stopped(j, c);
+	uint64_t stopped = count_stopped(j, c, false);
 
 	j->out->doubt = c->doubt;
 	recover_edges(j, g);
@@ -441,7 +443,7 @@ static void recover_function(struct job *j, const struct counts *c)
 		recover_blocks(j, &g);
 	else if (!(j->f->flags & CAIRN_FN_STRICT))
 		recover_edges(j, &g);
-	else if (!recover_strict(j, &g, count_stopped(j, c)))
+	else if (!recover_strict(j, &g, count_stopped(j, c, true)))
 		recover_partly_strict(j, &g, c);
 	hide_negatives(j->edge, j->edge_known, j->f->nedges);
 	hide_negatives(j->block, j->block_known, nblocks);

@@ -291,6 +291,22 @@ static bool is_held(const struct map *m, const struct map_function *f,
 	       m->blocks[f->first_block + at->block].flags & CAIRN_BLOCK_HELD;
 }
 
+/* A frame in a strict function that counts edges. */
+static void place_anywhere(struct frame_places *out, const struct map *m,
+                           uint32_t function, bool is_call, bool is_out,
+                           uint64_t count)
+{
+	const struct map_function *f = &m->functions[function];
+
+	if (!(f->flags & CAIRN_FN_NOT_COVERED) && f->paths == CAIRN_PATHS_NONE)
+		add_place(out, (struct frame_place){
+		                       .function = function,
+		                       .segment = is_call,
+		                       .in = is_out ? 0 : count,
+		                       .out = is_out ? count : 0,
+		               });
+}
+
 /* A frame that was interrupted at an address that is no site. */
 static void place_between(struct frame_places *out, const struct index *ix,
                           uint32_t function, uint64_t pc, bool is_out,
@@ -301,12 +317,7 @@ static void place_between(struct frame_places *out, const struct index *ix,
 	struct spot at;
 
 	if (!needs_frames(f)) {
-		if (!(f->flags & CAIRN_FN_NOT_COVERED))
-			add_place(out, (struct frame_place){
-			                       .function = function,
-			                       .in = is_out ? 0 : count,
-			                       .out = is_out ? count : 0,
-			               });
+		place_anywhere(out, ix->map, function, false, is_out, count);
 		return;
 	}
 	at = find_spot(ix->map, f, offset);
@@ -415,13 +426,6 @@ static void place_at_site(struct frame_places *out, const struct index *ix,
 	add_path(out, path);
 }
 
-/* Can a frame die in a call that the map says nothing of?  (With strict paths
- * it can as well, but calls that end paths are such, too.) */
-static bool needs_no_site(const struct map_function *f)
-{
-	return !(f->flags & CAIRN_FN_STRICT) || f->paths == CAIRN_PATHS_NONE;
-}
-
 static void place_call(struct frame_places *out, const struct index *ix,
                        const struct profile_frame *fr)
 {
@@ -441,8 +445,9 @@ static void place_call(struct frame_places *out, const struct index *ix,
 	function = find_function(ix, fr->pc - 1);
 	if (function == MAP_NONE)
 		out->nstray++;
-	else if (needs_no_site(&ix->map->functions[function]) &&
-	         !is_last_call(ix->map, function, fr->pc - 1))
+	else if (ix->map->functions[function].flags & CAIRN_FN_STRICT)
+		place_anywhere(out, ix->map, function, true, is_out, count);
+	else if (!is_last_call(ix->map, function, fr->pc - 1))
 		place_between(out, ix, function, fr->pc - 1, is_out, count);
 }
 

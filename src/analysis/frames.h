@@ -10,7 +10,7 @@ struct map;
 struct profile;
 
 /* Where frames died or began: at the end of, or within, a segment.  Block 0:
- * somewhere in a strict function, which nobody needs to know. */
+ * somewhere in a strict function; segment 1: in a call. */
 struct frame_place {
 	uint32_t function, block, segment;
 	uint64_t in, out; /* modulo 2^64 */

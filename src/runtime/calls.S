@@ -8,8 +8,12 @@
  * linked with -Bsymbolic-functions or --dynamic-list it binds its own functions
  * itself, but not its variables.
  *
+ * An executable's variable comes before all others, so that its core is its
+ * own, which it calls at once: also while it is loaded, in what a resolver of
+ * an ifunc calls, when pointers are not ready yet.
+ *
  * Invariant: the order is that of struct core (rt.h).
- * Cost: three instructions.
+ * Cost: two instructions in an executable, five elsewhere.
  */
 	.macro	CALL name, at
 	.globl	__cairn_core_\name
@@ -17,6 +21,8 @@
 	.type	__cairn_core_\name, @function
 __cairn_core_\name:
 	.cfi_startproc
+	cmpb	$0, __cairn_executable(%rip)
+	jne	core_\name
 	movq	__cairn_thread@gottpoff(%rip), %r11
 	movq	%fs:8(%r11), %r11
 	jmp	*\at(%r11)

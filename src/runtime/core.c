@@ -47,11 +47,6 @@ struct process process;
 /* What CAIRN_RT_THREAD points at before the thread has a record. */
 static int64_t zeros[RT_MODULES];
 
-static int64_t core_slow(struct cairn_module *m);
-static void core_load(struct cairn_module *m);
-static void core_unload(struct cairn_module *m);
-static void core_unhooked(void);
-
 static const struct core core = {
         .slow = core_slow,
         .load = core_load,
@@ -463,7 +458,7 @@ static void ensure_module(struct cairn_module *m)
 		register_module(m);
 }
 
-static void core_load(struct cairn_module *m)
+void core_load(struct cairn_module *m)
 {
 	uint64_t mask;
 
@@ -472,7 +467,7 @@ static void core_load(struct cairn_module *m)
 	rt_leave(&mask);
 }
 
-static void core_unload(struct cairn_module *m)
+void core_unload(struct cairn_module *m)
 {
 	uint64_t mask;
 
@@ -490,7 +485,7 @@ static void core_unload(struct cairn_module *m)
 	rt_leave(&mask);
 }
 
-static void core_unhooked(void)
+void core_unhooked(void)
 {
 	if (!process.is_executable)
 		out_flag(CAIRN_FILE_FRAMES_LOST, 0);
@@ -689,7 +684,7 @@ static bool is_too_early(const struct cairn_module *m)
 	       (!&__environ || !__environ);
 }
 
-static int64_t core_slow(struct cairn_module *m)
+int64_t core_slow(struct cairn_module *m)
 {
 	uint64_t mask;
 	int64_t delta;

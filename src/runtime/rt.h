@@ -221,7 +221,11 @@ void __cairn_core_count_path(struct cairn_module *m, uint64_t *words,
                              uint64_t r);
 void __cairn_core_unhooked(void);
 
-/* Those of this core that are not core.c's own. */
+/* Those of this core. */
+int64_t core_slow(struct cairn_module *m);
+void core_load(struct cairn_module *m);
+void core_unload(struct cairn_module *m);
+void core_unhooked(void);
 void core_dying(uintptr_t pc, bool between, const void *exception, bool lands,
                 uint64_t reg);
 uint32_t core_register(uintptr_t pc);
