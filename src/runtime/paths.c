@@ -634,8 +634,9 @@ void paths_renew(struct chunk *c)
 		out_flag(CAIRN_FILE_TRUNCATED, 1);
 		return;
 	}
+	/* what the parent has made of the rest meanwhile is not ours */
 	rt_copy(out_payload(c), (char *)copy + CAIRN_CHUNK_HEADER_SIZE,
-	        room(c));
+	        c->used);
 	drop_copy(c, copy);
 	for (size_t at = 0; (table = table_at(c, at));
 	     at += table_size(table->nslots))

@@ -96,6 +96,7 @@ static NOINLINE unsigned middling(unsigned j)
 	unsigned s = j;
 
 	step(j);
+	FORK(0)
 	FORK(1)
 	FORKS_2_TO_7
 	FORKS_8_TO_15
