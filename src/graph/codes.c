@@ -40,7 +40,7 @@
 /* Paths from a block that a code of so many bytes tells apart. */
 static uint64_t codes_max(unsigned width)
 {
-	return codes_mark(width);
+	return (uint64_t)CODES_MARK << 8 * (width - 1);
 }
 
 /* --- cuts ---------------------------------------------------------------- */

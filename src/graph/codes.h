@@ -35,19 +35,15 @@ struct codes {
 	bool *is_silent; /* per DAG edge: ends paths without writing a code */
 };
 
-/* What stands for something else than a path: no code is like this. */
-static inline uint64_t codes_mark(unsigned width)
-{
-	return ((uint64_t)1 << 8 * width) - 1;
-}
+/* No code begins with this byte; codes are written highest byte first. */
+#define CODES_MARK 0xffu
 
 /*
  * Finds the codes of g.
  *
  * Requires: cfg_link(g) done, g outlives c; asked as for dag_init.
- * Ensures:  paths that begin in the same block have different codes, below
- *           codes_mark(width).  The result is a function of g, asked, loud and
- *           c->paths.cuts alone.
+ * Ensures:  paths that begin in the same block have different codes.  The
+ *           result is a function of g, asked, loud and c->paths.cuts alone.
  * Fails:    CAIRN_E_CORRUPT if asked breaks the rules of dag_init, or cuts are
  *           no edges that can be cut; CAIRN_E_LIMIT if a code would need more
  *           than 4 bytes.  c is then released.
