@@ -49,8 +49,7 @@ static void check_end(struct findings *out, const struct profile_file *f)
 		    xstrdup("the file was never closed, so derived counts may "
 		            "miss one per active frame, and turns of a loop "
 		            "that it was in: the program was killed (SIGKILL, "
-		            "out of memory, power) or still "
-		            "runs"));
+		            "out of memory, power) or still runs"));
 	else if (f->flags & CAIRN_FILE_UNFINISHED)
 		add(out, "F1", f->name,
 		    xstrdup("it was merged or packed from a file that was "

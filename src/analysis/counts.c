@@ -212,55 +212,59 @@ static void recover_edges(struct job *j, const struct cfg *g)
 	}
 }
 
+/* Has every edge a counter, but for at most one way out of each block? */
+static bool counts_all_edges(const struct job *j, const struct cfg *g)
+{
+	bool *has_left = xcalloc(g->nblocks, sizeof(*has_left));
+	bool all = true;
+
+	for (edge_id e = 0; e < g->nedges && all; e++) {
+		const struct cfg_edge *edge = &g->edges[e];
+
+		if (j->edge_known[e])
+			continue;
+		all = edge->src != CFG_OUTSIDE && edge->dst == CFG_OUTSIDE &&
+		      !has_left[edge->src];
+		has_left[edge->src] = true;
+	}
+	free(has_left);
+	return all;
+}
+
 /*
  * A strict build counts every edge that code fits on, so that no count depends
  * on where frames are: what entered a block and did not leave it is in there,
  * or died there.  `allowed` is how much that may be.  The other edges lead out
  * of the function, and have what is left.
- *
- * Returns false if the counters do not suffice: a function that is strict on
- * its own account.
  */
-static bool recover_strict(struct job *j, const struct cfg *g, uint64_t allowed)
+static void recover_strict(struct job *j, const struct cfg *g, uint64_t allowed)
 {
-	uint64_t stayed = 0;
-
 	for (block_id b = 1; b < g->nblocks; b++) {
-		uint64_t in = 0, out = 0, rest;
 		edge_id left = CFG_NONE;
+		uint64_t rest = 0;
 
-		for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++) {
-			if (!j->edge_known[g->in[i]])
-				return false;
-			in += j->edge[g->in[i]];
-		}
-		for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++) {
-			edge_id e = g->out[i];
-
-			out += j->edge[e];
-			if (j->edge_known[e])
-				continue;
-			if (left != CFG_NONE || g->edges[e].dst != CFG_OUTSIDE)
-				return false;
-			left = e;
-		}
-		rest = in - out;
+		for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++)
+			rest += j->edge[g->in[i]];
 		if (!j->block_known[b])
-			j->block[b] = in;
-		if (left != CFG_NONE)
+			j->block[b] = rest;
+		for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++)
+			if (j->edge_known[g->out[i]])
+				rest -= j->edge[g->out[i]];
+			else
+				left = g->out[i];
+		if (left != CFG_NONE) {
 			j->edge[left] = rest;
-		else if (rest > allowed - stayed && !j->out->doubt) {
+		} else if (rest <= allowed) {
+			allowed -= rest;
+		} else if (!j->out->doubt) {
 			j->out->doubt = COUNTS_UNBALANCED;
 			j->out->bad_block = b;
-		} else {
-			stayed += rest;
 		}
 	}
 	memset(j->edge_known, 1, g->nedges);
 	memset(j->block_known, 1, g->nblocks);
 	j->block[0] = j->edge[0];
 	judge_negatives(j);
-	return true;
 }
 
 /* How many frames may have been stopped in the function: anywhere, or between
@@ -443,7 +447,9 @@ static void recover_function(struct job *j, const struct counts *c)
 		recover_blocks(j, &g);
 	else if (!(j->f->flags & CAIRN_FN_STRICT))
 		recover_edges(j, &g);
-	else if (!recover_strict(j, &g, count_stopped(j, c, true)))
+	else if (counts_all_edges(j, &g))
+		recover_strict(j, &g, count_stopped(j, c, true));
+	else
 		recover_partly_strict(j, &g, c);
 	hide_negatives(j->edge, j->edge_known, j->f->nedges);
 	hide_negatives(j->block, j->block_known, nblocks);

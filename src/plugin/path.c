@@ -43,9 +43,8 @@
  * and is where its time goes (Lua: 235437 paths, half of all executed ones). */
 #define DIRECT_MAX_GOTO (1u << 18)
 #define TURNS_MAX 512
-#define HELD_RATIO                                                 \
-	4 /* instructions per turn that is held, when it is let go \
-	   */
+/* Instructions per turn that is held, when the loop is left. */
+#define HELD_RATIO 4
 #define SLOTS_MAX 65536 /* for preferred paths */
 /* Edges of all paths that are preferred by name, for what prefer.c does with
  * them: 16384 paths of 230 edges take 1 s and 160 MB, 65536 of 430 would take
