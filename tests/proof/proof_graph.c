@@ -25,7 +25,6 @@
  * The last line is RESULT.  Status 0: no mismatch, all five found, and the
  * graphs as varied as promised; 1 otherwise; 2 for bad arguments.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,6 +42,7 @@
 #include "graph/recover.h"
 #include "graph/weight.h"
 #include "../unit/graphs.h"
+#include "proof.h"
 
 enum {
 	SMALL_EDGES = 12,  /* try all sets of edges up to here */
@@ -845,27 +845,15 @@ static void proof_graph(struct proof *p, uint64_t number)
 	subject_release(&s);
 }
 
-static bool parse_number(const char *text, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return errno == 0 && end != text && *end == '\0' && *text != '-';
-}
-
 int main(int argc, char **argv)
 {
 	struct proof p = {0};
 	uint32_t nfound = 0;
 	bool varied;
 
-	if (argc < 3 || argc > 4 || !parse_number(argv[1], &p.n) || p.n == 0 ||
-	    !parse_number(argv[2], &p.seed) ||
-	    (argc == 4 && !parse_number(argv[3], &p.first))) {
-		fprintf(stderr, "usage: proof_graph N SEED [FIRST]\n");
+	if (!proof_arguments(argc, argv, "proof_graph", &p.n, &p.seed,
+	                     &p.first))
 		return 2;
-	}
 	printf("SEED=%" PRIu64 "\n", p.seed);
 	for (uint64_t i = 0; i < p.n; i++)
 		proof_graph(&p, p.first + i);

@@ -16,7 +16,6 @@
  * The last line is RESULT.  Status 0: no mismatch, all bugs found, and the
  * programs as varied as promised; 1 otherwise; 2 for bad arguments.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +27,7 @@
 #include "graph/increments.h"
 #include "walk/walk.h"
 #include "../unit/path_machine.h"
+#include "proof.h"
 
 enum { FUNCTIONS_MAX = 6, DEPTH_MAX = 30, FUEL = 400 };
 
@@ -517,27 +517,15 @@ static void prove(struct proof *p, uint64_t number)
 	}
 }
 
-static bool parse_number(const char *text, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return errno == 0 && end != text && *end == '\0' && *text != '-';
-}
-
 int main(int argc, char **argv)
 {
 	struct proof p = {0};
 	uint32_t nfound = 0;
 	bool varied = true;
 
-	if (argc < 3 || argc > 4 || !parse_number(argv[1], &p.n) || p.n == 0 ||
-	    !parse_number(argv[2], &p.seed) ||
-	    (argc == 4 && !parse_number(argv[3], &p.first))) {
-		fprintf(stderr, "usage: proof_trace N SEED [FIRST]\n");
+	if (!proof_arguments(argc, argv, "proof_trace", &p.n, &p.seed,
+	                     &p.first))
 		return 2;
-	}
 	for (uint64_t i = 0; i < p.n; i++)
 		prove(&p, p.first + i);
 	for (int f = 0; f < NFEATURES; f++) {
