@@ -312,29 +312,16 @@ void cli_say_missing(const struct profile *p)
 			        p->modules[i].missing);
 }
 
-void cli_output_begin(struct cli_output *o, const struct cli_form *f)
+void cli_output_begin(struct cli_output *o, const char *path)
 {
-	const char *path = f ? f->output : NULL;
-
 	if (path && is_stdout(path))
 		path = NULL;
-	*o = (struct cli_output){.path = path, .html = f && f->html};
+	*o = (struct cli_output){.path = path};
 	o->stream = path ? open_memstream(&o->data, &o->size) : stdout;
 	if (!o->stream) {
 		fprintf(stderr, "cairn: out of memory\n");
 		exit(CLI_ERROR);
 	}
-}
-
-/* The writer knows no option but -o: has the remedy name that of the user. */
-static void name_option(const struct cli_output *o, struct cairn_err *err)
-{
-	static const char remedy[] = " with -o";
-	size_t n = strlen(err->text), k = strlen(remedy);
-
-	if (o->html && n >= k && !strcmp(err->text + n - k, remedy))
-		snprintf(err->text + n - k, sizeof(err->text) - (n - k),
-		         " with --html");
 }
 
 int cli_output_end(struct cli_output *o, int status)
@@ -353,10 +340,8 @@ int cli_output_end(struct cli_output *o, int status)
 		return cli_fail(&err);
 	}
 	fclose(o->stream);
-	if (writer_replace(o->path, o->data, o->size, &err)) {
-		name_option(o, &err);
+	if (writer_replace(o->path, o->data, o->size, &err))
 		status = cli_fail(&err);
-	}
 	free(o->data);
 	return status;
 }

@@ -129,18 +129,17 @@ int cli_help(const char *text);
 
 /*
  * Where results go: stdout, or a file that appears only when it is complete.
- * Without a form it is stdout.  cli_output_end returns an exit status:
- * `status`, or CLI_ERROR if not all could be written.
+ * cli_output_end returns an exit status: `status`, or CLI_ERROR if not all
+ * could be written.
  */
 struct cli_output {
 	FILE *stream;
 	const char *path; /* NULL: stdout */
-	bool html;        /* the path was named with --html */
 	char *data;
 	size_t size;
 };
 
-void cli_output_begin(struct cli_output *o, const struct cli_form *f);
+void cli_output_begin(struct cli_output *o, const char *path);
 int cli_output_end(struct cli_output *o, int status);
 
 #endif /* CAIRN_CLI_CLI_H */

@@ -345,7 +345,7 @@ static int write_drift(struct request *q)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, &q->form);
+	cli_output_begin(&o, q->form.output);
 	if (q->form.json)
 		write_json(q, o.stream);
 	else

@@ -197,7 +197,7 @@ static int write_paths(const struct request *q, const struct hot *h)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, &q->form);
+	cli_output_begin(&o, q->form.output);
 	if (q->form.html)
 		html_report(h->report, h, o.stream);
 	else if (q->form.json)

@@ -253,7 +253,7 @@ static int write_report(const struct request *q, const struct report *r)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, &q->form);
+	cli_output_begin(&o, q->form.output);
 	if (q->form.json)
 		report_json(r, o.stream);
 	else if (q->form.html)

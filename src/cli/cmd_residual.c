@@ -179,7 +179,7 @@ static int write_residue(struct request *q)
 	bool any = residue_is_any(&q->residue);
 	struct cli_output o;
 
-	cli_output_begin(&o, &q->form);
+	cli_output_begin(&o, q->form.output);
 	if (q->form.html)
 		html_residue(&q->residue, o.stream);
 	else if (q->form.json)

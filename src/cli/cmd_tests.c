@@ -414,7 +414,7 @@ static int write_trial(struct request *q)
 {
 	struct cli_output o;
 
-	cli_output_begin(&o, &q->form);
+	cli_output_begin(&o, q->form.output);
 	if (q->form.html)
 		html_trial(&q->trial, o.stream);
 	else if (q->form.json)

@@ -205,8 +205,7 @@ int writer_replace(const char *path, const void *data, size_t size,
 	e = replace(target, exists ? &st : NULL, data, size);
 	free(target);
 	return e ? cairn_fail(err, CAIRN_E_SYSTEM,
-	                      "%s: cannot write: %s; %sname another output "
-	                      "with -o",
+	                      "%s: cannot write: %s; %sname another output",
 	                      path, strerror(e),
 	                      e == ENOSPC || e == EDQUOT ? "make room, or "
 	                                                 : "")

@@ -60,7 +60,7 @@ static unsigned held_total(const struct turns *t)
 	return (t->nheld - 1) * held_width(t);
 }
 
-/* Turns that can be held. */
+/* Turns that can be held, and the mask of a field. */
 static uint64_t held_max(const struct turns *t)
 {
 	return ((uint64_t)1 << held_width(t)) - 1;
@@ -240,7 +240,6 @@ static void release_held(struct path_writer *w, struct turns *t,
                          LLVMValueRef from)
 {
 	LLVMBuilderRef b = w->m.builder;
-	uint64_t mask = ((uint64_t)1 << held_width(t)) - 1;
 	LLVMValueRef all = LLVMBuildSub(b, pw_get(w, w->held), from, ""), rest;
 
 	rest = LLVMBuildLShr(b, all, pw_constant(w, held_total(t)), "");
@@ -248,7 +247,7 @@ static void release_held(struct path_writer *w, struct turns *t,
 		LLVMValueRef n = LLVMBuildLShr(
 		        b, all, pw_constant(w, (i - 1) * held_width(t)), "");
 
-		n = LLVMBuildAnd(b, n, pw_constant(w, mask), "");
+		n = LLVMBuildAnd(b, n, pw_constant(w, held_max(t)), "");
 		rest = LLVMBuildSub(b, rest, n, "");
 		count_held(w, t, i, n);
 	}

@@ -33,6 +33,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
+#define WALK_AGAIN 2
+
 void walk_init(struct walk *w, const struct walk_function *functions,
                uint32_t nfunctions, const uint8_t *bytes, size_t nbytes)
 {
@@ -130,7 +132,7 @@ static int walk_land(struct walk *w, uint64_t block, struct walk_event *event)
 }
 
 /*
- * A mark: 1 if it is an event, 0 at the end.
+ * A mark: 1 if it is an event, 0 at the end, WALK_AGAIN if nothing happens.
  *
  * A frame that dies in the middle of a silent path, in a signal handler's jump,
  * has taken it already: the mark of its death is of a frame that is gone.
@@ -154,7 +156,7 @@ static int walk_take_mark(struct walk *w, struct walk_event *event,
 		if (walk_die(w, value, event) == 1)
 			return 1;
 		walk_top(w)->state = WALK_AWAY;
-		return walk_next(w, event, err);
+		return WALK_AGAIN;
 	}
 	w->at = start;
 	return walk_corrupt(w, "an impossible mark", err);
@@ -227,7 +229,8 @@ static int walk_take_code(struct walk *w, struct walk_event *event,
 	return walk_take_path(w, code, event, err);
 }
 
-int walk_next(struct walk *w, struct walk_event *event, struct cairn_err *err)
+static int walk_step(struct walk *w, struct walk_event *event,
+                     struct cairn_err *err)
 {
 	struct walk_frame *top = walk_top(w);
 
@@ -249,4 +252,14 @@ int walk_next(struct walk *w, struct walk_event *event, struct cairn_err *err)
 		return walk_corrupt(w, "a code of nobody", err);
 	top->state = WALK_READY;
 	return walk_take_code(w, event, err);
+}
+
+int walk_next(struct walk *w, struct walk_event *event, struct cairn_err *err)
+{
+	int result;
+
+	do
+		result = walk_step(w, event, err);
+	while (result == WALK_AGAIN);
+	return result;
 }
