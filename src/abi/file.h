@@ -111,6 +111,11 @@ enum cairn_chunk_type {
 	/* ID thread, MODULE; N bytes of payload: tables of path counts, see
 	 * below.  LIVE. */
 	CAIRN_CHUNK_PATHS = 6,
+	/* ID thread; payload: a part of its stream (abi/trace.h), which zeros
+	 * may follow; AUX0 number of the part, from 1 on; 0: nothing.  LIVE. */
+	CAIRN_CHUNK_STREAM = 8,
+	/* the same, complete: N bytes, in a zstd frame of AUX1 bytes */
+	CAIRN_CHUNK_PACKED = 9,
 };
 
 /* N records; AUX0 number of the first of them in the whole list: in which order

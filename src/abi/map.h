@@ -33,8 +33,9 @@
 #define CAIRN_REC_NSITES                                    \
 	36 /* u32: (u32 pc - func, u32 site) after the blob \
 	    */
-#define CAIRN_REC_NPROBES \
-	40 /* u32: (u32 pc - func, u32 what) after the sites */
+#define CAIRN_REC_NPROBES                                                \
+	40 /* u32: (u32 pc - func, u32 what) after the sites; then, in a \
+	    * trace, a u64 for every callee that the blob has */
 #define CAIRN_REC_CODE_SIZE 44 /* u32: bytes of machine code */
 
 /*
@@ -106,6 +107,10 @@
  *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
  *           values of the path so far (graph/increments.h), for REGISTER sv
  *           what to add to the register to get it
+ *       TRACE only: uv number of calls that end histories; per call: uv its
+ *           edge, to the outside if it does not come back; uv 0: it may call
+ *           anything, 1: a function of the same module that does not mark that
+ *           it is entered, whose address is the next of those behind the probes
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
@@ -120,6 +125,7 @@
  * PREFERRED: as HASHED, but interesting paths have counters, their slots.
  * RESIDUAL: as HASHED, but only paths that no test had are counted; no loop has
  * counters, and where all are tested there are no words.
+ * TRACE: none is counted; the function writes its histories (graph/codes.h).
  */
 enum cairn_paths {
 	CAIRN_PATHS_NONE = 0,
@@ -127,6 +133,7 @@ enum cairn_paths {
 	CAIRN_PATHS_HASHED = 2,
 	CAIRN_PATHS_PREFERRED = 3,
 	CAIRN_PATHS_RESIDUAL = 4,
+	CAIRN_PATHS_TRACE = 5,
 	CAIRN_NPATHS_KINDS
 };
 
@@ -173,11 +180,15 @@ static inline uint64_t cairn_path_modulus(uint64_t npaths)
 #define CAIRN_FN_SHARED \
 	32u /* inline or template: other files may define it too */
 
+#define CAIRN_FN_TAILS 64u /* another function may take its place */
+
 #define CAIRN_BLOCK_LANDING_PAD 1u
 #define CAIRN_BLOCK_INDIRECT 2u /* target of a computed goto */
 /* in a loop that adds up its turns when it is left: abi/map.h readers must not
  * trust the function if a frame died in such a block between calls */
 #define CAIRN_BLOCK_HELD 4u
+/* a part of a basic block, behind the one before it */
+#define CAIRN_BLOCK_PART 8u
 
 enum cairn_edge_kind {
 	CAIRN_EDGE_ENTRY = 0,  /* outside -> first block */

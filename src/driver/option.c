@@ -87,16 +87,17 @@ static int take_mode(struct option *o, const char *s, size_t n,
 	o->none = is(s, n, "none");
 	o->paths = is(s, n, "paths");
 	o->residual = is(s, n, "residual");
-	if (o->none || o->paths || o->residual || is(s, n, "edges"))
+	o->trace = is(s, n, "trace");
+	if (o->none || o->paths || o->residual || o->trace || is(s, n, "edges"))
 		return 0;
-	if (is(s, n, "trace") || is(s, n, "record"))
+	if (is(s, n, "record"))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=%.*s is not built yet; this version "
-		                  "has edges, paths, residual and none",
+		                  "has edges, paths, residual, trace and none",
 		                  (int)n, s);
 	return cairn_fail(err, CAIRN_E_USAGE,
-	                  "--cairn=%.*s is no mode; use edges, paths, residual "
-	                  "or none",
+	                  "--cairn=%.*s is no mode; use edges, paths, "
+	                  "residual, trace or none",
 	                  (int)n, s);
 }
 
@@ -196,6 +197,14 @@ static int take_share(struct option *o, const char *value,
 	return 0;
 }
 
+const char *option_mode(const struct option *o)
+{
+	return o->paths      ? "paths"
+	       : o->residual ? "residual"
+	       : o->trace    ? "trace"
+	                     : "edges";
+}
+
 static int bad_detail(const struct option *o, const char *s, size_t n,
                       struct cairn_err *err)
 {
@@ -204,16 +213,15 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 
 	return cairn_fail(err, CAIRN_E_USAGE,
 	                  "--cairn=%s has no option '%.*s'; it has %s%s",
-	                  o->paths      ? "paths"
-	                  : o->residual ? "residual"
-	                                : "edges",
-	                  (int)n, s,
+	                  option_mode(o), (int)n, s,
 	                  o->paths      ? "prefer=FILE, prefer=function:NAME, "
 	                                  "prefer=line:FILE:LINE, top=N, "
 	                                  "share=PERCENT, others, "
 	                  : o->residual ? "tested=FILE, "
+	                  : o->trace    ? ""
 	                                : "slow, all, ",
-	                  always);
+	                  o->trace ? "weights=heuristic and weights=freq"
+	                           : always);
 }
 
 /* What --cairn=paths and --cairn=residual have; *taken says whether it is. */
@@ -239,19 +247,21 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 static int take_detail(struct option *o, const char *s, size_t n,
                        struct cairn_err *err)
 {
-	bool is_edges = !o->paths && !o->residual, taken;
+	bool is_edges = !o->paths && !o->residual && !o->trace, taken;
 
 	CAIRN_TRY(take_path_detail(o, s, n, &taken, err));
 	if (taken)
 		return 0;
 	if (is(s, n, "slow") && is_edges)
 		o->slow = true;
-	else if (is(s, n, "strict"))
+	else if (is(s, n, "strict") && !o->trace)
 		o->strict = true;
 	else if (is(s, n, "all") && is_edges)
 		o->all = true;
-	else if (is(s, n, "nogs"))
+	else if (is(s, n, "nogs") && !o->trace)
 		o->nogs = true;
+	else if (is(s, n, "log") && o->trace)
+		o->log = true;
 	else if (is(s, n, "weights=heuristic"))
 		o->weights = "heuristic";
 	else if (is(s, n, "weights=freq"))
@@ -285,7 +295,7 @@ static int check_details(const struct option *o, struct cairn_err *err)
 
 int option_check(const struct option *o, struct cairn_err *err)
 {
-	if (o->source_stage && (o->paths || o->residual))
+	if (o->source_stage && (o->paths || o->residual || o->trace))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "paths are those of the optimized program; "
 		                  "leave out --cairn-stage=source");
@@ -300,7 +310,7 @@ static int take_value(struct option *o, const char *value,
 
 	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
-	o->paths = o->residual = o->others = false;
+	o->paths = o->residual = o->trace = o->log = o->others = false;
 	o->interest = o->sets = o->top = o->share = NULL;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {

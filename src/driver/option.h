@@ -11,6 +11,8 @@ struct cairn_err;
 struct option {
 	bool paths;           /* --cairn=paths: count paths, not edges */
 	bool residual;        /* --cairn=residual: only paths no test had */
+	bool trace;           /* --cairn=trace: all control flow, in order */
+	bool log;             /* trace: keep a hash of all blocks, for tests */
 	bool others;          /* paths: count those not preferred one by one */
 	bool none;            /* --cairn=none: compile as clang would */
 	bool slow;            /* a counter in every block */
@@ -30,6 +32,9 @@ struct option {
 
 /* What there is, for a driver of this name. */
 void option_help(const char *name, FILE *out);
+
+/* The mode, in a word. */
+const char *option_mode(const struct option *o);
 
 /* Is this word addressed to us? */
 bool option_is_ours(const char *word);

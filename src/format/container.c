@@ -147,10 +147,17 @@ static bool payload_holds(const struct chunk *k)
 	return k->size >= head && (!unit || k->n <= (k->size - head) / unit);
 }
 
+/* Parts of a trace are checked when they are read: there may be gigabytes. */
+static bool is_part(uint32_t type)
+{
+	return type == CAIRN_CHUNK_STREAM || type == CAIRN_CHUNK_PACKED;
+}
+
 static bool is_live_type(uint32_t type)
 {
-	return type == CAIRN_CHUNK_COUNTS || type == CAIRN_CHUNK_FRAMES ||
-	       type == CAIRN_CHUNK_PATHS || type == CAIRN_CHUNK_ORDER;
+	return type == CAIRN_CHUNK_STREAM || type == CAIRN_CHUNK_COUNTS ||
+	       type == CAIRN_CHUNK_FRAMES || type == CAIRN_CHUNK_PATHS ||
+	       type == CAIRN_CHUNK_ORDER;
 }
 
 /* Checks the flags and, where there is one, the payload's checksum. */
@@ -166,7 +173,9 @@ static int check_payload(struct container *c, struct chunk *k,
 		                     "impossible chunk "
 		                     "flags; " REMEDY_DAMAGED);
 	k->verified = flags != CAIRN_CHUNK_LIVE;
-	if (k->verified && crc32c(0, k->payload, (size_t)k->size) != crc)
+	k->crc = crc;
+	if (k->verified && !is_part(k->type) &&
+	    crc32c(0, k->payload, (size_t)k->size) != crc)
 		return cairn_corrupt(err, c->name, k->offset,
 		                     "the checksum of this chunk is "
 		                     "wrong; " REMEDY_DAMAGED);
@@ -221,7 +230,8 @@ static int add_chunk(struct container *c, const unsigned char *h, uint64_t at,
 		return 0;
 	}
 	if (k.type != CAIRN_CHUNK_ORDER &&
-	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_PATHS))
+	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_PACKED ||
+	     k.type == (CAIRN_CHUNK_ORDER & ~CAIRN_CHUNK_OPTIONAL)))
 		return cairn_fail(err, CAIRN_E_VERSION,
 		                  "%s: has a chunk of type %" PRIu32
 		                  " at byte %" PRIu64
@@ -284,7 +294,8 @@ static int by_identity(const void *a, const void *b)
 static bool same_identity(const struct chunk *x, const struct chunk *y)
 {
 	return x->type == y->type && x->type != CAIRN_CHUNK_FRAMES &&
-	       x->type != CAIRN_CHUNK_PATHS && x->type != CAIRN_CHUNK_ORDER &&
+	       !is_part(x->type) && x->type != CAIRN_CHUNK_PATHS &&
+	       x->type != CAIRN_CHUNK_ORDER &&
 	       (x->type == CAIRN_CHUNK_PROGRAM ||
 	        (x->module == y->module &&
 	         (x->type != CAIRN_CHUNK_COUNTS || x->id == y->id)));

@@ -19,7 +19,9 @@ struct chunk {
 	uint64_t offset; /* of its header in the file */
 	const unsigned char *payload;
 	uint64_t size; /* of the payload, padding included */
-	bool verified; /* a checksum over the payload was there, and right */
+	bool verified; /* a checksum over the payload was there, and right; of
+	                  a part of a trace: was there, it is `crc` */
+	uint32_t crc;
 };
 
 /* A .cairn file.  Fields are those of the header, see abi/file.h. */

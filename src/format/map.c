@@ -253,6 +253,8 @@ static bool has_path_counters(const struct parser *p)
 	for (uint32_t i = 0; i < p->f.nblocks; i++)
 		if (m->blocks[p->f.first_block + i].counter != MAP_NONE)
 			return false;
+	if (p->f.paths == CAIRN_PATHS_TRACE)
+		return !p->f.ncounters && !p->f.nturns;
 	if (p->f.paths == CAIRN_PATHS_DIRECT)
 		return p->f.ncounters == p->f.npaths && !p->f.nturns;
 	more = CAIRN_TABLE_WORDS;
@@ -314,6 +316,21 @@ static void read_turns(struct parser *p)
 	p->f.turn_counter = CAIRN_TABLE_WORDS;
 }
 
+/* Calls of a trace; the addresses of callees come behind the probes. */
+static void read_traced(struct parser *p)
+{
+	struct map *m = p->map;
+
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		struct map_call call = {.edge = read_below(p, p->f.nedges)};
+
+		call.is_known = read_below(p, 2);
+		VEC_RESERVE(m->traced, m->ntraced, m->traced_cap);
+		m->traced[m->ntraced++] = call;
+	}
+	p->f.ntraced = m->ntraced - p->f.first_traced;
+}
+
 static int read_paths(struct parser *p)
 {
 	struct map *m = p->map;
@@ -321,6 +338,7 @@ static int read_paths(struct parser *p)
 	p->f.first_cut = m->ncuts;
 	p->f.first_turn = m->nturns;
 	p->f.first_slot = m->nslots;
+	p->f.first_traced = m->ntraced;
 	p->f.paths = read_below(p, CAIRN_NPATHS_KINDS);
 	if (p->f.paths != CAIRN_PATHS_NONE) {
 		p->f.npaths = cursor_uv(&p->c);
@@ -335,6 +353,8 @@ static int read_paths(struct parser *p)
 		if (p->f.paths == CAIRN_PATHS_PREFERRED)
 			read_slots(p);
 		read_pendings(p);
+		if (p->f.paths == CAIRN_PATHS_TRACE)
+			read_traced(p);
 	}
 	if (p->c.bad)
 		return corrupt(p, "its paths make no sense");
@@ -413,6 +433,16 @@ static int read_addresses(struct parser *p, uint32_t nsites, uint32_t nprobes)
 	return 0;
 }
 
+static int read_callees(struct parser *p)
+{
+	struct map_call *calls = p->map->traced + p->f.first_traced;
+
+	for (uint32_t i = 0; i < p->f.ntraced; i++)
+		if (calls[i].is_known)
+			calls[i].callee = cursor_u64(&p->c);
+	return p->c.bad ? corrupt(p, "its callees end early") : 0;
+}
+
 /* What the linker leaves of a function that it dropped: addresses of 0. */
 static bool is_dropped(const struct map_function *f)
 {
@@ -447,6 +477,7 @@ static int read_record(struct parser *p, const unsigned char *r, uint32_t size)
 	CAIRN_TRY(read_blob(p));
 	p->c = (struct cursor){blob + nblob, r + size, false};
 	CAIRN_TRY(read_addresses(p, nsites, nprobes));
+	CAIRN_TRY(read_callees(p));
 	VEC_RESERVE(m->functions, m->nfunctions, m->functions_cap);
 	m->functions[m->nfunctions++] = p->f;
 	return 0;
@@ -643,6 +674,7 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->codes, 0, m->codes_cap);
 	VEC_RESERVE(m->cuts, 0, m->cuts_cap);
 	VEC_RESERVE(m->slots, 0, m->slots_cap);
+	VEC_RESERVE(m->traced, 0, m->traced_cap);
 	VEC_RESERVE(m->turns, 0, m->turns_cap);
 	return m;
 }
@@ -689,6 +721,7 @@ void map_free(struct map *m)
 	free(m->codes);
 	free(m->cuts);
 	free(m->slots);
+	free(m->traced);
 	free(m->turns);
 	free(m);
 }

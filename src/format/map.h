@@ -68,6 +68,13 @@ struct map_probe {
 	uint32_t order; /* the later one of two at the same place counts */
 };
 
+/* A call in a trace: histories end before it. */
+struct map_call {
+	uint32_t edge;
+	bool is_known;   /* calls a function that does not mark its entry: */
+	uint64_t callee; /* its address */
+};
+
 struct map_function {
 	uint64_t address, counters, hash;
 	uint32_t ncounters, code_size, flags;
@@ -86,6 +93,7 @@ struct map_function {
 	uint32_t turn_counter;       /* that of the first turn of the first */
 	uint32_t first_slot, nslots; /* interesting paths */
 	uint32_t slots_size;         /* counters for them */
+	uint32_t first_traced, ntraced; /* TRACE: calls that end histories */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	size_t record, record_size;          /* where the section has it */
 };
@@ -114,12 +122,13 @@ struct map {
 	uint32_t *cuts;      /* where paths are cut: edges of the function */
 	uint32_t *turns;     /* heads of loops that count their turns */
 	struct map_slot *slots;
+	struct map_call *traced;
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
-	        nslots;
+	        nslots, ntraced;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
-	        codes_cap, cuts_cap, turns_cap, slots_cap;
+	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap;
 };
 
 /*

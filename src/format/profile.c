@@ -179,6 +179,7 @@ static int load_module(struct loader *l, const struct chunk *k)
 		        .base = k->aux0,
 		        .ncounters = k->n,
 		        .from = p->nfiles - 1,
+		        .bias = k->aux1,
 		};
 		if (h.nid)
 			memcpy(p->modules[at].id, h.id, h.nid);
@@ -543,7 +544,9 @@ static int load_chunks(struct loader *l)
 static int check_cut(const struct container *c, struct cairn_err *err)
 {
 	for (size_t i = 0; i < c->nchunks; i++)
-		if (c->chunks[i].type == CAIRN_CHUNK_COUNTS)
+		if (c->chunks[i].type == CAIRN_CHUNK_COUNTS ||
+		    c->chunks[i].type == CAIRN_CHUNK_PACKED ||
+		    c->chunks[i].type == CAIRN_CHUNK_STREAM)
 			return 0;
 	if (!c->truncated)
 		return 0;

@@ -36,7 +36,8 @@ struct profile_module {
 	unsigned char *map_bytes;
 	size_t map_size;
 	char *missing;
-	size_t from; /* the file that had it first */
+	size_t from;   /* the file that had it first, and ... */
+	uint64_t bias; /* ... its load bias there */
 };
 
 /*

@@ -5,25 +5,32 @@
  * A trace that wrote the number of every path could do with less.  One who
  * reads it from the beginning knows in which block the next path begins: where
  * the last one ended.  So a path is written as its number among those that
- * begin in the same block, its code, and where there is only one, as nothing at
- * all.  The numbers are those of paths.c (Ball and Larus 1996), from which the
- * value of the edge that begins the path is left out.
+ * begin in the same block, its code, in as many bits as these need, and where
+ * there is only one, as nothing at all.  The numbers are those of paths.c (Ball
+ * and Larus 1996), from which the value of the edge that begins the path is
+ * left out.
  *
- * Codes have one byte.  Where more than 255 paths begin in one block (the last
- * value is a mark, for what is no path), edges are cut: the path ends there and
- * the next begins, and each is written by itself.  That is what a code of two
- * bytes would be, but only for those who come by.  Blocks are visited
- * backwards; one with too many paths to the end has the edges cut that cost
- * least for what they take away.  Only a block with more than 255 ways out, or
- * an indirect branch with more targets, makes the codes of its function wider.
+ * Codes are not written one by one.  They are shifted into a register, the
+ * history of the activation, which is also where the additions along the path
+ * go: its low bits are the path register.  A loop costs a shift and a test per
+ * turn, and nothing in memory.  The history is written where other activations
+ * may write theirs, before calls and at the end, and when it is full.  Its top
+ * bit tells how long it is.
  *
- * Writer and reader must agree on when nothing is written.  The writer knows
- * where a path ends, the reader where it begins: an end is silent if each of
- * the blocks that paths to it begin in has only this one path, and none of them
- * is loud.  A reader that comes to such a block knows the path, and its end.
+ * Where too many paths begin in one block edges are cut: the path ends there
+ * and the next begins, for the price of a shift.  Blocks are visited backwards;
+ * one with too many paths to the end has the edges cut that cost least for what
+ * they take away.  Where many paths lie behind a rare edge it is cut, too, so
+ * that only those who take it pay for them.
  *
- * Invariant: codes of paths from one block differ; one silent path from a block
- * means that all are.
+ * Writer and reader must agree on when no history is written.  The writer knows
+ * where it ends, the reader where it begins: an end is silent if nothing was
+ * ever shifted in on the way to it, from wherever, and no history that is loud
+ * begins on that way.  A reader who comes to such an end has had nothing to
+ * decide.
+ *
+ * Invariant: codes of paths from one block differ; a silent end is reached by
+ * histories of no bits only.
  * Oracle: proof_trace runs random programs and regenerates them.
  * Cost: O(V+E), and a sort of the edges out of each block that has too many
  * paths.
@@ -36,12 +43,6 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-
-/* Paths from a block that a code of so many bytes tells apart. */
-static uint64_t codes_max(unsigned width)
-{
-	return (uint64_t)CODES_MARK << 8 * (width - 1);
-}
 
 /* --- cuts ---------------------------------------------------------------- */
 
@@ -63,6 +64,8 @@ static int codes_by_price(const void *a, const void *b)
 	return x->e < y->e ? -1 : x->e > y->e;
 }
 
+#define CODES_PRICE 2 /* of a cut, in bits */
+
 struct codes_cutter {
 	const struct dag *d;
 	const uint64_t *weight;
@@ -80,6 +83,15 @@ static bool codes_can_cut(const struct dag *d, uint32_t e)
 	       d->edges[e].dst != dag_end(d);
 }
 
+/* Only those out of one block are asked for, which are the last ones. */
+static bool codes_is_cut(const struct codes_cutter *c, edge_id e)
+{
+	for (uint32_t i = c->ncuts; i-- > 0;)
+		if (c->cuts[i] == e)
+			return true;
+	return false;
+}
+
 /* Cuts edges out of v until it has few enough paths, or there are no more. */
 static void codes_cut_at(struct codes_cutter *c, uint32_t v)
 {
@@ -89,7 +101,8 @@ static void codes_cut_at(struct codes_cutter *c, uint32_t v)
 	for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++) {
 		edge_id of = d->edges[e].of;
 
-		if (codes_can_cut(d, e) && c->npaths[d->edges[e].dst] > 1)
+		if (codes_can_cut(d, e) && c->npaths[d->edges[e].dst] > 1 &&
+		    !codes_is_cut(c, of))
 			c->ways[n++] = (struct codes_way){
 			        .e = of,
 			        .npaths = c->npaths[d->edges[e].dst],
@@ -103,6 +116,44 @@ static void codes_cut_at(struct codes_cutter *c, uint32_t v)
 	}
 }
 
+/* The binary logarithm, between powers of two by a straight line. */
+static double codes_log(uint64_t n)
+{
+	unsigned floor = 63 - (unsigned)__builtin_clzll(n);
+
+	return floor + (double)n / (double)(UINT64_C(1) << floor) - 1;
+}
+
+/*
+ * The bits of a code are for the path with the most company: a loop that is
+ * left for a region of a thousand paths would need ten for every turn.  Cuts
+ * those edges out of v behind which so much lies for so few that the others
+ * save more than these pay.
+ */
+static void codes_cut_rare(struct codes_cutter *c, uint32_t v)
+{
+	const struct dag *d = c->d;
+	double all = 0;
+
+	for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++)
+		if (d->edges[e].kind == DAG_STEP || d->edges[e].kind == DAG_END)
+			all += (double)c->weight[d->edges[e].of];
+	for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++) {
+		uint64_t n = c->npaths[d->edges[e].dst], rest;
+		double price;
+
+		if (!codes_can_cut(d, e) || n < 2)
+			continue;
+		rest = c->npaths[v] - n + 1;
+		price = (double)c->weight[d->edges[e].of] *
+		        (codes_log(n) + CODES_PRICE);
+		if (all * (codes_log(c->npaths[v]) - codes_log(rest)) <= price)
+			continue;
+		c->npaths[v] = rest;
+		c->cuts[c->ncuts++] = d->edges[e].of;
+	}
+}
+
 static void codes_cut(struct codes_cutter *c)
 {
 	const struct dag *d = c->d;
@@ -113,6 +164,8 @@ static void codes_cut(struct codes_cutter *c)
 		c->npaths[v] = v == dag_end(d);
 		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++)
 			c->npaths[v] += c->npaths[d->edges[e].dst];
+		if (c->weight && c->npaths[v] > 2)
+			codes_cut_rare(c, v);
 		if (c->npaths[v] > c->max)
 			codes_cut_at(c, v);
 	}
@@ -127,7 +180,7 @@ static edge_id *codes_choose(const struct cfg *g,
 	        .d = &d,
 	        .weight = options->weight,
 	        .npaths = xcalloc((size_t)g->nblocks + 2, sizeof(*c.npaths)),
-	        .max = codes_max(1),
+	        .max = UINT64_C(1) << CODES_BITS,
 	        .ways = xcalloc((size_t)g->nedges + 1, sizeof(*c.ways)),
 	        .cuts = xcalloc((size_t)g->nedges + 1, sizeof(*c.cuts)),
 	};
@@ -143,56 +196,114 @@ static edge_id *codes_choose(const struct cfg *g,
 
 /* --- silence ------------------------------------------------------------- */
 
-/* Does an edge out of the start begin paths that must be written? */
-static bool codes_is_loud(const struct codes *c, const bool *loud, uint32_t e)
+/* Does a DAG edge end the history, with the path? */
+static bool codes_ends_history(const struct codes *c, uint32_t e)
 {
 	const struct dag_edge *edge = &c->paths.dag.edges[e];
 
-	return c->paths.npaths[edge->dst] > 1 ||
-	       (loud && edge->kind == DAG_BEGIN && loud[edge->of]);
+	switch (edge->kind) {
+	case DAG_STEP:
+		return edge->dst == dag_end(&c->paths.dag);
+	case DAG_END:
+		return c->is_call[edge->of];
+	case DAG_STOP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where a path goes on that ends with a DAG edge, but not its history. */
+static uint32_t codes_next(const struct codes *c, uint32_t e)
+{
+	const struct dag_edge *edge = &c->paths.dag.edges[e];
+
+	return edge->kind == DAG_END ? c->paths.dag.g->edges[edge->of].dst
+	                             : edge->of; /* SCATTER */
+}
+
+/* The vertices that something is heard at: reached from a beginning with
+ * alternatives, or a loud one, within one history. */
+static bool *codes_hear(const struct codes *c, const bool *loud)
+{
+	const struct dag *d = &c->paths.dag;
+	bool *is_heard = xcalloc(d->nvertices, sizeof(*is_heard));
+	uint32_t *work = xcalloc(d->nvertices, sizeof(*work)), n = 0;
+
+	for (uint32_t e = d->out_at[DAG_START]; e < d->out_at[DAG_START + 1];
+	     e++) {
+		const struct dag_edge *edge = &d->edges[e];
+		bool is_begin = edge->kind == DAG_BEGIN;
+
+		if (edge->dst == dag_end(d) || is_heard[edge->dst] ||
+		    (c->paths.npaths[edge->dst] == 1 &&
+		     !(is_begin && loud && loud[edge->of])))
+			continue;
+		is_heard[edge->dst] = true;
+		work[n++] = edge->dst;
+	}
+	while (n > 0) {
+		uint32_t v = work[--n];
+
+		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++) {
+			uint32_t to = d->edges[e].dst;
+
+			if (to == dag_end(d)) {
+				if (codes_ends_history(c, e))
+					continue;
+				to = codes_next(c, e);
+			}
+			if (is_heard[to])
+				continue;
+			is_heard[to] = true;
+			work[n++] = to;
+		}
+	}
+	free(work);
+	return is_heard;
 }
 
 static void codes_find_silence(struct codes *c, const bool *loud)
 {
 	const struct dag *d = &c->paths.dag;
-	bool *is_heard = xcalloc(d->nvertices, sizeof(*is_heard));
+	bool *is_heard = codes_hear(c, loud);
 
-	for (uint32_t i = 0; i < d->norder; i++) {
-		uint32_t v = d->order[i];
-
-		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++) {
-			uint32_t to = d->edges[e].dst;
-
-			if (v == DAG_START ? codes_is_loud(c, loud, e)
-			                   : is_heard[v])
-				is_heard[to] = true;
-			c->is_silent[e] = to == dag_end(d) && !is_heard[v];
-		}
-	}
-	/* an edge from the outside to the outside is a path of its own */
-	for (uint32_t e = d->out_at[DAG_START]; e < d->out_at[DAG_START + 1];
-	     e++)
+	for (uint32_t e = 0; e < d->nedges; e++)
 		c->is_silent[e] = d->edges[e].dst == dag_end(d) &&
-		                  !codes_is_loud(c, loud, e);
+		                  codes_ends_history(c, e) &&
+		                  !is_heard[d->edges[e].src];
 	free(is_heard);
 }
 
 /* --- the codes ----------------------------------------------------------- */
 
+static unsigned codes_bits(uint64_t npaths)
+{
+	unsigned bits = 0;
+
+	while (bits < 64 && (npaths - 1) >> bits)
+		bits++;
+	return bits;
+}
+
 static int codes_measure(struct codes *c, struct cairn_err *err)
 {
 	const struct dag *d = &c->paths.dag;
-	uint64_t most = 0;
 
 	for (uint32_t e = d->out_at[DAG_START]; e < d->out_at[DAG_START + 1];
-	     e++)
-		if (c->paths.npaths[d->edges[e].dst] > most)
-			most = c->paths.npaths[d->edges[e].dst];
-	c->width = most <= codes_max(1) ? 1 : most <= codes_max(2) ? 2 : 4;
-	if (most <= codes_max(4))
-		return 0;
-	return cairn_fail(err, CAIRN_E_LIMIT,
-	                  "%" PRIu64 " paths begin in one block", most);
+	     e++) {
+		const struct dag_edge *edge = &d->edges[e];
+		unsigned bits = codes_bits(c->paths.npaths[edge->dst]);
+
+		if (bits > CODES_BITS_MAX)
+			return cairn_fail(err, CAIRN_E_LIMIT,
+			                  "%" PRIu64
+			                  " paths begin in one block",
+			                  c->paths.npaths[edge->dst]);
+		c->width[edge->kind == DAG_BEGIN ? edge->of : CFG_OUTSIDE] =
+		        (uint8_t)bits;
+	}
+	return 0;
 }
 
 int codes_init(struct codes *c, const struct cfg *g,
@@ -214,13 +325,17 @@ int codes_init(struct codes *c, const struct cfg *g,
 	free(cuts);
 	if (result < 0)
 		return result;
+	c->width = xcalloc(g->nblocks, sizeof(*c->width));
+	c->value = xcalloc((size_t)c->paths.dag.nedges + 1, sizeof(*c->value));
+	c->is_silent =
+	        xcalloc((size_t)c->paths.dag.nedges + 1, sizeof(*c->is_silent));
+	c->is_call = xcalloc((size_t)g->nedges + 1, sizeof(*c->is_call));
+	for (edge_id e = 0; options->is_call && e < g->nedges; e++)
+		c->is_call[e] = options->is_call[e];
 	if (codes_measure(c, err) < 0) {
 		codes_release(c);
 		return CAIRN_E_LIMIT;
 	}
-	c->value = xcalloc((size_t)c->paths.dag.nedges + 1, sizeof(*c->value));
-	c->is_silent =
-	        xcalloc((size_t)c->paths.dag.nedges + 1, sizeof(*c->is_silent));
 	for (uint32_t e = c->paths.dag.out_at[DAG_START + 1];
 	     e < c->paths.dag.nedges; e++)
 		c->value[e] = c->paths.value[e];
@@ -232,9 +347,13 @@ void codes_release(struct codes *c)
 {
 	paths_release(&c->paths);
 	free(c->value);
+	free(c->width);
 	free(c->is_silent);
+	free(c->is_call);
 	*c = (struct codes){0};
 }
+
+/* --- reading ------------------------------------------------------------- */
 
 /* The edge out of the start that begins paths in a block, or CFG_NONE. */
 static uint32_t codes_begin(const struct codes *c, block_id first)
@@ -248,23 +367,6 @@ static uint32_t codes_begin(const struct codes *c, block_id first)
 	return d->edges[d->out_at[DAG_START]].kind == DAG_STEP
 	               ? d->out_at[DAG_START]
 	               : CFG_NONE;
-}
-
-bool codes_is_silent(const struct codes *c, block_id first)
-{
-	const struct dag *d = &c->paths.dag;
-	uint32_t e = codes_begin(c, first);
-
-	if (e == CFG_NONE)
-		return false;
-	while (d->edges[e].dst != dag_end(d)) {
-		uint32_t v = d->edges[e].dst;
-
-		if (d->out_at[v] + 1 != d->out_at[v + 1])
-			return false;
-		e = d->out_at[v];
-	}
-	return c->is_silent[e];
 }
 
 int codes_decode(const struct codes *c, block_id first, uint64_t code,
@@ -281,4 +383,158 @@ int codes_decode(const struct codes *c, block_id first, uint64_t code,
 		                  " has the code %" PRIu64,
 		                  first, code);
 	return paths_decode(&c->paths, c->paths.value[e] + code, path, err);
+}
+
+/* The DAG edge that ends paths at an operation's place, or in a path's last
+ * block. */
+static uint32_t codes_stop_of(const struct dag *d, block_id b)
+{
+	uint32_t e = d->out_at[b];
+
+	while (d->edges[e].kind != DAG_STOP)
+		e++;
+	return e;
+}
+
+static enum codes_end codes_end_at(const struct codes *c, uint32_t e)
+{
+	if (!codes_ends_history(c, e))
+		return CODES_GOES_ON;
+	return c->is_silent[e] ? CODES_IS_SILENT : CODES_WRITES;
+}
+
+enum codes_end codes_end_of(const struct codes *c, const struct path *path)
+{
+	const struct dag *d = &c->paths.dag;
+	edge_id last;
+
+	if (path->end == PATH_STOPS)
+		return codes_end_at(
+		        c,
+		        codes_stop_of(d, path_block(path, d->g, path->nedges)));
+	last = path->edges[path->nedges - 1];
+	if (d->how[last] == DAG_INDIRECT)
+		return CODES_GOES_ON;
+	return codes_end_at(c, d->edge_of[last]);
+}
+
+/* --- operations ---------------------------------------------------------- */
+
+/* The bits of the paths that come to a vertex where the sum is known: all begin
+ * in the same block. */
+static unsigned codes_shift_at(const struct codes *c, uint32_t v)
+{
+	const struct dag *d = &c->paths.dag;
+	block_id first = CFG_OUTSIDE;
+
+	while (v != DAG_START) {
+		const struct dag_edge *edge = &d->edges[d->in[d->in_at[v]]];
+
+		first = edge->kind == DAG_BEGIN ? edge->of : CFG_OUTSIDE;
+		v = edge->src;
+	}
+	return c->width[first];
+}
+
+/*
+ * How many bits a history can have at each vertex: those of one path, if no
+ * path that goes on comes by.
+ */
+static unsigned *codes_most(const struct codes *c)
+{
+	const struct dag *d = &c->paths.dag;
+	unsigned *most = xcalloc(d->nvertices, sizeof(*most));
+
+	for (uint32_t e = 0; e < d->nedges; e++)
+		if (d->edges[e].dst == dag_end(d) && !codes_ends_history(c, e))
+			most[codes_next(c, e)] = 64;
+	for (uint32_t e = d->out_at[DAG_START]; e < d->out_at[DAG_START + 1];
+	     e++) {
+		const struct dag_edge *edge = &d->edges[e];
+		unsigned width =
+		        c->width[edge->kind == DAG_BEGIN ? edge->of
+		                                         : CFG_OUTSIDE];
+
+		if (edge->dst != dag_end(d) && most[edge->dst] < width)
+			most[edge->dst] = width;
+	}
+	for (uint32_t i = 1; i < d->norder; i++) {
+		uint32_t v = d->order[i];
+
+		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++)
+			if (most[d->edges[e].dst] < most[v])
+				most[d->edges[e].dst] = most[v];
+	}
+	return most;
+}
+
+/* The DAG edge that an operation is for, if it ends paths. */
+static uint32_t codes_edge_of(const struct dag *d, const struct increment *op)
+{
+	switch (op->place) {
+	case INCREMENT_ON_EDGE:
+		return d->edge_of[op->where];
+	case INCREMENT_AT_HEAD:
+		return d->scatter_of[op->where];
+	default:
+		return codes_stop_of(d, op->where);
+	}
+}
+
+/* The vertex before an operation. */
+static uint32_t codes_vertex_of(const struct dag *d, const struct increment *op)
+{
+	switch (op->place) {
+	case INCREMENT_ON_EDGE:
+		return d->edges[d->edge_of[op->where]].src;
+	case INCREMENT_AT_HEAD:
+		return dag_hub(d);
+	default:
+		return op->where;
+	}
+}
+
+static void codes_place_op(const struct codes *c, const struct increment *op,
+                           const unsigned *most, struct codes_op *out)
+{
+	const struct dag *d = &c->paths.dag;
+	uint32_t v = codes_vertex_of(d, op), e;
+
+	*out = (struct codes_op){
+	        .place = op->place, .where = op->where, .add = op->value};
+	if (op->kind == INCREMENT_SET || op->kind == INCREMENT_COUNT_AT)
+		out->shift = codes_shift_at(c, v);
+	if (op->kind == INCREMENT_SET || op->kind == INCREMENT_ADD)
+		return;
+	e = codes_edge_of(d, op);
+	out->ends = true;
+	out->end = codes_end_at(c, e);
+	out->most = most[v];
+	if (!op->then_set)
+		return;
+	out->next_shift = c->width[d->edges[e].kind == DAG_SCATTER
+	                                   ? op->where
+	                                   : d->g->edges[op->where].dst];
+	out->next_add = op->set;
+}
+
+void codes_place(const struct codes *c, const uint64_t *cost,
+                 struct codes_ops *out)
+{
+	unsigned *most = codes_most(c);
+	struct increments inc;
+
+	increments_init(&inc, &c->paths.dag, c->value, cost);
+	out->n = inc.n;
+	out->ops = xcalloc((size_t)inc.n + 1, sizeof(*out->ops));
+	for (uint32_t i = 0; i < inc.n; i++)
+		codes_place_op(c, &inc.ops[i], most, &out->ops[i]);
+	increments_release(&inc);
+	free(most);
+}
+
+void codes_ops_release(struct codes_ops *ops)
+{
+	free(ops->ops);
+	*ops = (struct codes_ops){0};
 }

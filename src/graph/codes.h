@@ -7,14 +7,24 @@
 
 #include "graph/cfg.h"
 #include "graph/dag.h"
+#include "graph/increments.h"
 #include "graph/paths.h"
 
 struct cairn_err;
 
+/* Bits of a code that cuts keep to; more only where no cut helps. */
+#define CODES_BITS 12u
+#define CODES_BITS_MAX 32u
+/* A history with any of these bits is written down before it grows. */
+#define CODES_FULL (~UINT64_C(0) << 31)
+
 struct codes_options {
 	const enum dag_how *asked; /* per CFG edge, or NULL: see dag_init */
 	const uint64_t *weight;    /* per CFG edge, or NULL: all alike */
-	/* per block, or NULL: a path that begins there is written down, even if
+	/* per CFG edge, or NULL: it is CUT, and the history is written there,
+	 * as where the function is left */
+	const bool *is_call;
+	/* per block, or NULL: the history from there on is written, even if
 	 * there is only one */
 	const bool *loud;
 	/* cut these, those of an earlier codes_init, and choose none */
@@ -24,40 +34,33 @@ struct codes_options {
 };
 
 /*
- * How a function writes down which way it goes, for one who knows where it is:
- * a code per path, which tells it from others that begin in the same block.
+ * How a function writes down which way it goes, for one who knows where it is.
  * See codes.c.
  */
 struct codes {
 	struct paths paths; /* with all cuts; its dag is that of the codes */
-	unsigned width;     /* bytes of a code: 1, 2 or 4 */
 	uint64_t *value; /* per DAG edge: along a path they sum to its code */
-	bool *is_silent; /* per DAG edge: ends paths without writing a code */
+	uint8_t *width;  /* per block: bits of a path that begins there; [0] of
+	                    one that enters the function */
+	bool *is_call;   /* per CFG edge */
+	bool *is_silent; /* per DAG edge: the history ends there, unwritten */
 };
-
-/* No code begins with this byte; codes are written highest byte first. */
-#define CODES_MARK 0xffu
 
 /*
  * Finds the codes of g.
  *
  * Requires: cfg_link(g) done, g outlives c; asked as for dag_init.
  * Ensures:  paths that begin in the same block have different codes.  The
- *           result is a function of g, asked, loud and c->paths.cuts alone.
+ *           result is a function of g, asked, is_call, loud and c->paths.cuts
+ *           alone.
  * Fails:    CAIRN_E_CORRUPT if asked breaks the rules of dag_init, or cuts are
  *           no edges that can be cut; CAIRN_E_LIMIT if a code would need more
- *           than 4 bytes.  c is then released.
+ *           than CODES_BITS_MAX bits.  c is then released.
  * Memory:   until codes_release.
  */
 int codes_init(struct codes *c, const struct cfg *g,
                const struct codes_options *options, struct cairn_err *err);
 void codes_release(struct codes *c);
-
-/*
- * Is nothing written when the path that begins in a block ends?  Then there is
- * only one.  Paths that enter the function begin in CFG_OUTSIDE.
- */
-bool codes_is_silent(const struct codes *c, block_id first);
 
 /*
  * The path with this code that begins in a block, or enters the function if
@@ -68,5 +71,45 @@ bool codes_is_silent(const struct codes *c, block_id first);
  */
 int codes_decode(const struct codes *c, block_id first, uint64_t code,
                  struct path *path, struct cairn_err *err);
+
+/* What becomes of the history where a path ends. */
+enum codes_end {
+	CODES_GOES_ON, /* it is not full, or it is written */
+	CODES_WRITES,  /* it is written */
+	CODES_IS_SILENT,
+};
+
+/* The end of a path that was decoded. */
+enum codes_end codes_end_of(const struct codes *c, const struct path *path);
+
+/*
+ * An operation on the history h, at a place:
+ *     h = (h << shift) + add
+ * and if a path ends there, whatever `end` says, and
+ *     h = (h << next_shift) + next_add
+ * where the history is 1 after it was written, and when a function is entered.
+ */
+struct codes_op {
+	enum increment_place place;
+	uint32_t where; /* CFG edge or block */
+	unsigned shift, next_shift;
+	uint64_t add, next_add;
+	bool ends;
+	enum codes_end end;
+	unsigned most; /* bits that the history can have at the end of a path */
+};
+
+struct codes_ops {
+	uint32_t n;
+	struct codes_op *ops;
+};
+
+/*
+ * Places the operations, with as little work as possible on the way; cost as
+ * for increments_init.  Memory: until codes_ops_release.
+ */
+void codes_place(const struct codes *c, const uint64_t *cost,
+                 struct codes_ops *out);
+void codes_ops_release(struct codes_ops *ops);
 
 #endif /* CAIRN_GRAPH_CODES_H */

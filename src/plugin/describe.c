@@ -210,6 +210,8 @@ static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
 		flags |= CAIRN_FN_SLOW;
 	if (mode && mode->source)
 		flags |= CAIRN_FN_SOURCE;
+	if (mode && mode->trace && trace_has_tails(f))
+		flags |= CAIRN_FN_TAILS;
 	return flags;
 }
 
@@ -288,7 +290,7 @@ void describe_function(const struct function *fn, const struct mode *mode,
 	bytes_put(b, d.blocks.data, d.blocks.n);
 	put_edges(fn, b);
 	put_sites(fn, b);
-	if (!mode->paths)
+	if (!mode->paths && !mode->trace)
 		bytes_put_uv(b, CAIRN_PATHS_NONE);
 	bytes_release(&definition);
 	describer_release(&d);

@@ -11,12 +11,15 @@
 
 struct bytes;
 struct function_paths;
+struct function_trace;
 struct shim;
 
 /* What the command line asked for. */
 struct mode {
 	bool paths;     /* count paths, not edges */
 	bool residual;  /* paths: only those that no test had */
+	bool trace;     /* write down which way it goes */
+	bool log;       /* trace: and every block, for the proof */
 	bool others;    /* paths: those not preferred one by one, too */
 	bool slow;      /* a counter in every block */
 	bool strict;    /* a call's fall-through is an edge of its own */
@@ -62,6 +65,7 @@ enum edge_where {
 	AT_COMPARE, /* before the indirect jump, if it goes there */
 	AT_FALL,    /* strict: right after the call */
 	AT_CALL,    /* paths: right before the call that is the target */
+	AT_BEFORE,  /* trace: right before the call that ends the source */
 };
 
 struct edge_info {
@@ -75,6 +79,8 @@ struct edge_info {
 	LLVMValueRef probe;      /* at the top of that block, or NULL */
 	uint32_t trip;           /* index, if where is AT_TRIP */
 	uint32_t counter;        /* 0, or 1 + index */
+	bool is_call;            /* trace: histories end before it */
+	LLVMValueRef callee;     /* trace: unless it may be anything */
 };
 
 /* A loop that counts itself; see trip.c. */
@@ -129,6 +135,7 @@ struct function {
 	uint32_t ncounters;
 	uint32_t edges_cap, nodes_cap;
 	struct function_paths *paths; /* or NULL: see path.c */
+	struct function_trace *trace; /* or NULL: see trace.c */
 	LLVMValueRef counters;        /* the global */
 	uint64_t key; /* names it after inlining; 0 if marked late */
 };
@@ -171,6 +178,22 @@ void paths_release_of(struct function *fn);
 void mark_paths(struct function *fn, const struct mode *mode);
 /* What the map says of the paths, once they are marked. */
 void describe_paths(const struct function *fn, struct bytes *b);
+
+/* Chooses what to write where, writes it, and says what the map says of it:
+ * trace.c. */
+void trace_choose(struct function *fn, const uint64_t *weight);
+void mark_trace(struct function *fn, const struct mode *mode);
+void describe_trace(const struct function *fn, struct bytes *b);
+void trace_release_of(struct function *fn);
+/* Does a function mark that it was entered, because others than known calls
+ * may do that? */
+bool trace_is_announced(LLVMValueRef f);
+/* Does it make calls from which it does not come back to its caller itself? */
+bool trace_has_tails(LLVMValueRef f);
+/* Notes which ones do, before any is changed. */
+void trace_announce(LLVMModuleRef module);
+/* Why a function cannot be part of a trace, or NULL. */
+const char *trace_why_not(LLVMValueRef f);
 
 /* Finds the loops that can count themselves: where becomes AT_TRIP. */
 void trips_find(struct function *fn);

@@ -181,6 +181,33 @@ static block_id import_path_end(struct function *fn, LLVMValueRef call,
 	return b;
 }
 
+/*
+ * A call in a trace: a history ends before it, and the next begins behind it.
+ * An invoke, and a call that may come back twice, is a node of its own, so that
+ * the next one begins before it is known how it comes back.
+ */
+static block_id import_traced_call(struct function *fn, LLVMValueRef call,
+                                   block_id b)
+{
+	bool is_last = LLVMIsATerminatorInst(call);
+
+	fn->nodes[b].has_call = true;
+	if (is_last || shim_returns_twice(call)) {
+		b = add_part(fn, call);
+		fn->nodes[b].flags |= CAIRN_BLOCK_PART;
+		fn->nodes[b].is_call = true;
+		fn->nodes[b].has_call = true;
+	} else {
+		fn->nodes[b].last_call = call;
+	}
+	add_site(fn, call, b);
+	if (!is_last) {
+		b = add_part(fn, LLVMGetNextInstruction(call));
+		fn->nodes[b].flags |= CAIRN_BLOCK_PART;
+	}
+	return b;
+}
+
 /* Nodes and sites of one block.  Returns its last node. */
 static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
                              const struct mode *mode)
@@ -193,6 +220,12 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 	for (; i; i = LLVMGetNextInstruction(i)) {
 		if (LLVMIsALandingPadInst(i))
 			fn->nodes[b].flags |= CAIRN_BLOCK_LANDING_PAD;
+		if (mode->trace) {
+			if (shim_is_call(i) && i != tail && i != noreturn &&
+			    !shim_calls_nothing(i))
+				b = import_traced_call(fn, i, b);
+			continue;
+		}
 		if (shim_is_call(i) && i != tail && i != noreturn)
 			fn->nodes[b].has_call = true;
 		if (!needs_site(i, tail, noreturn, mode))
@@ -314,25 +347,45 @@ static void import_successors(struct function *fn, block_id src,
 	ptrmap_release(&seen);
 }
 
+/* What an edge calls in a trace, if it does. */
+static void note_call(struct edge_info *e, LLVMValueRef call)
+{
+	LLVMValueRef callee;
+
+	if (!call)
+		return;
+	e->is_call = true;
+	callee = LLVMGetCalledValue(call);
+	if (LLVMIsAFunction(callee) && !LLVMIsDeclaration(callee) &&
+	    !trace_is_announced(callee) && !trace_why_not(callee))
+		e->callee = callee;
+}
+
 static void import_parts(struct function *fn, block_id first, block_id last,
-                         struct shim *s)
+                         const struct mode *mode, struct shim *s)
 {
 	struct edge_info *e;
 	uint64_t frequency =
 	        shim_edge_frequency(s, fn->nodes[first].block, UINT32_MAX);
 
 	for (block_id b = first; b <= last; b++) {
-		if (fn->nodes[b].last_call)
+		if (fn->nodes[b].last_call && !mode->trace)
 			add_edge(fn, b, CFG_OUTSIDE, CAIRN_EDGE_ABNORMAL,
 			         AT_NOWHERE);
 		if (b == last)
 			return;
 		if (fn->nodes[b + 1].is_call)
 			e = add_edge(fn, b, b + 1, CAIRN_EDGE_CALL, AT_CALL);
+		else if (mode->trace && fn->nodes[b].last_call)
+			e = add_edge(fn, b, b + 1, CAIRN_EDGE_FALL, AT_BEFORE);
 		else
 			e = add_edge(fn, b, b + 1, CAIRN_EDGE_FALL,
 			             fn->nodes[b].is_call ? AT_TOP : AT_FALL);
 		e->frequency = frequency;
+		if (mode->trace)
+			note_call(e, fn->nodes[b + 1].is_call
+			                     ? fn->nodes[b + 1].first
+			                     : fn->nodes[b].last_call);
 	}
 }
 
@@ -433,7 +486,7 @@ void function_import(struct function *fn, LLVMValueRef f,
 	add_edge(fn, CFG_OUTSIDE, 1, CAIRN_EDGE_ENTRY, AT_ENTRY)->frequency =
 	        shim_edge_frequency(s, fn->nodes[1].block, UINT32_MAX);
 	for (uint32_t i = 0; i < nblocks; i++) {
-		import_parts(fn, first[i], last[i], s);
+		import_parts(fn, first[i], last[i], mode, s);
 		import_successors(fn, last[i], &to_node, s);
 	}
 	cfg_link(&fn->g);
@@ -441,7 +494,7 @@ void function_import(struct function *fn, LLVMValueRef f,
 	keep_returns_bare(fn);
 	find_behind_calls(fn);
 	if (!mode->strict && !mode->all && !mode->source && !mode->slow &&
-	    !mode->paths && !shim_is_not_optimized(f))
+	    !mode->paths && !mode->trace && !shim_is_not_optimized(f))
 		trips_find(fn);
 	ptrmap_release(&reachable);
 	ptrmap_release(&to_node);
@@ -454,6 +507,7 @@ void function_release(struct function *fn)
 	cfg_release(&fn->g);
 	trips_release(fn);
 	paths_release_of(fn);
+	trace_release_of(fn);
 	free(fn->bases);
 	free(fn->nodes);
 	free(fn->edges);

@@ -619,6 +619,8 @@ LLVMValueRef marker_place_of_edge(struct marker *m, edge_id e)
 		return LLVMGetNextInstruction(src->last_call);
 	case AT_CALL:
 		return dst->first;
+	case AT_BEFORE:
+		return src->last_call;
 	case AT_COMPARE:
 	case AT_TRIP:
 	case AT_NOWHERE:

@@ -83,11 +83,12 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 	        .segment = true,
 	};
 	mode->residual = !strcmp(word, "residual");
+	mode->trace = !strcmp(word, "trace");
 	mode->paths = mode->residual || !strcmp(word, "paths");
-	if (strcmp(word, "edges") && !mode->paths)
+	if (strcmp(word, "edges") && !mode->paths && !mode->trace)
 		result = cairn_fail(err, CAIRN_E_USAGE,
 		                    "cairn: unknown mode '%s'", word);
-	if (mode->paths && mode->source)
+	if ((mode->paths || mode->trace) && mode->source)
 		result = cairn_fail(err, CAIRN_E_USAGE,
 		                    "cairn: paths are those of the optimized "
 		                    "program; leave out --cairn-stage=source");
@@ -98,6 +99,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->strict = true;
 		else if (!strcmp(word, "all"))
 			mode->all = true;
+		else if (!strcmp(word, "log"))
+			mode->log = true;
 		else if (!strcmp(word, "nogs"))
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
@@ -344,20 +347,37 @@ static void number_counters(struct plugin *p, struct function *fn)
 			fn->nodes[b].counter = ++fn->ncounters;
 }
 
+/* The functions that it calls in a trace, in the order of the edges. */
+static LLVMMetadataRef callees_of(struct plugin *p, const struct function *fn)
+{
+	LLVMMetadataRef *list = xcalloc((size_t)fn->g.nedges + 1,
+	                                sizeof(*list)),
+	                node;
+	size_t n = 0;
+
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].callee)
+			list[n++] = LLVMValueAsMetadata(fn->edges[e].callee);
+	node = LLVMMDNodeInContext2(p->context, list, n);
+	free(list);
+	return node;
+}
+
 /* Leaves the record for the writer of sections (entry.cpp). */
 static void add_record(struct plugin *p, const struct function *fn,
                        const struct bytes *blob)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(p->context);
-	LLVMMetadataRef parts[5] = {
+	LLVMMetadataRef parts[6] = {
 	        LLVMValueAsMetadata(fn->f),
 	        fn->counters ? LLVMValueAsMetadata(fn->counters) : NULL,
 	        LLVMValueAsMetadata(LLVMConstInt(i64, fn->ncounters, false)),
 	        LLVMMDStringInContext2(p->context, (const char *)blob->data,
 	                               blob->n),
 	        LLVMValueAsMetadata(LLVMConstInt(i64, fn->key, false)),
+	        callees_of(p, fn),
 	};
-	LLVMMetadataRef node = LLVMMDNodeInContext2(p->context, parts, 5);
+	LLVMMetadataRef node = LLVMMDNodeInContext2(p->context, parts, 6);
 
 	LLVMAddNamedMetadataOperand(p->module, PLUGIN_FUNCTIONS,
 	                            LLVMMetadataAsValue(p->context, node));
@@ -399,9 +419,28 @@ static bool is_jumped_into(LLVMValueRef f)
 	return calls(f, "__pthread_register_cancel") || calls(f, "getcontext");
 }
 
+static void run_traced(struct plugin *p, LLVMValueRef f)
+{
+	struct bytes blob = {0};
+	struct function fn;
+	uint64_t *flow;
+
+	function_import(&fn, f, &p->mode, p->shim);
+	flow = xcalloc(fn.g.nedges, sizeof(*flow));
+	weigh(p, &fn, flow);
+	trace_choose(&fn, flow);
+	describe_function(&fn, &p->mode, &blob);
+	describe_trace(&fn, &blob);
+	mark_trace(&fn, &p->mode);
+	add_record(p, &fn, &blob);
+	bytes_release(&blob);
+	function_release(&fn);
+	free(flow);
+}
+
 static void run_on_function(struct plugin *p, LLVMValueRef f)
 {
-	const char *reason = shim_why_not(f);
+	const char *reason = p->mode.trace ? trace_why_not(f) : shim_why_not(f);
 	struct mode mode = p->mode;
 	struct bytes blob = {0};
 	struct function fn;
@@ -410,9 +449,13 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 		leave_out(p, f, reason);
 		return;
 	}
-	if (mode.paths)
+	if (mode.paths || mode.trace)
 		shim_land_gotos(p->shim, f);
 	shim_prepare(p->shim, f);
+	if (mode.trace) {
+		run_traced(p, f);
+		return;
+	}
 	mode.strict |= !mode.slow &&
 	               (is_jumped_into(f) || shim_has_foreign_personality(f) ||
 	                shim_calls_by_thunks(f));
@@ -464,7 +507,14 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	size_t n;
 
 	CAIRN_TRY(parse_mode(p, options, err));
-	if (p->mode.segment && shim_uses_gs(p->module))
+	if (p->mode.trace && shim_is_sanitized(p->module))
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "cairn: %s is compiled for a sanitizer, "
+		        "whose runtime jumps out of functions unseen; "
+		        "leave out -fsanitize or --cairn=trace",
+		        LLVMGetSourceFileName(p->module, &n));
+	if (p->mode.segment && !p->mode.trace && shim_uses_gs(p->module))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "cairn: %s uses %%gs itself, where counts "
 		                  "would go; compile the whole program with "
@@ -512,6 +562,8 @@ static bool has_body(LLVMValueRef f)
 static void run_on_module(struct plugin *p)
 {
 	shim_hook_jumps(p->module);
+	if (p->mode.trace)
+		trace_announce(p->module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 	     f = LLVMGetNextFunction(f))
 		if (has_body(f))

@@ -176,7 +176,7 @@ class CairnPrinter : public GCMetadataPrinter
 
 	void emitRecord(AsmPrinter &AP, const Function *F,
 	                const GlobalVariable *Counters, uint64_t Count,
-	                StringRef Blob)
+	                StringRef Blob, const MDNode *Callees)
 	{
 		MCStreamer &Out = *AP.OutStreamer;
 		MCSymbol *Code = F ? AP.getSymbol(F) : nullptr;
@@ -193,7 +193,8 @@ class CairnPrinter : public GCMetadataPrinter
 		                          ELF::SHT_PROGBITS, 0, F, Holder));
 		Out.emitInt32(CAIRN_MAP_MAGIC);
 		Out.emitInt32(uint32_t(CAIRN_MAP_HEAD_SIZE + Blob.size() +
-		                       8 * (Calls.size() + Blocks.size())));
+		                       8 * (Calls.size() + Blocks.size() +
+		                            Callees->getNumOperands())));
 		if (Code)
 			Out.emitSymbolValue(Code, 8);
 		else
@@ -215,6 +216,11 @@ class CairnPrinter : public GCMetadataPrinter
 				Out.emitInt32(uint32_t(Entry.Id));
 			}
 		}
+		for (const MDOperand &Callee : Callees->operands())
+			Out.emitSymbolValue(
+			        AP.getSymbol(
+			                mdconst::extract<Function>(Callee)),
+			        8);
 	}
 
 	// Where the path register is at the sites that need it.  A site's
@@ -317,6 +323,7 @@ class CairnPrinter : public GCMetadataPrinter
 			auto *Blob = cast<MDString>(Node->getOperand(3));
 			auto *Key = mdconst::extract<ConstantInt>(
 			        Node->getOperand(4));
+			auto *Callees = cast<MDNode>(Node->getOperand(5));
 
 			if (!Key->isZero()) {
 				if (Counters)
@@ -324,7 +331,7 @@ class CairnPrinter : public GCMetadataPrinter
 				if (Counters)
 					emitRecord(AP, nullptr, Counters,
 					           Count->getZExtValue(),
-					           Blob->getString());
+					           Blob->getString(), Callees);
 				continue;
 			}
 			if (!F || F->isDeclaration())
@@ -335,7 +342,7 @@ class CairnPrinter : public GCMetadataPrinter
 			// nobody counts: the declaration is gone
 			emitRecord(AP, F, Counters,
 			           Counters ? Count->getZExtValue() : 0,
-			           Blob->getString());
+			           Blob->getString(), Callees);
 			emitRegisters(AP, F);
 		}
 		if (!Keys.empty())

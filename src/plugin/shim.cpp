@@ -6,6 +6,7 @@
 #include "abi/map.h"
 #include "abi/rt.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -224,6 +225,105 @@ void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
 	*copied_before = wrap(Copy->getLoopPreheader());
 	*copied_head = wrap(cast<BasicBlock>(Map[Head]));
 	*copied_latch = wrap(cast<BasicBlock>(Map[unwrap(latch)]));
+}
+
+// Functions of libc that call nothing: memory, strings, characters, numbers.
+// A program may have its own, with marks: its trace is still read right, but
+// they stand before the history of their caller.
+bool shim_calls_nothing(LLVMValueRef call)
+{
+	static const StringSet<> Names = {"memcpy",
+	                                  "memmove",
+	                                  "memset",
+	                                  "memcmp",
+	                                  "memchr",
+	                                  "memrchr",
+	                                  "bcmp",
+	                                  "strlen",
+	                                  "strnlen",
+	                                  "strcmp",
+	                                  "strncmp",
+	                                  "strcpy",
+	                                  "stpcpy",
+	                                  "strncpy",
+	                                  "strcat",
+	                                  "strncat",
+	                                  "strchr",
+	                                  "strrchr",
+	                                  "strstr",
+	                                  "strspn",
+	                                  "strcspn",
+	                                  "strpbrk",
+	                                  "strcasecmp",
+	                                  "strncasecmp",
+	                                  "tolower",
+	                                  "toupper",
+	                                  "isalpha",
+	                                  "isdigit",
+	                                  "isalnum",
+	                                  "isspace",
+	                                  "isupper",
+	                                  "islower",
+	                                  "ispunct",
+	                                  "isxdigit",
+	                                  "isprint",
+	                                  "abs",
+	                                  "labs",
+	                                  "sqrt",
+	                                  "sqrtf",
+	                                  "sin",
+	                                  "sinf",
+	                                  "cos",
+	                                  "cosf",
+	                                  "tan",
+	                                  "tanf",
+	                                  "asin",
+	                                  "acos",
+	                                  "atan",
+	                                  "atan2",
+	                                  "atan2f",
+	                                  "sinh",
+	                                  "cosh",
+	                                  "tanh",
+	                                  "exp",
+	                                  "expf",
+	                                  "exp2",
+	                                  "log",
+	                                  "logf",
+	                                  "log2",
+	                                  "log10",
+	                                  "pow",
+	                                  "powf",
+	                                  "fmod",
+	                                  "fmodf",
+	                                  "floor",
+	                                  "floorf",
+	                                  "ceil",
+	                                  "ceilf",
+	                                  "round",
+	                                  "roundf",
+	                                  "trunc",
+	                                  "truncf",
+	                                  "fabs",
+	                                  "fabsf",
+	                                  "ldexp",
+	                                  "frexp",
+	                                  "modf",
+	                                  "fmin",
+	                                  "fmax",
+	                                  "lrint",
+	                                  "lround",
+	                                  "rint",
+	                                  "nearbyint",
+	                                  "cbrt",
+	                                  "hypot",
+	                                  "__ctype_b_loc",
+	                                  "__ctype_tolower_loc",
+	                                  "__ctype_toupper_loc",
+	                                  "__errno_location"};
+	const Function *To = unwrap<CallBase>(call)->getCalledFunction();
+
+	return To && To->isDeclaration() && Names.contains(To->getName());
 }
 
 bool shim_always_returns(LLVMValueRef call)

@@ -60,6 +60,9 @@ void shim_copy_loop(LLVMBasicBlockRef head, LLVMBasicBlockRef latch,
                     LLVMValueRef choose, LLVMBasicBlockRef *copied_before,
                     LLVMBasicBlockRef *copied_head,
                     LLVMBasicBlockRef *copied_latch);
+/* True if a call comes back, and nothing that has marks runs in it: of what
+ * libc computes by itself. */
+bool shim_calls_nothing(LLVMValueRef call);
 /* True if a call neither throws nor fails to return. */
 bool shim_always_returns(LLVMValueRef call);
 /* Records the call's return address as site `id` of its function, and where

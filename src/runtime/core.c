@@ -47,6 +47,8 @@ struct process process;
 /* What CAIRN_RT_THREAD points at before the thread has a record. */
 static int64_t zeros[RT_MODULES];
 
+#pragma weak core_trace_room /* only in programs that write traces */
+
 static const struct core core = {
         .slow = core_slow,
         .load = core_load,
@@ -56,9 +58,10 @@ static const struct core core = {
         .count_path = core_count_path,
         .unhooked = core_unhooked,
         .jump = core_jump,
+        .trace_room = core_trace_room,
 };
 
-__thread struct rt_thread __cairn_thread = {zeros, &core};
+__thread struct rt_thread __cairn_thread = {.deltas = zeros, .core = &core};
 
 extern char **__environ __attribute__((weak));
 
@@ -103,6 +106,16 @@ void rt_leave(const uint64_t *mask)
 	process.lock_owner = 0;
 	unlock();
 	sys_restore_signals(mask);
+}
+
+void rt_pause(const uint32_t *word, uint32_t value)
+{
+	out_idle();
+	process.lock_owner = 0;
+	unlock();
+	sys_futex_wait(word, value, 1000000);
+	lock();
+	process.lock_owner = thread_pointer();
 }
 
 void rt_enter_running(uint64_t *mask)
@@ -448,8 +461,7 @@ static void register_module(struct cairn_module *m)
 	share_counts(m);
 }
 
-/* Requires: lock held. */
-static void ensure_module(struct cairn_module *m)
+void rt_ensure_module(struct cairn_module *m)
 {
 	rt_start(NULL);
 	if (m->version != RT_VERSION || !rt_ehdr(m))
@@ -463,7 +475,7 @@ void core_load(struct cairn_module *m)
 	uint64_t mask;
 
 	rt_enter(&mask);
-	ensure_module(m);
+	rt_ensure_module(m);
 	rt_leave(&mask);
 }
 
@@ -657,7 +669,7 @@ static int64_t slow_locked(struct cairn_module *m)
 	struct chunk *c;
 	int64_t delta;
 
-	ensure_module(m);
+	rt_ensure_module(m);
 	t = process.is_off || m->is_off ? NULL : rt_self_locked();
 	c = t ? ensure_counts(t, m) : NULL;
 	if (!c && !process.is_off && !m->is_off)
@@ -881,6 +893,8 @@ static void start_child(struct thread *self, uintptr_t to)
 	move_to_new_file(old, self, keeps_paths);
 	if (self)
 		finish_inherited(self, to);
+	if (process.trace)
+		process.trace->fork(self, to);
 }
 
 void rt_fork_child(void)

@@ -24,6 +24,7 @@
  */
 #include "runtime/frames.h"
 
+#include "abi/trace.h"
 #include "runtime/out.h"
 #include "runtime/registers.h"
 #include "runtime/rt.h"
@@ -303,6 +304,9 @@ void core_dying(uintptr_t pc, bool between, const void *exception, bool lands,
 		t->resumes = NULL;
 		return;
 	}
+	if (t->stream && rt_module_of(between ? pc : pc - 1))
+		process.trace->mark(
+		        t, between ? CAIRN_TRACE_CUT : CAIRN_TRACE_DEATH, pc);
 	if (reg && !between)
 		count = slot_with(t, pc, reg);
 	else

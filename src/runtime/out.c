@@ -28,6 +28,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <linux/fs.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -610,6 +611,48 @@ struct chunk *out_chunk(const struct out_spec *spec)
 	return c;
 }
 
+int out_append(const struct out_spec *spec, unsigned char *mem)
+{
+	struct chunk c = {.mem = mem};
+	int fd = out.is_file ? reopen() : -ENOSPC, r;
+
+	if (fd < 0)
+		return fd;
+	c.size = (CAIRN_CHUNK_HEADER_SIZE + spec->payload + RT_PAGE - 1) &
+	         ~(uint64_t)(RT_PAGE - 1);
+	rt_zero(mem, CAIRN_CHUNK_HEADER_SIZE);
+	fill_chunk(&c, spec);
+	rt_put32(mem + CAIRN_CHK_PAYLOAD_CRC,
+	         crc_of(mem + CAIRN_CHUNK_HEADER_SIZE,
+	                c.size - CAIRN_CHUNK_HEADER_SIZE));
+	r = check_limit(out.length + c.size);
+	if (r == 0)
+		r = sys_write_all(fd, mem, c.size, out.length);
+	if (r < 0)
+		return r;
+	out.length += c.size;
+	if (out.reserved < out.length)
+		out.reserved = out.length;
+	rt_put64(process.header + CAIRN_HDR_LENGTH, out.length);
+	return 0;
+}
+
+void out_label(struct chunk *c, const struct out_spec *spec)
+{
+	fill_chunk(c, spec);
+}
+
+void out_punch(const struct chunk *c)
+{
+	int fd = c->is_mapped ? reopen() : -1;
+
+	if (fd < 0 ||
+	    sys4(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	         (long)(c->offset + RT_PAGE), (long)(c->size - RT_PAGE)) < 0)
+		rt_zero(c->mem + RT_PAGE, c->size - RT_PAGE);
+	rt_zero(out_payload(c), RT_PAGE - CAIRN_CHUNK_HEADER_SIZE);
+}
+
 void out_replace(struct chunk *c, const struct out_spec *spec)
 {
 	int error = -ENOSPC, fd = -1;
@@ -821,6 +864,8 @@ void out_seal(uint32_t how, uint32_t signal)
 	bool lost = false;
 	int fd = -1;
 
+	if (process.trace)
+		process.trace->finish();
 	for (struct chunk *c = process.chunks; c; c = c->next)
 		if (is_live(c) && !c->is_loose)
 			seal_chunk(c);

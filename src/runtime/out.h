@@ -34,6 +34,16 @@ void out_forget(void);
 struct chunk *out_chunk(const struct out_spec *spec);
 /* The same chunk, in the place of *old, whose memory keeps its address. */
 void out_replace(struct chunk *old, const struct out_spec *spec);
+/*
+ * A chunk of which nothing is kept here: written at once, header and payload,
+ * at the end of the file.  `c` has room for both, is aligned to 8 and filled
+ * with zeros behind the payload.  Returns 0 or a negative errno.
+ */
+int out_append(const struct out_spec *spec, unsigned char *c);
+/* Gives a live chunk another header: of the same payload. */
+void out_label(struct chunk *c, const struct out_spec *spec);
+/* Gives the blocks of the file behind a chunk's payload back: it is zeros. */
+void out_punch(const struct chunk *c);
 /* Makes it part of the file: call it when the payload is complete. */
 void out_publish(struct chunk *c);
 /* Forgets a chunk and its memory. */

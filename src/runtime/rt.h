@@ -20,7 +20,7 @@
  * binds (calls.S).  All else is hidden.
  */
 #define RT_PAGE ((size_t)4096)
-#define RT_VERSION 3u
+#define RT_VERSION 4u
 
 /* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
 #define RT_MODULES CAIRN_RT_MAX_MODULES
@@ -120,6 +120,7 @@ struct thread {
 	uintptr_t walked_to; /* CFA of the youngest recorded frame, 0: none */
 	uintptr_t stack_lo, stack_hi; /* known to be readable */
 	uint32_t rules_busy, nrules_kept;
+	struct stream *stream; /* trace.c */
 };
 
 /*
@@ -137,6 +138,9 @@ struct buffers {
 	char identity[4 + 64 + 4096]; /* core.c: payload of a module chunk */
 	char about[16384];            /* core.c: payload of the program chunk */
 };
+
+struct trace_hooks;
+struct unwind;
 
 /* The process. */
 struct process {
@@ -157,6 +161,7 @@ struct process {
 	struct buffers *buffers;
 	size_t nabout;
 	unsigned char *header; /* the file's header page, or what will be it */
+	const struct trace_hooks *trace; /* NULL: there is none */
 };
 
 extern struct process process;
@@ -165,6 +170,7 @@ extern struct process process;
 struct rt_thread {
 	void *deltas; /* that of each module, before a struct thread */
 	const struct core *core;
+	uintptr_t trace_at, trace_limit; /* abi/trace.h */
 };
 extern __thread struct rt_thread __cairn_thread
         __attribute__((visibility("default"), tls_model("initial-exec")));
@@ -209,6 +215,25 @@ struct core {
 	void (*unhooked)(void);
 	/* __builtin_longjmp, in whose place the plugin puts it (walk.c). */
 	void (*jump)(void *env);
+	/* Room in the stream of the calling thread (abi/trace.h), for which
+	 * there was none at `at`; NULL in a process whose core has no traces.
+	 * Threads: any, in signal handlers too. */
+	uintptr_t (*trace_room)(struct cairn_module *m, uintptr_t at);
+};
+
+/* What traces want to be told: trace.c, which only programs that write one
+ * have. */
+struct trace_hooks {
+	/* The file is about to be sealed.  Requires: lock held. */
+	void (*finish)(void);
+	/* We are the child of a fork, which returns to `to`; `self` may be
+	 * NULL.  Requires: lock held. */
+	void (*fork)(struct thread *self, uintptr_t to);
+	/* A mark with an address, of the calling thread. */
+	void (*mark)(struct thread *t, unsigned mark, uintptr_t address);
+	/* The calling thread jumps from *u to (sp, pc). */
+	void (*jump)(struct thread *t, const struct unwind *u, uintptr_t sp,
+	             uintptr_t pc);
 };
 
 int64_t __cairn_core_slow(struct cairn_module *m);
@@ -231,6 +256,7 @@ void core_dying(uintptr_t pc, bool between, const void *exception, bool lands,
 uint32_t core_register(uintptr_t pc);
 void core_count_path(struct cairn_module *m, uint64_t *words, uint64_t r);
 void core_jump(void *env);
+uintptr_t core_trace_room(struct cairn_module *m, uintptr_t at);
 
 /* --- core.c --------------------------------------------------------------- */
 
@@ -239,6 +265,13 @@ void rt_enter(uint64_t *mask);
 void rt_leave(const uint64_t *mask);
 /* The same as rt_enter, when nobody else ends the process. */
 void rt_enter_running(uint64_t *mask);
+
+/* Lets go of the lock for a while, signals still blocked, until the word is no
+ * longer `value`, or for a millisecond. */
+void rt_pause(const uint32_t *word, uint32_t value);
+
+/* Makes the module known.  Requires: lock held. */
+void rt_ensure_module(struct cairn_module *m);
 
 /* The ELF header of a module. */
 const unsigned char *rt_ehdr(struct cairn_module *m);

@@ -3,96 +3,8 @@
  * The calls that generated code makes: inline assembly, so that a leaf function
  * stays one, with no frame and its red zone in use (the caller steps over it).
  * They change no register but the flags, and rax if it returns something.
- *
- * All vector state is saved, not only xmm0-15: the first thing a function
- * does is ask for its delta, and its arguments may be in wider registers,
- * which code of libc that we call may clear.
- *
- * A walk that comes through one of these frames goes on in its caller, whose
- * unwind tables know nothing of the step: STEPPED says that the caller's stack
- * pointer is the CFA plus 128.
  */
-
-	.macro	STEPPED
-	.cfi_escape 0x15, 7, 0x70	/* DW_CFA_val_offset_sf rsp, 128 */
-	.endm
-
-/* Saves what C code may change.  Then %rsp is aligned, and %rbx in use: 0 if
- * the state was saved by xsave. */
-	.macro	SAVE_ALL
-	pushq	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	movq	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
-	pushq	%rbx
-	.cfi_offset %rbx, -24
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%rax
-	subq	$2688, %rsp		/* what the states below take */
-	andq	$-64, %rsp
-	movzbl	cairn_xsave(%rip), %ebx
-	testl	%ebx, %ebx
-	jnz	5f
-	movl	$1, %eax		/* cpuid takes microseconds in a VM */
-	cpuid
-	movl	$2, %ebx
-	btl	$27, %ecx		/* does the system use xsave? */
-	sbbl	$0, %ebx
-	movb	%bl, cairn_xsave(%rip)
-5:	decl	%ebx
-	jnz	1f
-	xorl	%eax, %eax
-	movq	%rax, 512(%rsp)		/* the header has to be zero */
-	movq	%rax, 520(%rsp)
-	movq	%rax, 528(%rsp)
-	movq	%rax, 536(%rsp)
-	movq	%rax, 544(%rsp)
-	movq	%rax, 552(%rsp)
-	movq	%rax, 560(%rsp)
-	movq	%rax, 568(%rsp)
-	movl	$0xe7, %eax		/* x87, SSE, AVX, AVX-512 */
-	xorl	%edx, %edx
-	xsave64	(%rsp)
-	jmp	2f
-1:	fxsave64 (%rsp)
-2:	cld
-	.endm
-
-/* The saved %rax, which a result may replace. */
-#define SAVED_RAX -80(%rbp)
-
-	.macro	RESTORE_ALL
-	testl	%ebx, %ebx
-	jnz	3f
-	movl	$0xe7, %eax
-	xorl	%edx, %edx
-	xrstor64 (%rsp)
-	jmp	4f
-3:	fxrstor64 (%rsp)
-4:	leaq	-80(%rbp), %rsp
-	popq	%rax
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%rbx
-	.cfi_same_value %rbx
-	popq	%rbp
-	.cfi_same_value %rbp
-	.cfi_def_cfa %rsp, 8
-	.endm
+#include "runtime/save.inc"
 
 	.text
 	.globl	__cairn_link_with_cairn_cc
@@ -195,7 +107,4 @@ count_in_c:
 	.cfi_endproc
 	.size	count_in_c, .-count_in_c
 
-	.bss
-	.local	cairn_xsave
-	.comm	cairn_xsave, 1		/* 0: not asked yet, 1: yes, 2: no */
 	.section .note.GNU-stack,"",@progbits

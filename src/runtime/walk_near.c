@@ -214,6 +214,16 @@ static void plan_slowly(struct jump *j, struct thread *t,
 	jump_plan(j, t, &u, sp, pc);
 }
 
+static void trace_jump(struct thread *t, const struct jump_frame *f,
+                       uintptr_t sp, uintptr_t pc)
+{
+	struct unwind u;
+
+	rt_zero(&u, sizeof(u));
+	unwind_from_call(&u, f->saved, (uintptr_t)f->stack, f->pc);
+	process.trace->jump(t, &u, sp, pc);
+}
+
 void jump_leave(struct jump *j, const struct jump_frame *f, uintptr_t sp,
                 uintptr_t pc)
 {
@@ -223,6 +233,8 @@ void jump_leave(struct jump *j, const struct jump_frame *f, uintptr_t sp,
 	j->done = j->n = 0;
 	j->is_blocked = false;
 	j->target_cfa = 0;
+	if (t && t->stream)
+		trace_jump(t, f, sp, pc);
 	if (t && !jump_plan_near(j, t, f, sp, pc))
 		plan_slowly(j, t, f, sp, pc);
 	jump_commit(j);

@@ -8,43 +8,80 @@
 
 #include "graph/cfg.h"
 #include "graph/codes.h"
-#include "graph/paths.h"
 
 struct cairn_err;
 
-/* What an edge of a function's graph calls; it ends paths if it calls. */
+/* What an edge of a function's graph calls; it ends histories if it calls. */
 #define WALK_NOTHING UINT32_MAX
 #define WALK_ANYTHING (UINT32_MAX - 1) /* functions here or none, in turn */
+
+struct walk_ways;
 
 struct walk_function {
 	const struct codes *codes;
 	/* per CFG edge: one of the above, or the function that it calls, which
-	 * nobody else may enter without a mark */
+	 * nobody else may enter without a mark; NOTHING if it leads outside */
 	const uint32_t *callee;
+	/* per CFG edge to the outside: does the frame stay, in a call that does
+	 * not come back? */
+	const bool *is_final;
+	/* Another function may take its place, with a mark: whoever calls it is
+	 * then in a call of anything, and writes what follows. */
+	bool has_tails;
+	struct walk_ways *ways; /* what the walks know already; NULL at first */
 };
 
-/* What follows a CODES_MARK: a byte, and what it says. */
-enum walk_mark {
-	WALK_MARK_ENTER, /* a function was called: its index, 4 bytes */
-	WALK_MARK_DEATH, /* the innermost frame died: its function, 4 bytes */
-	WALK_MARK_LAND,  /* the innermost frame goes on in a block: 4 bytes */
-	WALK_NMARKS
+/* The functions of a process, and what addresses in its streams mean. */
+struct walk_program {
+	struct walk_function *functions;
+	uint32_t nfunctions;
+	void *context;
+	/* The function that has this address, or WALK_NOTHING. */
+	uint32_t (*function_at)(void *context, uint32_t address);
+	/* The function that makes the call with this return address, or
+	 * WALK_NOTHING, and where it goes on: in the middle of a block that is
+	 * only this call, or at the beginning of the next one. */
+	uint32_t (*site_at)(void *context, uint32_t address, block_id *block,
+	                    bool *is_inside);
 };
+
+/* Requires: no walk over it is used any more. */
+void walk_program_release(struct walk_program *p);
 
 enum walk_kind {
 	WALK_ENTER, /* a frame begins */
 	WALK_PATH,  /* it took a path, from where it was */
-	WALK_LEAVE, /* it returned */
+	WALK_LEAVE, /* it returned, or another takes its place */
 	WALK_DEATH, /* it was left by a throw or a jump */
-	WALK_LAND   /* it goes on elsewhere: a landing pad, a setjmp */
+	WALK_LAND,  /* it goes on elsewhere: behind a setjmp */
+	WALK_FRAME, /* it was there when the stream began, before `block` */
+	WALK_START, /* a thread begins: nothing is left of the one before */
+	WALK_TIME,  /* `value` */
+	WALK_SYNC   /* `value` */
+};
+
+/* A path as the walk remembers it. */
+struct walk_way {
+	const block_id *blocks; /* that run, in order */
+	const edge_id *edges;   /* that are taken, in order */
+	uint32_t nblocks, nedges;
+	bool enters; /* the first edge comes from outside */
+	/* the rest is for the walk */
+	bool is_known, leaves, stops;
+	enum codes_end end;
+	block_id next; /* where the next one begins */
+	uint32_t callee;
 };
 
 struct walk_event {
 	enum walk_kind kind;
 	uint32_t function;
-	size_t depth;            /* frames below this one */
-	const struct path *path; /* of a PATH; until the next event */
-	block_id block;          /* of a LAND */
+	size_t depth;               /* frames below this one */
+	const struct walk_way *way; /* of a PATH */
+	/* of a PATH: its first block was entered before, 1, or not, 0 */
+	unsigned nskipped;
+	block_id block; /* of a LAND or FRAME */
+	uint64_t value; /* START: kernel id; TIME: ns; SYNC */
 };
 
 enum walk_state {
@@ -55,29 +92,48 @@ enum walk_state {
 
 struct walk_frame {
 	uint32_t function;
-	block_id next; /* where its next path begins; CFG_OUTSIDE: enters */
+	block_id next;  /* where its next path begins; CFG_OUTSIDE: enters */
+	bool is_inside; /* it is in the middle of that block */
 	enum walk_state state;
-	size_t at;        /* where the stream was when it took ... */
-	uint32_t nsilent; /* ... its last silent paths */
+	uint32_t nsilent; /* paths since something was read ... */
+	uint64_t read;    /* ... then */
+};
+
+/* Where the bytes come from, part by part. */
+struct walk_source {
+	void *context;
+	/* The next part, until the one after it: 1, or 0 if there is none, or
+	 * negative. */
+	int (*next)(void *context, const uint8_t **bytes, size_t *n,
+	            struct cairn_err *err);
 };
 
 /* The walk over the stream of one thread. */
 struct walk {
-	const struct walk_function *functions;
-	uint32_t nfunctions;
+	struct walk_program *program;
+	struct walk_source source;
 	const uint8_t *bytes; /* borrowed */
 	size_t nbytes, at;
+	uint64_t before; /* bytes of the stream before these */
+	uint64_t nread;  /* items */
+	bool is_over;
 	struct walk_frame *frames; /* innermost last */
 	size_t nframes, frames_cap;
+	uint64_t word;    /* the history in hand ... */
+	unsigned nbits;   /* ... and how much of it is left */
+	bool has_history; /* there is one */
+	bool is_full;     /* its activation goes on with another */
 	uint32_t calls;   /* what it enters next, or WALK_NOTHING */
 	uint32_t nsilent; /* frames that began since something was read */
 	bool is_leaving;  /* the innermost frame's last path left it */
-	struct path path;
 };
 
-/* Requires: functions and bytes outlive w.  Memory: until walk_release. */
-void walk_init(struct walk *w, const struct walk_function *functions,
-               uint32_t nfunctions, const uint8_t *bytes, size_t nbytes);
+/* Requires: program outlives w.  Memory: until walk_release. */
+void walk_init(struct walk *w, struct walk_program *program,
+               struct walk_source source);
+/* The same over bytes in memory. */
+void walk_init_bytes(struct walk *w, struct walk_program *program,
+                     const uint8_t *bytes, size_t nbytes);
 void walk_release(struct walk *w);
 
 /*
@@ -85,7 +141,8 @@ void walk_release(struct walk *w);
  *
  * Returns 1, or 0 at the end of the stream: frames are then those that were
  *         open.
- * Fails:  CAIRN_E_CORRUPT for what no program writes.
+ * Fails:  CAIRN_E_CORRUPT for what no program writes; what the source fails
+ *         with.
  */
 int walk_next(struct walk *w, struct walk_event *event, struct cairn_err *err);
 

@@ -202,7 +202,7 @@ refuses "residual at the source" "leave out --cairn-stage" "$cc" \
 	--cairn=residual,tested=a.c --cairn-stage=source -c a.c
 refuses "paths, turned around" "leave out --cairn-stage" "$cc" \
 	--cairn-stage=source --cairn=paths -c a.c
-refuses "trace" "not built yet" "$cc" --cairn=trace -c a.c
+refuses "record" "not built yet" "$cc" --cairn=record -c a.c
 refuses "record" "not built yet" "$cc" --cairn=record -c a.c
 refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c
 refuses "slow and all" "choose one" "$cc" --cairn=edges,slow,all -c a.c

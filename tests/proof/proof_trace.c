@@ -5,8 +5,8 @@
  * N random programs: functions with random control-flow graphs that call each
  * other, themselves and code without marks, which may call back; jump out of
  * calls and land in some frame; are interrupted by handlers; and end in the
- * middle of it all.  Each is run, with the operations of increments.h on the
- * registers of all frames, and writes its stream.  The walk must find the same
+ * middle of it all.  Each is run, with the operations of codes.h on the
+ * histories of all frames, and writes its stream.  The walk must find the same
  * events again: who was entered, left or died, and which edges every path took.
  *
  * The same checks then judge wrong versions of the writer.  A version counts as
@@ -20,13 +20,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/trace.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
 #include "graph/codes.h"
-#include "graph/increments.h"
 #include "walk/walk.h"
-#include "../unit/path_machine.h"
+#include "../unit/graphs.h"
 #include "proof.h"
 
 enum { FUNCTIONS_MAX = 6, DEPTH_MAX = 30, FUEL = 400 };
@@ -34,14 +34,16 @@ enum { FUNCTIONS_MAX = 6, DEPTH_MAX = 30, FUEL = 400 };
 enum version {
 	RIGHT,
 	NOTHING_LOUD,  /* the path behind a call of anything may be silent */
-	EVERY_CODE,    /* silent paths are written as well */
+	NO_SILENCE,    /* silent histories are written as well */
+	NO_END,        /* full ones look like others */
 	NO_DEATHS,     /* nobody says that frames die */
 	WHOLE_NUMBERS, /* codes have the value of the edge that begins a path */
 	NVERSIONS
 };
 
 static const char *const version_name[NVERSIONS] = {
-        "right",          "nothing is loud", "every code is written",
+        "right",          "nothing is loud",
+        "no silence",     "full ones look like others",
         "no deaths said", "whole numbers",
 };
 
@@ -49,6 +51,9 @@ enum feature {
 	WITH_SILENCE,
 	WITH_CUTS,
 	WITH_WIDE_CODES,
+	WITH_LONG_HISTORIES,
+	WITH_TAIL_CALLS,
+	WITH_FINAL_CALLS,
 	WITH_DEATHS,
 	WITH_HANDLERS,
 	WITH_CALL_BACKS,
@@ -57,8 +62,8 @@ enum feature {
 };
 
 static const char *const feature_name[NFEATURES] = {
-        "silent paths", "cuts",       "wide codes", "deaths",
-        "handlers",     "call-backs", "recursion",
+        "silence",     "cuts",   "wide codes", "long histories", "tail calls",
+        "final calls", "deaths", "handlers",   "call-backs",     "recursion",
 };
 
 /* --- programs ------------------------------------------------------------ */
@@ -67,14 +72,18 @@ struct function {
 	struct cfg g;
 	enum dag_how *asked;
 	uint32_t *callee;
-	bool *loud;
+	bool *loud, *is_call, *is_final;
+	bool has_tails; /* calls anything when it is left */
 	struct codes codes;
-	struct increments inc;
+	struct codes_ops ops;
+	/* per place: the operation there, or NULL */
+	const struct codes_op **on_edge, **at_end;
 };
 
 struct program {
 	struct function f[FUNCTIONS_MAX];
 	struct walk_function walked[FUNCTIONS_MAX];
+	struct walk_program walk;
 	uint32_t n;
 	bool has[NFEATURES];
 	struct rng rng;
@@ -84,9 +93,9 @@ struct program {
 static void random_graph(struct cfg *g, struct rng *r)
 {
 	struct graph_taste t = graph_random_taste(r, 2 + rng_below(r, 30));
-	uint32_t nways = 250 + rng_below(r, 200);
+	uint32_t nways = 250 + rng_below(r, 9000);
 
-	if (!rng_percent(r, 5)) {
+	if (!rng_percent(r, 1)) {
 		graph_random(g, &t, r);
 		return;
 	}
@@ -109,24 +118,45 @@ static void choose_edges(struct function *f, struct program *p, struct rng *r)
 	f->asked = xcalloc((size_t)f->g.nedges + 1, sizeof(*f->asked));
 	f->callee = xcalloc((size_t)f->g.nedges + 1, sizeof(*f->callee));
 	f->loud = xcalloc(f->g.nblocks, sizeof(*f->loud));
+	f->is_call = xcalloc((size_t)f->g.nedges + 1, sizeof(*f->is_call));
+	f->is_final = xcalloc((size_t)f->g.nedges + 1, sizeof(*f->is_final));
 	for (edge_id e = 0; e < f->g.nedges; e++) {
 		const struct cfg_edge *edge = &f->g.edges[e];
 
 		f->callee[e] = WALK_NOTHING;
-		if (edge->src == CFG_OUTSIDE || edge->dst == CFG_OUTSIDE)
+		if (edge->src == CFG_OUTSIDE)
 			continue;
-		if (rng_percent(r, calls)) {
+		if (edge->dst == CFG_OUTSIDE) {
+			f->is_final[e] = rng_percent(r, 10);
+		} else if (rng_percent(r, calls)) {
 			f->asked[e] = DAG_CUT;
+			f->is_call[e] = true;
 			f->callee[e] = rng_percent(r, 50) ? WALK_ANYTHING
 			                                  : rng_below(r, p->n);
-			f->loud[edge->dst] |= f->callee[e] == WALK_ANYTHING;
+			f->loud[edge->dst] |= f->callee[e] == WALK_ANYTHING ||
+			                      p->f[f->callee[e]].has_tails;
 		}
+	}
+}
+
+static void index_ops(struct function *f)
+{
+	f->on_edge = xcalloc((size_t)f->g.nedges + 1, sizeof(*f->on_edge));
+	f->at_end = xcalloc(f->g.nblocks, sizeof(*f->at_end));
+	for (uint32_t i = 0; i < f->ops.n; i++) {
+		const struct codes_op *op = &f->ops.ops[i];
+
+		if (op->place == INCREMENT_ON_EDGE)
+			f->on_edge[op->where] = op;
+		else
+			f->at_end[op->where] = op;
 	}
 }
 
 static void function_init(struct function *f, struct program *p, enum version v)
 {
-	struct codes_options options = {.asked = f->asked, .loud = f->loud};
+	struct codes_options options = {
+	        .asked = f->asked, .loud = f->loud, .is_call = f->is_call};
 	uint64_t *cost = xcalloc((size_t)f->g.nedges + 1, sizeof(*cost));
 	struct cairn_err err;
 
@@ -134,13 +164,31 @@ static void function_init(struct function *f, struct program *p, enum version v)
 		options.loud = NULL;
 	if (codes_init(&f->codes, &f->g, &options, &err) < 0)
 		abort();
-	increments_init(&f->inc, &f->codes.paths.dag,
-	                v == WHOLE_NUMBERS ? f->codes.paths.value
-	                                   : f->codes.value,
-	                cost);
+	if (v == WHOLE_NUMBERS)
+		memcpy(f->codes.value, f->codes.paths.value,
+		       f->codes.paths.dag.nedges * sizeof(*f->codes.value));
+	codes_place(&f->codes, cost, &f->ops);
+	index_ops(f);
 	p->has[WITH_CUTS] |= f->codes.paths.ncuts > 0;
-	p->has[WITH_WIDE_CODES] |= f->codes.width > 1;
+	for (block_id b = 0; b < f->g.nblocks; b++)
+		p->has[WITH_WIDE_CODES] |= f->codes.width[b] > CODES_BITS;
 	free(cost);
+}
+
+static uint32_t function_at(void *context, uint32_t address)
+{
+	(void)context;
+	return address;
+}
+
+/* In a run the address of a place is its function and its block. */
+static uint32_t site_at(void *context, uint32_t address, block_id *block,
+                        bool *is_inside)
+{
+	(void)context;
+	(void)is_inside;
+	*block = address >> 8;
+	return address & 255;
 }
 
 static void program_init(struct program *p, uint64_t seed, uint64_t number,
@@ -151,21 +199,38 @@ static void program_init(struct program *p, uint64_t seed, uint64_t number,
 	r.state = rng_next(&r) ^ number;
 	rng_next(&r);
 	*p = (struct program){.n = 1 + rng_below(&r, FUNCTIONS_MAX)};
+	for (uint32_t i = 0; i < p->n; i++)
+		p->f[i].has_tails = rng_percent(&r, 20);
 	for (uint32_t i = 0; i < p->n; i++) {
 		random_graph(&p->f[i].g, &r);
 		choose_edges(&p->f[i], p, &r);
 		function_init(&p->f[i], p, v);
 	}
 	for (uint32_t i = 0; i < p->n; i++)
-		p->walked[i] =
-		        (struct walk_function){&p->f[i].codes, p->f[i].callee};
+		p->walked[i] = (struct walk_function){
+		        .codes = &p->f[i].codes,
+		        .callee = p->f[i].callee,
+		        .is_final = p->f[i].is_final,
+		        .has_tails = p->f[i].has_tails,
+		};
+	p->walk = (struct walk_program){
+	        .functions = p->walked,
+	        .nfunctions = p->n,
+	        .function_at = function_at,
+	        .site_at = site_at,
+	};
 	p->rng = r;
 }
 
 static void program_release(struct program *p)
 {
+	walk_program_release(&p->walk);
 	for (uint32_t i = 0; i < p->n; i++) {
-		increments_release(&p->f[i].inc);
+		codes_ops_release(&p->f[i].ops);
+		free(p->f[i].on_edge);
+		free(p->f[i].at_end);
+		free(p->f[i].is_call);
+		free(p->f[i].is_final);
 		codes_release(&p->f[i].codes);
 		cfg_release(&p->f[i].g);
 		free(p->f[i].asked);
@@ -185,32 +250,52 @@ struct run {
 	uint32_t running[DEPTH_MAX + 1]; /* their functions */
 	uint32_t catcher; /* depth of the frame that an exception goes to */
 	uint32_t fuel;
-	bool is_cut; /* ended in the middle of a path */
+	bool is_cut;    /* ended in the middle of a path */
+	bool is_longer; /* a history than promised */
 };
 
 enum outcome { RETURNED, THROWN, ENDED };
 
 struct activation {
 	uint32_t function;
-	struct machine m;
-	block_id at, begun; /* CFG_OUTSIDE: its path entered the function */
-	struct path path;
+	uint64_t h; /* the history */
+	block_id at;
+	bool is_open;   /* the walk reads before it takes its path */
+	bool has_paths; /* whole ones, not written yet */
+	edge_id *edges;
+	block_id *blocks;
+	uint32_t nedges, edges_cap, nblocks, blocks_cap;
 };
 
-static void put_big(struct bytes *b, uint64_t value, unsigned width)
+static void put_little(struct bytes *b, uint64_t value, unsigned width)
 {
-	for (unsigned i = width; i-- > 0;) {
+	for (unsigned i = 0; i < width; i++) {
 		uint8_t byte = (uint8_t)(value >> 8 * i);
 
 		bytes_put(b, &byte, 1);
 	}
 }
 
-static void put_mark(struct run *r, enum walk_mark mark, uint32_t value)
+static void put_mark(struct run *r, unsigned mark, uint32_t value)
 {
-	put_big(&r->stream, CODES_MARK, 1);
-	put_big(&r->stream, mark, 1);
-	put_big(&r->stream, value, 4);
+	put_little(&r->stream, mark, 1);
+	put_little(&r->stream, value, 4);
+	r->told = r->log.n;
+}
+
+static void put_history(struct run *r, uint64_t h, bool is_full)
+{
+	unsigned n = 1;
+
+	while (n < 8 && h >> 8 * n)
+		n++;
+	r->p->has[WITH_LONG_HISTORIES] |= is_full;
+	is_full &= r->v != NO_END;
+	if (h > CAIRN_TRACE_SMALL || is_full)
+		put_little(&r->stream,
+		           n + (is_full ? CAIRN_TRACE_FULL : CAIRN_TRACE_WORD),
+		           1);
+	put_little(&r->stream, h, n);
 	r->told = r->log.n;
 }
 
@@ -222,66 +307,88 @@ static void log_event(struct bytes *log, const struct walk_event *e)
 	bytes_put_uv(log, e->block);
 	if (e->kind != WALK_PATH)
 		return;
-	bytes_put_uv(log, e->path->enters);
-	bytes_put_uv(log, e->path->first);
-	bytes_put_uv(log, e->path->nedges);
-	for (uint32_t i = 0; i < e->path->nedges; i++)
-		bytes_put_uv(log, e->path->edges[i]);
+	bytes_put_uv(log, e->way->nedges);
+	for (uint32_t i = 0; i < e->way->nedges; i++)
+		bytes_put_uv(log, e->way->edges[i]);
+	bytes_put_uv(log, e->way->nblocks);
+	for (uint32_t i = 0; i < e->way->nblocks; i++)
+		bytes_put_uv(log, e->way->blocks[i]);
 }
 
 static void say(struct run *r, const struct activation *a, enum walk_kind kind,
                 block_id block)
 {
+	struct walk_way way = {
+	        .edges = a->edges,
+	        .nedges = a->nedges,
+	        .blocks = a->blocks,
+	        .nblocks = a->nblocks,
+	};
+
 	log_event(&r->log, &(struct walk_event){
 	                           .kind = kind,
 	                           .function = a->function,
 	                           .depth = r->depth - 1,
-	                           .path = &a->path,
+	                           .way = &way,
 	                           .block = block,
 	                   });
 }
 
-/* The path ends with this DAG edge: its code, if it is not silent. */
-static void end_path(struct run *r, struct activation *a, uint32_t dag_edge)
+/* Executes what stands at a place of the code. */
+static void operate(struct run *r, struct activation *a,
+                    const struct codes_op *op)
 {
-	const struct codes *c = &r->p->f[a->function].codes;
-
-	say(r, a, WALK_PATH, 0);
-	if (c->is_silent[dag_edge])
-		r->p->has[WITH_SILENCE] = true;
-	if (c->is_silent[dag_edge] && r->v != EVERY_CODE)
+	if (!op)
 		return;
-	put_big(&r->stream, a->m.has_counted ? a->m.counted : 0, c->width);
-	r->told = r->log.n;
+	a->h = (a->h << op->shift) + op->add;
+	if (!op->ends)
+		return;
+	if (op->end == CODES_IS_SILENT)
+		r->p->has[WITH_SILENCE] = true;
+	a->has_paths = op->end == CODES_GOES_ON;
+	if (op->end == CODES_GOES_ON && (a->h & CODES_FULL)) {
+		put_history(r, a->h, true);
+		a->h = 1;
+		a->has_paths = false;
+	} else if (op->end == CODES_WRITES ||
+	           (op->end == CODES_IS_SILENT && r->v == NO_SILENCE)) {
+		r->is_longer |= op->most < 64 && a->h >> op->most > 1;
+		put_history(r, a->h, false);
+	}
+	if (op->end != CODES_GOES_ON)
+		a->h = 1;
+	a->h = (a->h << op->next_shift) + op->next_add;
 }
 
-static void begin_path(struct activation *a, block_id block)
+static void begin_path(struct run *r, struct activation *a, block_id block)
 {
-	a->at = a->begun = block;
-	a->path.enters = block == CFG_OUTSIDE;
-	a->path.first = block == CFG_OUTSIDE ? 1 : block;
-	a->path.nedges = 0;
+	a->at = block;
+	a->nedges = a->nblocks = 0;
+	a->is_open = r->p->f[a->function].codes.width[block] > 0;
+	if (block == CFG_OUTSIDE)
+		return;
+	VEC_RESERVE(a->blocks, a->nblocks, a->blocks_cap);
+	a->blocks[a->nblocks++] = block;
 }
 
-/* Where the frame can go on: the target of an edge that ends paths; its
- * register is what the edge would make of it. */
+/* Where the frame can go on: behind a call of anything; the history is what the
+ * edge would make of it. */
 static bool land(struct run *r, struct activation *a)
 {
 	const struct function *f = &r->p->f[a->function];
-	const struct dag *d = &f->codes.paths.dag;
 	edge_id start = rng_below(&r->p->rng, f->g.nedges);
 
 	for (edge_id i = 0; i < f->g.nedges; i++) {
 		edge_id e = (start + i) % f->g.nedges;
+		const struct codes_op *op = f->on_edge[e];
 
-		if (!dag_is_ended(d, e))
+		if (f->callee[e] != WALK_ANYTHING ||
+		    f->codes.paths.dag.how[e] == DAG_UNREACHED)
 			continue;
-		a->m.r = 0xbadbadbad;
-		if (a->m.on_edge[e] != CFG_NONE &&
-		    f->inc.ops[a->m.on_edge[e]].then_set)
-			a->m.r = f->inc.ops[a->m.on_edge[e]].set;
-		begin_path(a, f->g.edges[e].dst);
-		put_mark(r, WALK_MARK_LAND, a->at);
+		a->h = op ? (UINT64_C(1) << op->next_shift) + op->next_add : 1;
+		begin_path(r, a, f->g.edges[e].dst);
+		a->is_open = true;
+		put_mark(r, CAIRN_TRACE_LAND, a->at << 8 | a->function);
 		say(r, a, WALK_LAND, a->at);
 		r->told = r->log.n;
 		return true;
@@ -297,7 +404,7 @@ static enum outcome enter(struct run *r, uint32_t function)
 		r->is_cut = true;
 		return ENDED;
 	}
-	put_mark(r, WALK_MARK_ENTER, function);
+	put_mark(r, CAIRN_TRACE_ENTER, function);
 	return run_function(r, function);
 }
 
@@ -315,7 +422,7 @@ static enum outcome run_anything(struct run *r)
 		return how;
 	if (rng_percent(rng, 2))
 		return ENDED;
-	if (!rng_percent(rng, 10))
+	if (!rng_percent(rng, 10) || r->depth == 0)
 		return RETURNED;
 	r->catcher = rng_below(rng, r->depth);
 	return THROWN;
@@ -336,24 +443,30 @@ static enum outcome run_call(struct run *r, uint32_t callee)
 static enum outcome catch (struct run *r, struct activation *a) {
 	if (r->depth - 1 == r->catcher && land(r, a)) return RETURNED;
 	if (r->depth - 1 == r->catcher && r->catcher) r->catcher--;
-	if (r->v != NO_DEATHS) put_mark(r, WALK_MARK_DEATH, a->function);
+	if (r->v != NO_DEATHS) put_mark(r, CAIRN_TRACE_DEATH, a->function);
 	say(r, a, WALK_DEATH, 0);
 	r->told = r->log.n;
 	r->p->has[WITH_DEATHS] = true;
 	return r->depth == 1 ? ENDED : THROWN;
 }
 
-/* In a call that does not return. */
-static enum outcome stop(struct run *r, struct activation *a)
+/* In a call that does not return, of anything. */
+static enum outcome stop(struct run *r)
 {
-	const struct dag *d = &r->p->f[a->function].codes.paths.dag;
+	enum outcome how = run_anything(r);
 
-	machine_stop(&a->m, a->at);
-	end_path(r, a, d->out_at[a->at]);
-	if (rng_percent(&r->p->rng, 50))
-		return ENDED;
+	if (how != RETURNED || rng_percent(&r->p->rng, 50))
+		return how == RETURNED ? ENDED : how;
 	r->catcher = rng_below(&r->p->rng, r->depth);
 	return THROWN;
+}
+
+/* A block without a way out. */
+static enum outcome stop_in_block(struct run *r, struct activation *a)
+{
+	say(r, a, WALK_PATH, 0);
+	operate(r, a, r->p->f[a->function].at_end[a->at]);
+	return stop(r);
 }
 
 /* Takes an edge, with all that happens there; *left if it leaves. */
@@ -361,30 +474,40 @@ static enum outcome take(struct run *r, struct activation *a, edge_id e,
                          bool *left)
 {
 	const struct function *f = &r->p->f[a->function];
-	const struct dag *d = &f->codes.paths.dag;
 	block_id dst = f->g.edges[e].dst;
+	bool ends = dst == CFG_OUTSIDE || dag_is_ended(&f->codes.paths.dag, e);
 
-	VEC_RESERVE(a->path.edges, a->path.nedges, a->path.edges_cap);
-	a->path.edges[a->path.nedges++] = e;
-	machine_take(&a->m, e);
+	VEC_RESERVE(a->edges, a->nedges, a->edges_cap);
+	a->edges[a->nedges++] = e;
+	VEC_RESERVE(a->blocks, a->nblocks, a->blocks_cap);
+	if (!ends)
+		a->blocks[a->nblocks++] = dst;
+	else
+		say(r, a, WALK_PATH, 0);
+	operate(r, a, f->on_edge[e]);
 	a->at = dst;
+	if (!ends)
+		return RETURNED;
+	if (dst == CFG_OUTSIDE && f->is_final[e]) {
+		r->p->has[WITH_FINAL_CALLS] = true;
+		return stop(r);
+	}
 	*left = dst == CFG_OUTSIDE;
-	if (!*left && !dag_is_ended(d, e))
+	if (*left)
 		return RETURNED;
-	end_path(r, a, d->edge_of[e]);
-	begin_path(a, dst);
-	if (*left || f->callee[e] == WALK_NOTHING)
-		return RETURNED;
-	return run_call(r, f->callee[e]);
+	begin_path(r, a, dst);
+	a->is_open |= f->callee[e] == WALK_ANYTHING;
+	return f->is_call[e] ? run_call(r, f->callee[e]) : RETURNED;
 }
 
-/* A signal, where the trace says when: not in a silent path. */
+/* A signal, where the trace says when: not in a silent history, and not in one
+ * that has whole paths, which the walk learns of later. */
 static enum outcome interrupt(struct run *r, const struct activation *a)
 {
 	struct rng *rng = &r->p->rng;
 
-	if (!rng_percent(rng, 2) || r->depth == DEPTH_MAX ||
-	    codes_is_silent(&r->p->f[a->function].codes, a->begun))
+	if (!rng_percent(rng, 2) || r->depth == DEPTH_MAX || !a->is_open ||
+	    a->has_paths)
 		return RETURNED;
 	r->p->has[WITH_HANDLERS] = true;
 	return enter(r, rng_below(rng, r->p->n));
@@ -404,24 +527,22 @@ static enum outcome step(struct run *r, struct activation *a, bool *left)
 	if (how != RETURNED)
 		return how;
 	if (n == 0)
-		return stop(r, a);
+		return stop_in_block(r, a);
 	return take(r, a, g->out[g->out_at[a->at] + rng_below(&r->p->rng, n)],
 	            left);
 }
 
 static enum outcome run_function(struct run *r, uint32_t function)
 {
-	struct activation a = {.function = function};
+	struct activation a = {.function = function, .h = 1};
 	enum outcome how = RETURNED;
 	bool left = false;
 
 	for (uint32_t i = 0; i < r->depth; i++)
 		r->p->has[WITH_RECURSION] |= r->running[i] == function;
 	r->running[r->depth++] = function;
-	machine_init(&a.m, &r->p->f[function].codes.paths.dag,
-	             &r->p->f[function].inc);
 	say(r, &a, WALK_ENTER, 0);
-	begin_path(&a, CFG_OUTSIDE);
+	begin_path(r, &a, CFG_OUTSIDE);
 	how = take(r, &a, 0, &left);
 	while (how != ENDED && !left) {
 		how = step(r, &a, &left);
@@ -433,9 +554,12 @@ static enum outcome run_function(struct run *r, uint32_t function)
 	if (how == RETURNED)
 		say(r, &a, WALK_LEAVE, 0);
 	r->depth--;
-	machine_release(&a.m);
-	path_release(&a.path);
-	return how;
+	free(a.edges);
+	free(a.blocks);
+	if (how != RETURNED || !r->p->f[function].has_tails)
+		return how;
+	r->p->has[WITH_TAIL_CALLS] = true;
+	return run_anything(r);
 }
 
 /* --- judging ------------------------------------------------------------- */
@@ -450,12 +574,14 @@ static const char *judge_stream(struct run *r)
 	size_t n;
 	int got;
 
-	walk_init(&w, r->p->walked, r->p->n, r->stream.data, r->stream.n);
+	walk_init_bytes(&w, &r->p->walk, r->stream.data, r->stream.n);
 	while ((got = walk_next(&w, &event, &err)) == 1 &&
 	       found.n < 2 * r->log.n + 100000)
 		log_event(&found, &event);
 	n = found.n < r->log.n ? found.n : r->log.n;
-	if (got < 0)
+	if (r->is_longer)
+		why = "a history is longer than promised";
+	else if (got < 0)
 		why = "the walk fails";
 	else if (n && memcmp(found.data, r->log.data, n) != 0)
 		why = "other events";

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ABI_TRACE_H
+#define CAIRN_ABI_TRACE_H
+
+/*
+ * The stream of a thread: what generated code and the runtime write, and the
+ * walk reads.  docs/FORMAT.md is the specification.
+ *
+ * It is a sequence of histories (graph/codes.h) and marks.  A history is a
+ * number whose highest set bit only says how long it is.  If that fits, it is a
+ * byte from 1 to 127.  Else a byte says how many bytes follow, lowest first.
+ *
+ *     0x00          nothing was written here
+ *     0x01..0x7f    a history
+ *     0x80 + n      a history of n bytes, which end here
+ *     0x90 + n      the same, but it was written because it was full: that of
+ *                   the same activation goes on with the next one
+ *     0xf0..        a mark, with as many bytes behind it as it needs
+ */
+#define CAIRN_TRACE_SMALL 0x7fu
+#define CAIRN_TRACE_WORD 0x80u
+#define CAIRN_TRACE_FULL 0x90u
+#define CAIRN_TRACE_MARK 0xf0u
+
+/* Addresses are the low 32 bits of what they were in the process. */
+#define CAIRN_TRACE_ENTER 0xf0u /* u32: an address in the function's code */
+/* u32: return address of the call in which the innermost frame died */
+#define CAIRN_TRACE_DEATH 0xf1u
+/* u32: return address of the call behind which the innermost frame goes on */
+#define CAIRN_TRACE_LAND 0xf2u
+/* u32: the same of a frame that was there when the stream began; the outermost
+ * first */
+#define CAIRN_TRACE_FRAME 0xf3u
+#define CAIRN_TRACE_TIME 0xf4u  /* u64: ns since the process started */
+#define CAIRN_TRACE_START 0xf5u /* u32: a thread begins; its kernel id */
+/* u64: before (even) or behind (odd) something that orders threads: twice its
+ * number among all of the process */
+#define CAIRN_TRACE_SYNC 0xf6u
+#define CAIRN_TRACE_PAD 0xf7u /* nothing */
+/* u32: an address: the frame that was interrupted there died */
+#define CAIRN_TRACE_CUT 0xf8u
+
+/* The most bytes that one of these takes. */
+#define CAIRN_TRACE_ITEM_MAX 9u
+
+/* In CAIRN_RT_THREAD (abi/rt.h): where the next byte goes, and where that may
+ * no longer be.  Both are 0 at first. */
+#define CAIRN_RT_TRACE_AT 16
+#define CAIRN_RT_TRACE_LIMIT 24
+
+/*
+ * Calls of generated code, by inline assembly, as CAIRN_RT_SLOW: they change no
+ * register but rax and the flags.
+ *     ROOM  rax: a place at or behind the limit; returns one for as many bytes
+ *     WORD  rax: a history, which is written; FULL: the same, it goes on
+ */
+#define CAIRN_RT_TRACE_ROOM "__cairn_trace_room"
+#define CAIRN_RT_TRACE_WORD "__cairn_trace_word"
+#define CAIRN_RT_TRACE_FULL "__cairn_trace_full"
+
+/* void LOG(const void *function, uint64_t block): with trace,log a program
+ * calls it in every block; the tests have one. */
+#define CAIRN_TRACE_LOG "cairn_log_block"
+
+#endif /* CAIRN_ABI_TRACE_H */

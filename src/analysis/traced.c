@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a profile and its streams to something that can be walked: the graphs of
+ * all functions with their codes, and what addresses in the streams mean.
+ *
+ * Addresses have 32 bits, the low ones.  Those of two modules can be the same;
+ * an address that means two functions, or two calls, cannot be read, which is
+ * found here, not when it occurs.
+ *
+ * Cost: O(size of the maps); an address is looked up by bisection.
+ */
+#include "analysis/traced.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "analysis/path_counts.h"
+#include "format/map.h"
+#include "format/profile.h"
+
+struct traced_place {
+	uint32_t first, last; /* addresses */
+	uint32_t function;
+	block_id block; /* of a site: where the frame goes on */
+	bool is_inside; /* ... in the middle of it */
+};
+
+/* --- functions ----------------------------------------------------------- */
+
+static const struct map_call *traced_calls(const struct traced_function *f)
+{
+	return f->map->traced + f->f->first_traced;
+}
+
+static bool has_tails(const struct traced *t, uint32_t function)
+{
+	return t->functions[function].f->flags & CAIRN_FN_TAILS;
+}
+
+static int traced_codes(const struct traced *t, struct traced_function *f,
+                        struct cairn_err *err)
+{
+	const struct map_edge *edges = f->map->edges + f->f->first_edge;
+	bool *is_call = xcalloc((size_t)f->f->nedges + 1, sizeof(*is_call));
+	bool *loud = xcalloc((size_t)f->f->nblocks + 1, sizeof(*loud));
+	enum dag_how *asked;
+	struct codes_options options = {
+	        .is_call = is_call,
+	        .loud = loud,
+	        .is_cut = true,
+	        .cuts = f->map->cuts + f->f->first_cut,
+	        .ncuts = f->f->ncuts,
+	};
+	int rc;
+
+	path_counts_graph(&f->g, &asked, f->map, f->f);
+	for (uint32_t i = 0; i < f->f->ntraced; i++) {
+		const struct map_call *call = &traced_calls(f)[i];
+
+		asked[call->edge] = DAG_CUT;
+		is_call[call->edge] = true;
+		loud[edges[call->edge].dst] |=
+		        f->callee[call->edge] == WALK_ANYTHING ||
+		        has_tails(t, f->callee[call->edge]);
+	}
+	options.asked = asked;
+	rc = codes_init(&f->codes, &f->g, &options, err);
+	free(asked);
+	free(is_call);
+	free(loud);
+	if (rc == 0 && f->codes.paths.n != f->f->npaths)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "the map of %s: its paths are not as many as "
+		                  "it says",
+		                  map_string(f->map, f->f->name));
+	return rc;
+}
+
+static void traced_add(struct traced *t, uint32_t module, uint32_t index)
+{
+	const struct map *map = t->profile->modules[module].map;
+	struct traced_function *f;
+
+	VEC_RESERVE(t->functions, t->n, t->cap);
+	f = &t->functions[t->n++];
+	*f = (struct traced_function){
+	        .module = module,
+	        .index = index,
+	        .map = map,
+	        .f = &map->functions[index],
+	};
+	f->callee = xcalloc((size_t)f->f->nedges + 1, sizeof(*f->callee));
+	f->is_final = xcalloc((size_t)f->f->nedges + 1, sizeof(*f->is_final));
+	for (uint32_t e = 0; e < f->f->nedges; e++) {
+		f->callee[e] = WALK_NOTHING;
+		f->is_final[e] = map->edges[f->f->first_edge + e].kind ==
+		                 CAIRN_EDGE_NORETURN;
+	}
+}
+
+/* --- addresses ----------------------------------------------------------- */
+
+static int traced_by_address(const void *a, const void *b)
+{
+	const struct traced_place *x = a, *y = b;
+
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static const struct traced_place *traced_find(const struct traced_place *places,
+                                              size_t n, uint32_t address)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t middle = lo + (hi - lo) / 2;
+
+		if (places[middle].first <= address)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo && address <= places[lo - 1].last ? &places[lo - 1] : NULL;
+}
+
+static uint32_t traced_function_at(void *context, uint32_t address)
+{
+	const struct traced *t = context;
+	const struct traced_place *p = traced_find(t->code, t->ncode, address);
+
+	return p ? p->function : WALK_NOTHING;
+}
+
+static uint32_t traced_site_at(void *context, uint32_t address, block_id *block,
+                               bool *is_inside)
+{
+	const struct traced *t = context;
+	const struct traced_place *p =
+	        traced_find(t->sites, t->nsites, address);
+
+	if (!p) /* a call behind which nothing is */
+		return traced_function_at(context, address - 1);
+	*block = p->block;
+	*is_inside = p->is_inside;
+	return p->function;
+}
+
+static int traced_sort(struct traced_place *places, size_t n,
+                       struct cairn_err *err)
+{
+	if (n)
+		qsort(places, n, sizeof(*places), traced_by_address);
+	for (size_t i = 1; i < n; i++)
+		if (places[i].first <= places[i - 1].last)
+			return cairn_fail(
+			        err, CAIRN_E_LIMIT,
+			        "two modules of the trace have the same low 32 "
+			        "bits of addresses (%#" PRIx32
+			        "): run the program again",
+			        places[i].first);
+	return 0;
+}
+
+/* Where a frame goes on that is in the call of a site. */
+static block_id traced_next(const struct traced_function *f, block_id block)
+{
+	const struct map_edge *edges = f->map->edges + f->f->first_edge;
+
+	for (uint32_t i = 0; i < f->f->ntraced; i++) {
+		const struct map_edge *e = &edges[traced_calls(f)[i].edge];
+
+		if (e->src == block && e->kind == CAIRN_EDGE_FALL)
+			return e->dst;
+	}
+	return block;
+}
+
+static int traced_index(struct traced *t, struct cairn_err *err)
+{
+	size_t ncode = 0, nsites = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		nsites += t->functions[i].f->nsites;
+	t->code = xcalloc((size_t)t->n + 1, sizeof(*t->code));
+	t->sites = xcalloc(nsites + 1, sizeof(*t->sites));
+	nsites = 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct traced_function *f = &t->functions[i];
+		uint64_t at =
+		        f->f->address + t->profile->modules[f->module].bias;
+
+		t->code[ncode++] = (struct traced_place){
+		        .first = (uint32_t)at,
+		        .last = (uint32_t)(at + f->f->code_size - 1),
+		        .function = i,
+		};
+		for (uint32_t k = 0; k < f->f->nsites; k++) {
+			const struct map_site *s =
+			        &f->map->sites[f->f->first_site + k];
+			uint32_t pc = (uint32_t)(at + s->offset);
+
+			t->sites[nsites++] = (struct traced_place){
+			        pc, pc, i, traced_next(f, s->block), false};
+			t->sites[nsites - 1].is_inside =
+			        t->sites[nsites - 1].block == s->block;
+		}
+	}
+	t->ncode = ncode;
+	t->nsites = nsites;
+	CAIRN_TRY(traced_sort(t->code, ncode, err));
+	return traced_sort(t->sites, nsites, err);
+}
+
+/* --- all of it ----------------------------------------------------------- */
+
+static int traced_resolve(struct traced *t, struct cairn_err *err)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct traced_function *f = &t->functions[i];
+		uint64_t bias = t->profile->modules[f->module].bias;
+
+		for (uint32_t k = 0; k < f->f->ntraced; k++) {
+			const struct map_call *call = &traced_calls(f)[k];
+			uint32_t callee = WALK_ANYTHING;
+
+			if (call->is_known)
+				callee = traced_function_at(
+				        t, (uint32_t)(call->callee + bias));
+			if (callee == WALK_NOTHING)
+				return cairn_fail(
+				        err, CAIRN_E_CORRUPT,
+				        "the map of %s: it calls a function at "
+				        "%#" PRIx64 " that is not in the map",
+				        map_string(f->map, f->f->name),
+				        call->callee);
+			f->callee[call->edge] = callee;
+		}
+		CAIRN_TRY(traced_codes(t, f, err));
+		t->walked[i] = (struct walk_function){
+		        .codes = &f->codes,
+		        .callee = f->callee,
+		        .is_final = f->is_final,
+		        .has_tails = has_tails(t, i),
+		};
+	}
+	return 0;
+}
+
+int traced_init(struct traced *t, const struct profile *profile,
+                const struct streams *streams, struct cairn_err *err)
+{
+	int rc;
+
+	*t = (struct traced){.profile = profile, .streams = streams};
+	for (uint32_t m = 0; m < profile->nmodules; m++) {
+		const struct map *map = profile->modules[m].map;
+
+		for (uint32_t i = 0; map && i < map->nfunctions; i++)
+			if (map->functions[i].paths == CAIRN_PATHS_TRACE)
+				traced_add(t, m, i);
+	}
+	t->walked = xcalloc((size_t)t->n + 1, sizeof(*t->walked));
+	t->program = (struct walk_program){
+	        .functions = t->walked,
+	        .nfunctions = t->n,
+	        .context = t,
+	        .function_at = traced_function_at,
+	        .site_at = traced_site_at,
+	};
+	rc = traced_index(t, err);
+	if (rc == 0)
+		rc = traced_resolve(t, err);
+	if (rc < 0)
+		traced_release(t);
+	return rc;
+}
+
+void traced_release(struct traced *t)
+{
+	if (t->walked)
+		walk_program_release(&t->program);
+	for (uint32_t i = 0; i < t->n; i++) {
+		codes_release(&t->functions[i].codes);
+		cfg_release(&t->functions[i].g);
+		free(t->functions[i].callee);
+		free(t->functions[i].is_final);
+	}
+	free(t->functions);
+	free(t->walked);
+	free(t->code);
+	free(t->sites);
+	*t = (struct traced){0};
+}
+
+static int traced_next_part(void *context, const uint8_t **bytes, size_t *n,
+                            struct cairn_err *err)
+{
+	struct traced_walk *w = context;
+
+	if (w->part == w->thread->nparts)
+		return 0;
+	CAIRN_TRY(streams_load(w->streams, &w->thread->parts[w->part++],
+	                       &w->memory, &w->capacity, bytes, n, err));
+	return 1;
+}
+
+void traced_begin(struct traced_walk *w, struct traced *t, size_t thread)
+{
+	*w = (struct traced_walk){
+	        .streams = t->streams,
+	        .thread = &t->streams->threads[thread],
+	};
+	walk_init(&w->walk, &t->program,
+	          (struct walk_source){w, traced_next_part});
+}
+
+void traced_end(struct traced_walk *w)
+{
+	walk_release(&w->walk);
+	free(w->memory);
+	*w = (struct traced_walk){0};
+}
+
+const char *traced_name(const struct traced *t, uint32_t function)
+{
+	const struct traced_function *f = &t->functions[function];
+
+	return map_string(f->map, f->f->name);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The streams of a trace, as they are in the file: parts of each thread's, in
+ * any order, packed (zstd) or as they were when the program ended.
+ *
+ * A part that is there twice, packed and not, was just being packed when the
+ * program was killed: the packed one is whole.
+ *
+ * Cost: a sort of the parts; a part is unpacked when it is asked for.
+ */
+#include "format/streams.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "abi/crc32c.h"
+#include "abi/file.h"
+#include "base/alloc.h"
+#include "base/err.h"
+
+/* A part is a buffer of the runtime; nobody writes longer ones. */
+#define STREAMS_PART_MAX ((uint64_t)1 << 28)
+
+static struct streams_thread *streams_thread(struct streams *s, uint32_t id)
+{
+	for (size_t i = 0; i < s->nthreads; i++)
+		if (s->threads[i].id == id)
+			return &s->threads[i];
+	VEC_RESERVE(s->threads, s->nthreads, s->threads_cap);
+	s->threads[s->nthreads] = (struct streams_thread){.id = id};
+	return &s->threads[s->nthreads++];
+}
+
+static int streams_by_number(const void *a, const void *b)
+{
+	const struct streams_part *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (x->chunk->type == CAIRN_CHUNK_STREAM) -
+	       (y->chunk->type == CAIRN_CHUNK_STREAM);
+}
+
+static int streams_by_id(const void *a, const void *b)
+{
+	const struct streams_thread *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* In order, each once. */
+static int streams_sort(struct streams *s, struct streams_thread *t,
+                        struct cairn_err *err)
+{
+	size_t n = 0;
+
+	qsort(t->parts, t->nparts, sizeof(*t->parts), streams_by_number);
+	for (size_t i = 0; i < t->nparts; i++) {
+		if (n && t->parts[n - 1].number == t->parts[i].number)
+			continue;
+		if (t->parts[i].number != n + 1)
+			return cairn_corrupt(
+			        err, s->c.name, t->parts[i].chunk->offset,
+			        "part %zu of the trace of thread %" PRIu32
+			        " is missing",
+			        n + 1, t->id);
+		t->parts[n++] = t->parts[i];
+	}
+	t->nparts = n;
+	return 0;
+}
+
+int streams_open(struct streams *s, const char *path, enum container_mode mode,
+                 struct cairn_err *err)
+{
+	int rc;
+
+	*s = (struct streams){0};
+	CAIRN_TRY(container_read(&s->c, path, mode, err));
+	for (size_t i = 0; i < s->c.nchunks; i++) {
+		const struct chunk *k = &s->c.chunks[i];
+		struct streams_thread *t;
+
+		if ((k->type != CAIRN_CHUNK_STREAM &&
+		     k->type != CAIRN_CHUNK_PACKED) ||
+		    !k->aux0)
+			continue;
+		t = streams_thread(s, k->id);
+		VEC_RESERVE(t->parts, t->nparts, t->parts_cap);
+		t->parts[t->nparts++] = (struct streams_part){k->aux0, k};
+	}
+	if (s->nthreads)
+		qsort(s->threads, s->nthreads, sizeof(*s->threads),
+		      streams_by_id);
+	for (size_t i = 0; i < s->nthreads; i++) {
+		rc = streams_sort(s, &s->threads[i], err);
+		if (rc < 0) {
+			streams_release(s);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+void streams_release(struct streams *s)
+{
+	for (size_t i = 0; i < s->nthreads; i++)
+		free(s->threads[i].parts);
+	free(s->threads);
+	container_release(&s->c);
+	*s = (struct streams){0};
+}
+
+static int streams_unpack(const struct streams *s, const struct chunk *k,
+                          unsigned char **memory, size_t *capacity,
+                          struct cairn_err *err)
+{
+	size_t n;
+
+	if (k->aux1 > k->size || k->n > STREAMS_PART_MAX)
+		return cairn_corrupt(err, s->c.name, k->offset,
+		                     "impossible sizes of a part of a trace");
+	if (*capacity < k->n) {
+		free(*memory);
+		*memory = xmalloc((size_t)k->n);
+		*capacity = (size_t)k->n;
+	}
+	n = ZSTD_decompress(*memory, (size_t)k->n, k->payload, (size_t)k->aux1);
+	if (ZSTD_isError(n) || n != k->n)
+		return cairn_corrupt(err, s->c.name, k->offset,
+		                     "a part of the trace cannot be unpacked");
+	return 0;
+}
+
+int streams_load(const struct streams *s, const struct streams_part *part,
+                 unsigned char **memory, size_t *capacity,
+                 const unsigned char **bytes, size_t *nbytes,
+                 struct cairn_err *err)
+{
+	const struct chunk *k = part->chunk;
+
+	if (k->verified && crc32c(0, k->payload, (size_t)k->size) != k->crc)
+		return cairn_corrupt(err, s->c.name, k->offset,
+		                     "the checksum of a part of the trace is "
+		                     "wrong; the file is damaged");
+	if (k->type == CAIRN_CHUNK_STREAM) {
+		*bytes = k->payload;
+		*nbytes = (size_t)k->size;
+		return 0;
+	}
+	CAIRN_TRY(streams_unpack(s, k, memory, capacity, err));
+	*bytes = *memory;
+	*nbytes = (size_t)k->n;
+	return 0;
+}

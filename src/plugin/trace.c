@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Marks that write traces.
+ *
+ * graph/codes.c says what to do where: the way of an activation is shifted into
+ * a register, its history, which is written before calls, at the end, and when
+ * it is full.  Here that becomes code:
+ *
+ *     shift  lea  v(,%h,2), %h
+ *     add    add  $v, %h
+ *     end    test $-2147483648, %h;  jne full
+ *     write  mov  $1, %eax;  xadd %rax, %fs:at;  cmp %fs:limit, %rax;  jae room
+ *            mov  %hl, (%rax)
+ *
+ * The place in the stream is taken by one instruction, so that a signal handler
+ * may come in between any two: what it writes stands behind.  (xadd without
+ * lock; load, store and increment take 1.8 ns in a loop of nothing else, this
+ * takes 2.1.)  A history of more than six bits has a length before it, and is
+ * written by the runtime.
+ *
+ * A function that others than known calls may enter says so first:
+ *
+ *     enter  mov  $5, %eax;  xadd ...;  lea here(%rip), %rcx
+ *            movb $ENTER, (%rax);  mov %ecx, 1(%rax)
+ *
+ * Invariant: operations at one place run in the order of the edges; between the
+ * write before a call and the call there is nothing that another may write in.
+ * Cost: linear in blocks, edges and operations.
+ */
+#include "abi/trace.h"
+
+#include "abi/map.h"
+#include "abi/rt.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "graph/codes.h"
+#include "graph/weight.h"
+#include "plugin/path_writer.h"
+#include "plugin/shim.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANNOUNCED "cairn-announced"
+#define TAILS "cairn-tails"
+
+struct function_trace {
+	struct codes codes;
+	struct codes_ops ops;
+	const struct codes_op **on_edge; /* per edge, or NULL */
+};
+
+/* --- which functions ----------------------------------------------------- */
+
+const char *trace_why_not(LLVMValueRef f)
+{
+	if (shim_runs_while_loading(f))
+		return "runs while the program is loaded";
+	return shim_why_not(f);
+}
+
+/* Is a call one whose end another function does not see? */
+static bool is_last_call(LLVMValueRef call)
+{
+	LLVMBasicBlockRef block = LLVMGetInstructionParent(call);
+
+	return tail_call_of(block) == call || final_call_of(block) == call;
+}
+
+static bool must_announce(LLVMValueRef f)
+{
+	if (shim_has_outside_callers(f))
+		return true;
+	for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
+		LLVMValueRef user = LLVMGetUser(u);
+
+		if (is_last_call(user) ||
+		    trace_why_not(LLVMGetBasicBlockParent(
+		            LLVMGetInstructionParent(user))))
+			return true;
+	}
+	return false;
+}
+
+static bool has_tail_call(LLVMValueRef f)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+	     b = LLVMGetNextBasicBlock(b))
+		if (tail_call_of(b))
+			return true;
+	return false;
+}
+
+static void note(LLVMValueRef f, const char *what)
+{
+	LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+
+	LLVMAddAttributeAtIndex(
+	        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	        LLVMCreateStringAttribute(context, what, (unsigned)strlen(what),
+	                                  "", 0));
+}
+
+static bool is_noted(LLVMValueRef f, const char *what)
+{
+	return LLVMGetStringAttributeAtIndex(
+	        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, what,
+	        (unsigned)strlen(what));
+}
+
+void trace_announce(LLVMModuleRef module)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f)) {
+		if (LLVMIsDeclaration(f))
+			continue;
+		if (must_announce(f))
+			note(f, ANNOUNCED);
+		if (has_tail_call(f))
+			note(f, TAILS);
+	}
+}
+
+bool trace_is_announced(LLVMValueRef f)
+{
+	return is_noted(f, ANNOUNCED);
+}
+
+bool trace_has_tails(LLVMValueRef f)
+{
+	return is_noted(f, TAILS);
+}
+
+/* --- what to do ---------------------------------------------------------- */
+
+static enum dag_how asked_for(const struct edge_info *e)
+{
+	if (e->kind == CAIRN_EDGE_INDIRECT)
+		return DAG_INDIRECT;
+	return e->is_call ? DAG_CUT : DAG_THROUGH;
+}
+
+static void choose_codes(struct function *fn, const uint64_t *weight)
+{
+	enum dag_how *asked = xcalloc(fn->g.nedges, sizeof(*asked));
+	bool *is_call = xcalloc(fn->g.nedges, sizeof(*is_call));
+	bool *loud = xcalloc(fn->g.nblocks, sizeof(*loud));
+	struct codes_options options = {
+	        .asked = asked,
+	        .weight = weight,
+	        .is_call = is_call,
+	        .loud = loud,
+	};
+	struct cairn_err err = {0};
+	int result;
+
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		asked[e] = asked_for(&fn->edges[e]);
+		is_call[e] = fn->edges[e].is_call;
+		loud[fn->g.edges[e].dst] |=
+		        is_call[e] && (!fn->edges[e].callee ||
+		                       trace_has_tails(fn->edges[e].callee));
+	}
+	result = codes_init(&fn->trace->codes, &fn->g, &options, &err);
+	/* every edge may be cut, indirect branches have landing blocks */
+	assert(result == CAIRN_OK);
+	(void)result;
+	free(asked);
+	free(is_call);
+	free(loud);
+}
+
+void trace_choose(struct function *fn, const uint64_t *weight)
+{
+	uint64_t *cost = xcalloc(fn->g.nedges, sizeof(*cost));
+	bool *needs_block = xcalloc(fn->g.nedges, sizeof(*needs_block));
+	struct function_trace *t = xcalloc(1, sizeof(*t));
+
+	fn->trace = t;
+	choose_codes(fn, weight);
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		enum edge_where where = fn->edges[e].where;
+
+		cost[e] = weight[e];
+		needs_block[e] = where == AT_SPLIT || where == AT_PAD;
+	}
+	weight_add_jumps(&fn->g, needs_block, cost);
+	codes_place(&t->codes, cost, &t->ops);
+	t->on_edge = xcalloc((size_t)fn->g.nedges + 1, sizeof(*t->on_edge));
+	for (uint32_t i = 0; i < t->ops.n; i++)
+		if (t->ops.ops[i].place == INCREMENT_ON_EDGE)
+			t->on_edge[t->ops.ops[i].where] = &t->ops.ops[i];
+	free(cost);
+	free(needs_block);
+}
+
+void trace_release_of(struct function *fn)
+{
+	if (!fn->trace)
+		return;
+	codes_ops_release(&fn->trace->ops);
+	codes_release(&fn->trace->codes);
+	free(fn->trace->on_edge);
+	free(fn->trace);
+	fn->trace = NULL;
+}
+
+void describe_trace(const struct function *fn, struct bytes *b)
+{
+	const struct paths *p = &fn->trace->codes.paths;
+	uint32_t ncalls = 0;
+
+	bytes_put_uv(b, CAIRN_PATHS_TRACE);
+	bytes_put_uv(b, p->n);
+	bytes_put_uv(b, p->ncuts);
+	for (uint32_t i = 0; i < p->ncuts; i++)
+		bytes_put_uv(b, p->cuts[i]);
+	bytes_put_uv(b, 0); /* turns */
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		bytes_put_uv(b, CAIRN_PENDING_NOTHING);
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		ncalls += fn->edges[e].is_call;
+	bytes_put_uv(b, ncalls);
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		if (!fn->edges[e].is_call)
+			continue;
+		bytes_put_uv(b, e);
+		bytes_put_uv(b, fn->edges[e].callee != NULL);
+	}
+}
+
+/* --- where --------------------------------------------------------------- */
+
+struct placed {
+	LLVMValueRef at; /* keeps the place */
+	const struct codes_op *op;
+};
+
+struct trace_writer {
+	struct path_writer w;
+	LLVMValueRef h; /* the history, in memory */
+	struct placed *placed;
+	size_t nplaced, placed_cap;
+};
+
+static void place_before(struct trace_writer *t, LLVMValueRef at,
+                         const struct codes_op *op)
+{
+	VEC_RESERVE(t->placed, t->nplaced, t->placed_cap);
+	t->placed[t->nplaced++] = (struct placed){shim_place(at), op};
+}
+
+static bool is_at_top(const struct function *fn, edge_id e)
+{
+	enum edge_where where = fn->edges[e].where;
+
+	return where == AT_ENTRY || where == AT_TOP || where == AT_FALL;
+}
+
+/* The edges at the tops of blocks, or the others. */
+static void place_edges(struct trace_writer *t, bool at_top)
+{
+	const struct function *fn = t->w.m.fn;
+
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->trace->on_edge[e] && is_at_top(fn, e) == at_top &&
+		    fn->edges[e].where != AT_NOWHERE)
+			place_before(t, marker_place_of_edge(&t->w.m, e),
+			             fn->trace->on_edge[e]);
+}
+
+static void place_at_blocks(struct trace_writer *t, enum increment_place place)
+{
+	const struct function *fn = t->w.m.fn;
+	const struct codes_ops *ops = &fn->trace->ops;
+
+	for (uint32_t i = 0; i < ops->n; i++) {
+		const struct node *node = &fn->nodes[ops->ops[i].where];
+
+		if (ops->ops[i].place == place)
+			place_before(t,
+			             place == INCREMENT_AT_HEAD
+			                     ? marker_top_of(node)
+			                     : marker_end_of(node->block),
+			             &ops->ops[i]);
+	}
+}
+
+static void place_all(struct trace_writer *t)
+{
+	const struct function *fn = t->w.m.fn;
+
+	place_edges(t, true);
+	place_at_blocks(t, INCREMENT_AT_HEAD);
+	place_edges(t, false);
+	place_at_blocks(t, INCREMENT_AT_END);
+	/* from returns that must stay bare: on the ways into them */
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		block_id b = fn->g.edges[e].src;
+
+		if (fn->edges[e].where != AT_NOWHERE || !fn->trace->on_edge[e])
+			continue;
+		for (uint32_t k = fn->g.in_at[b]; k < fn->g.in_at[b + 1]; k++)
+			place_before(t,
+			             marker_place_of_edge(&t->w.m, fn->g.in[k]),
+			             fn->trace->on_edge[e]);
+	}
+}
+
+/* --- code ---------------------------------------------------------------- */
+
+/* A word of CAIRN_RT_THREAD. */
+static LLVMValueRef thread_word(struct trace_writer *t, uint64_t offset)
+{
+	struct marker *m = &t->w.m;
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(m->context);
+	LLVMValueRef g = LLVMGetNamedGlobal(m->module, CAIRN_RT_THREAD);
+	LLVMValueRef at = LLVMConstInt(m->i64, offset, false);
+
+	if (!g) {
+		g = LLVMAddGlobal(m->module, LLVMArrayType2(m->i64, 4),
+		                  CAIRN_RT_THREAD);
+		LLVMSetThreadLocalMode(g, m->by_segment
+		                                  ? LLVMLocalExecTLSModel
+		                                  : LLVMInitialExecTLSModel);
+	}
+	return LLVMConstInBoundsGEP2(i8, g, &at, 1);
+}
+
+static LLVMValueRef build_asm(struct trace_writer *t, LLVMTypeRef type,
+                              const char *text, const char *constraints,
+                              LLVMValueRef *args, unsigned nargs)
+{
+	LLVMValueRef code = LLVMGetInlineAsm(
+	        type, text, strlen(text), constraints, strlen(constraints),
+	        true, false, LLVMInlineAsmDialectATT, false);
+
+	return marker_ours(
+	        LLVMBuildCall2(t->w.m.builder, type, code, args, nargs, ""));
+}
+
+/* A call of the runtime that changes no register but rax. */
+static LLVMValueRef call_runtime(struct trace_writer *t, const char *text,
+                                 LLVMValueRef rax)
+{
+	LLVMTypeRef i64 = t->w.m.i64;
+
+	return build_asm(t, LLVMFunctionType(i64, &i64, 1, false), text,
+	                 "={rax},{rax},~{memory},~{dirflag},~{fpsr},~{flags}",
+	                 &rax, 1);
+}
+
+#define STEP_OVER(name)             \
+	"leaq -128(%rsp), %rsp\n\t" \
+	"call " name "\n\t"         \
+	"leaq 128(%rsp), %rsp"
+
+/* The address of n bytes that are ours.  The builder is at `place`, before and
+ * after. */
+static LLVMValueRef take_room(struct trace_writer *t, unsigned n,
+                              LLVMValueRef place)
+{
+	struct marker *m = &t->w.m;
+	LLVMBuilderRef b = m->builder;
+	LLVMTypeRef types[2] = {m->ptr, m->i64};
+	LLVMValueRef word = thread_word(t, CAIRN_RT_TRACE_AT);
+	LLVMValueRef args[2] = {word, LLVMConstInt(m->i64, n, false)};
+	LLVMValueRef at, limit, values[2], phi;
+	LLVMBasicBlockRef blocks[2];
+	struct path_fork f;
+
+	at = build_asm(
+	        t, LLVMFunctionType(m->i64, types, 2, false), "xaddq $0, $1",
+	        "=r,*m,0,~{memory},~{dirflag},~{fpsr},~{flags}", args, 2);
+	shim_set_element_type(at, m->i64);
+	limit = marker_ours(LLVMBuildLoad2(
+	        b, m->i64, thread_word(t, CAIRN_RT_TRACE_LIMIT), ""));
+	LLVMSetVolatile(limit, true);
+	f = pw_fork_before(&t->w, place);
+	shim_set_unlikely(
+	        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, at, limit, ""),
+	                        f.rare, f.common));
+	blocks[0] = f.common;
+	blocks[1] = f.rare;
+	values[0] = at;
+	LLVMPositionBuilderAtEnd(b, f.common);
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderAtEnd(b, f.rare);
+	values[1] = call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_ROOM), at);
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(f.rest));
+	phi = LLVMBuildPhi(b, m->i64, "cairn.at");
+	LLVMAddIncoming(phi, values, blocks, 2);
+	LLVMPositionBuilderBefore(b, place);
+	return phi;
+}
+
+static void store(struct trace_writer *t, LLVMTypeRef type, LLVMValueRef value,
+                  LLVMValueRef at, unsigned offset)
+{
+	struct marker *m = &t->w.m;
+	LLVMBuilderRef b = m->builder;
+	LLVMValueRef s;
+
+	at = LLVMBuildAdd(b, at, LLVMConstInt(m->i64, offset, false), "");
+	s = marker_ours(LLVMBuildStore(b, LLVMBuildTrunc(b, value, type, ""),
+	                               LLVMBuildIntToPtr(b, at, m->ptr, "")));
+	LLVMSetVolatile(s, true);
+	LLVMSetAlignment(s, 1);
+}
+
+/* Writes a history of at most six bits. */
+static void write_byte(struct trace_writer *t, LLVMValueRef h,
+                       LLVMValueRef place)
+{
+	LLVMValueRef at = take_room(t, 1, place);
+
+	store(t, LLVMInt8TypeInContext(t->w.m.context), h, at, 0);
+}
+
+static void write_word(struct trace_writer *t, LLVMValueRef h,
+                       LLVMValueRef place)
+{
+	LLVMBuilderRef b = t->w.m.builder;
+	struct path_fork f = pw_fork_before(&t->w, place);
+	LLVMValueRef small = pw_constant(&t->w, CAIRN_TRACE_SMALL), end;
+
+	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGT, h, small, ""), f.rare,
+	                f.common);
+	LLVMPositionBuilderAtEnd(b, f.rare);
+	call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_WORD), h);
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderAtEnd(b, f.common);
+	end = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, end);
+	write_byte(t, h, end);
+	LLVMPositionBuilderBefore(b, place);
+}
+
+/* Writes a history if it is full.  Returns what it is then. */
+static LLVMValueRef write_full(struct trace_writer *t, LLVMValueRef h,
+                               LLVMValueRef place)
+{
+	LLVMBuilderRef b = t->w.m.builder;
+	struct path_fork f = pw_fork_before(&t->w, place);
+	LLVMValueRef test =
+	        LLVMBuildAnd(b, h, pw_constant(&t->w, CODES_FULL), "");
+	LLVMValueRef values[2] = {h, pw_constant(&t->w, 1)}, phi;
+	LLVMBasicBlockRef blocks[2] = {f.common, f.rare};
+
+	shim_set_unlikely(LLVMBuildCondBr(
+	        b, LLVMBuildICmp(b, LLVMIntNE, test, pw_constant(&t->w, 0), ""),
+	        f.rare, f.common));
+	LLVMPositionBuilderAtEnd(b, f.rare);
+	call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_FULL), h);
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderAtEnd(b, f.common);
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(f.rest));
+	phi = LLVMBuildPhi(b, t->w.m.i64, "cairn.history");
+	LLVMAddIncoming(phi, values, blocks, 2);
+	LLVMPositionBuilderBefore(b, place);
+	return phi;
+}
+
+static LLVMValueRef shifted(struct trace_writer *t, LLVMValueRef h, unsigned by,
+                            uint64_t add)
+{
+	LLVMBuilderRef b = t->w.m.builder;
+
+	if (by)
+		h = LLVMBuildShl(b, h, pw_constant(&t->w, by), "");
+	return add ? pw_sum(&t->w, h, pw_constant(&t->w, add)) : h;
+}
+
+static void write_op(struct trace_writer *t, const struct placed *p)
+{
+	const struct codes_op *op = p->op;
+	LLVMValueRef h;
+
+	LLVMPositionBuilderBefore(t->w.m.builder, p->at);
+	h = shifted(t, pw_get(&t->w, t->h), op->shift, op->add);
+	if (op->ends && op->end == CODES_GOES_ON)
+		h = write_full(t, h, p->at);
+	else if (op->ends && op->end == CODES_WRITES && op->most <= 6)
+		write_byte(t, h, p->at);
+	else if (op->ends && op->end == CODES_WRITES)
+		write_word(t, h, p->at);
+	if (op->ends && op->end != CODES_GOES_ON)
+		h = pw_constant(&t->w, 1);
+	pw_set(&t->w, t->h, shifted(t, h, op->next_shift, op->next_add));
+	LLVMInstructionEraseFromParent(p->at);
+}
+
+/* At the top of the function. */
+static void write_enter(struct trace_writer *t)
+{
+	struct marker *m = &t->w.m;
+	LLVMValueRef place = shim_after_allocas(m->fn->f), at, here;
+	LLVMBasicBlockRef entry = LLVMGetInstructionParent(place);
+
+	LLVMPositionBuilderBefore(m->builder, place);
+	pw_set(&t->w, t->h, pw_constant(&t->w, 1));
+	m->fn->nodes[1].first = place;
+	if (!trace_is_announced(m->fn->f))
+		return;
+	at = take_room(t, 5, place);
+	here = build_asm(t, LLVMFunctionType(m->i64, NULL, 0, false),
+	                 "leaq (%rip), $0", "=r", NULL, 0);
+	store(t, LLVMInt8TypeInContext(m->context),
+	      pw_constant(&t->w, CAIRN_TRACE_ENTER), at, 0);
+	store(t, LLVMInt32TypeInContext(m->context), here, at, 1);
+	for (block_id i = 1; i < m->fn->g.nblocks; i++)
+		if (m->fn->nodes[i].block == entry) /* all its parts */
+			m->fn->nodes[i].block = LLVMGetInstructionParent(place);
+}
+
+/*
+ * For proofs: a call in every block of CAIRN_TRACE_LOG, a function that is not
+ * ours, with the function and the number of the block.
+ */
+static void log_blocks(struct trace_writer *t)
+{
+	struct marker *m = &t->w.m;
+	LLVMTypeRef types[2] = {m->ptr, m->i64};
+	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
+	                                    types, 2, false);
+	LLVMValueRef log = LLVMGetNamedFunction(m->module, CAIRN_TRACE_LOG);
+	const struct cfg *g = &m->fn->g;
+
+	if (!log)
+		log = LLVMAddFunction(m->module, CAIRN_TRACE_LOG, type);
+	for (block_id b = 1; b < g->nblocks; b++) {
+		LLVMValueRef args[2] = {m->fn->f, pw_constant(&t->w, b)};
+
+		LLVMPositionBuilderBefore(m->builder,
+		                          marker_top_of(&m->fn->nodes[b]));
+		if (!m->fn->nodes[b].is_bare_return) {
+			LLVMBuildCall2(m->builder, type, log, args, 2, "");
+			continue;
+		}
+		for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++) {
+			LLVMPositionBuilderBefore(
+			        m->builder, marker_place_of_edge(m, g->in[i]));
+			LLVMBuildCall2(m->builder, type, log, args, 2, "");
+		}
+	}
+}
+
+void mark_trace(struct function *fn, const struct mode *mode)
+{
+	struct trace_writer t = {0};
+
+	marker_init(&t.w.m, fn, mode);
+	t.w.m.probes = false;
+	LLVMPositionBuilderBefore(
+	        t.w.m.builder,
+	        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(fn->f)));
+	t.h = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64, "cairn.history");
+	marker_keep_last_calls(fn);
+	write_enter(&t);
+	if (mode->log)
+		log_blocks(&t);
+	place_all(&t);
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		shim_add_site(fn->sites[i].call, i, NULL);
+	for (size_t i = 0; i < t.nplaced; i++)
+		write_op(&t, &t.placed[i]);
+	if (!shim_is_not_optimized(fn->f))
+		shim_promote(t.h);
+	shim_prepare_function(fn->f, true);
+	shim_pin(fn->f);
+	LLVMDisposeBuilder(t.w.m.builder);
+	free(t.placed);
+}
