@@ -35,7 +35,7 @@ demo: deps-demo build
 check: deps-check build
 	@tools/check $(SUITES)
 
-proof battery bench-edges bench-paths bench-placement fuzz: deps-bench build
+proof battery bench-edges bench-paths bench-placement bench-trace fuzz: deps-bench build
 	@tools/run-target $@
 
 fmt: deps-check
@@ -49,4 +49,4 @@ clean:
 
 .NOTPARALLEL:
 .PHONY: all build demo check proof battery bench-edges bench-paths \
-	bench-placement fuzz fmt install clean
+	bench-placement bench-trace fuzz fmt install clean

@@ -17,6 +17,7 @@ import shutil
 import statistics
 import struct
 import subprocess
+import time
 import sys
 
 from corpus import HERE, BenchError, corpus_dir, run_quiet
@@ -180,6 +181,7 @@ class Result:
     statuses: tuple
     digest: str
     instructions: int = 0
+    wall: float = 0.0  # time on the clock, the threads of traces included
 
 
 def run(build, size, inputs, scratch, callgrind=False):
@@ -229,7 +231,9 @@ def run_command(build, command, scratch, env, callgrind, total):
         argv = ["valgrind", "--tool=callgrind", f"--log-file={log}",
                 "--callgrind-out-file=/dev/null", *argv]
     with open(scratch / "data" / "stderr", "ab") as errors:
+        begun = time.monotonic()
         seconds, status = cpu_time(argv, env, scratch, stdin, stdout, errors)
+        total.wall += time.monotonic() - begun
     for stream in (stdin, stdout):
         if stream:
             stream.close()

@@ -10,8 +10,10 @@ Prints the counts of all covered functions as JSON: a list of objects with
 that counts them: "possible", "counts" by number, "unfinished" as lists of
 block, segment, sum and frames, "lost", "unknown"), under "lines" the counts of
 source lines and, under "order", null or in which order paths of tables were
-first taken: "left_out" and "paths", as lists of module, function and number.  It shares no code with the C reader and is meant to be read
-beside the specification; `decode.py --compare REPORT.json PROFILE` compares
+first taken: "left_out" and "paths", as lists of module, function and number.
+Of a trace it regenerates what ran, and counts that; "paths" are null then.  It
+shares no code with the C reader and is meant to be read beside the
+specification; `decode.py --compare REPORT.json PROFILE` compares
 with `cairn report --json`, `--compare-paths PATHS.json` with `cairn paths
 --json`, `--compare-order RESIDUAL.json` with `cairn residual --json` of this
 file alone, and all say where they differ.  A count that is not known is null.
@@ -99,6 +101,7 @@ class Cursor:
 
 # --- sections 2 to 4: the container -----------------------------------------
 ORDER = 1 << 31 | 7
+STREAM, PACKED = 8, 9
 
 
 class Chunk:
@@ -130,7 +133,8 @@ def read_chunks(data):
     while at < length:
         chunk = Chunk(data[:length], at)
         if not chunk.type >> 31:
-            need(1 <= chunk.type <= 6, "unknown chunk type")
+            need(1 <= chunk.type <= 6 or chunk.type in (STREAM, PACKED),
+                 "unknown chunk type")
         if not chunk.type >> 31 or chunk.type == ORDER:
             chunks.append(chunk)
         at += chunk.length
@@ -288,6 +292,7 @@ class Function:
         self.flags = c.uv()
         self.name, self.reason = c.str(), c.str()
         c.take(8)
+        self.parts = {0: False}  # blocks that are the rest of one before
         files = [c.str() for _ in range(c.uv())]
         c.uv(), c.uv()
         for _ in range(c.uv()):
@@ -295,8 +300,10 @@ class Function:
         self.block_counter, self.segments = [None], [[]]
         self.held = [False]
         line = 0
-        for _ in range(1, c.uv()):
-            self.held.append(bool(c.uv() & 4))
+        for b in range(1, c.uv()):
+            flags = c.uv()
+            self.held.append(bool(flags & 4))
+            self.parts[b] = bool(flags & 8)
             c.uv()
             counter = c.uv()
             self.block_counter.append(counter - 1 if counter else None)
@@ -318,10 +325,10 @@ class Function:
         need(c.at == len(c.data), "bytes left in the map")
 
     def read_paths(self, c):
-        self.how = c.uv()
+        self.how, self.calls = c.uv(), []
         if not self.how:
             return
-        need(self.how in (1, 2, 3, 4), "unknown way to count paths")
+        need(self.how in (1, 2, 3, 4, 5), "unknown way to count paths")
         self.possible = c.uv()
         self.cuts = [c.uv() for _ in range(c.uv())]
         self.turns = [c.uv() for _ in range(c.uv())]
@@ -337,6 +344,8 @@ class Function:
             need(what <= 3, "unknown kind of site")
             number = c.sv() if what >= 2 else c.uv() if what else 0
             self.pending.append((what, number))
+        if self.how == 5:
+            self.calls = [(c.uv(), c.uv()) for _ in range(c.uv())]
 
     def read_tables(self, record, at, nsites, nprobes):
         self.site_at, self.probes = [], []
@@ -349,6 +358,12 @@ class Function:
                 (u32(record, at + 8 * i), u32(record, at + 8 * i + 4))
             )
         self.probes.sort(key=lambda p: p[0])
+        at += 8 * nprobes
+        self.callees = {}  # edge -> address
+        for edge, what in self.calls:
+            if what:
+                self.callees[edge] = u64(record, at)
+                at += 8
 
 
 class Place:
@@ -521,6 +536,8 @@ def place_frames(of_map, module):
         ins, outs = (count, 0) if kind in (3, 4) else (0, count)
         for at in place(of_map, pc):
             f, key = at.f, (at.block, at.segment)
+            if f.how == 5:
+                continue  # the walk sees them
             if f.how:
                 register = word - 1 - module.bias if f.how == 1 else word - 1
                 f.stopped.append((at, register if word else None, ins, outs))
@@ -620,6 +637,11 @@ def known(n):
 
 
 def count_function(f, module, frames_missing):
+    if f.how == 5:
+        balanced = count_traced(f) or not f.consistent or frames_missing
+        f.consistent &= balanced
+        count_segments(f)
+        return
     first = (f.counters - module.base) // 8
 
     def counter(c):
@@ -645,6 +667,10 @@ def count_function(f, module, frames_missing):
     f.consistent &= balanced
     if any(n is not None and n < 0 for n in f.edge):
         f.consistent &= bool(f.how and frames_missing)
+    count_segments(f)
+
+
+def count_segments(f):
     f.blocks, f.segment_counts = [], []
     for b in range(1, len(f.segments)):
         n = f.entered[b]
@@ -971,7 +997,7 @@ def forget_edges(f):
 
 
 def paths_json(f):
-    if not f.how:
+    if not f.how or f.how == 5:
         return None
     unfinished = [[block, segment, total, outs - ins] for
                   (total, block, segment), (ins, outs) in f.prefixes.items()
@@ -983,6 +1009,526 @@ def paths_json(f):
         "lost": f.lost,
         "unknown": f.unknown,
     }
+
+
+# --- section 15: traces ------------------------------------------------------
+FALL, NORETURN = 12, 2
+KNOWN, MAYBE = 1, 2  # calls
+ENTER, DEATH, LAND, FRAME, TIME, BEGINS, SYNC, PAD, CUT = range(0xF0, 0xF9)
+LOST, COUNT = 0xF9, 0xFA
+TAILS = 64
+
+
+class Loop:
+    """A loop that counts its turns: one way around, without calls."""
+
+    def __init__(self, f, kinds, head):
+        self.edges, self.kinds, self.head = f.edges, kinds, head
+        ins = [e for e, x in enumerate(f.edges) if x[1] == head]
+        for self.back in ins:
+            if self.collect() and self.list_ways():
+                return
+        raise Damaged("no loop begins there")
+
+    def is_free(self, e):
+        return self.kinds[e] not in (INDIRECT, CALL, ABNORMAL)
+
+    def collect(self):
+        """The edges around, from the head on."""
+        self.around, self.blocks = [self.back], []
+        b = self.edges[self.back][0]
+        if not self.is_free(self.back):
+            return False
+        while b and b not in self.blocks:
+            self.blocks.append(b)
+            if b == self.head:
+                return True
+            ins = [e for e, x in enumerate(self.edges) if x[1] == b]
+            if len(ins) != 1 or not self.is_free(ins[0]):
+                return False
+            self.around.insert(0, ins[0])
+            b = self.edges[ins[0]][0]
+        return False
+
+    def list_ways(self):
+        inside = set(self.blocks)
+        self.entries = [e for e, x in enumerate(self.edges)
+                        if x[1] in inside and x[0] not in inside]
+        self.exits = [e for e, x in enumerate(self.edges)
+                      if x[0] in inside and x[1] not in inside]
+        again = [e for e, x in enumerate(self.edges)
+                 if x[0] in inside and x[1] == self.head and e != self.back]
+        self.bits = max(len(self.exits) - 1, 0).bit_length()
+        return (self.entries and self.exits and not again and
+                all(self.edges[e][0] for e in self.entries) and
+                all(self.edges[e][1] and self.is_free(e)
+                    for e in self.exits))
+
+    def turn(self):
+        return self.around
+
+    def leave(self, i):
+        need(i < len(self.exits), "no such exit")
+        src = self.edges[self.exits[i]][0]
+        way = []
+        for e in self.around:
+            if self.edges[e][0] == src:
+                break
+            way.append(e)
+        return way + [self.exits[i]]
+
+
+class Codes:
+    """The codes of the paths of a function: what histories are made of."""
+
+    def __init__(self, f):
+        kinds = [CALL if e in f.callee else k for e, k in enumerate(f.kinds)]
+        for e, (_, dst, _) in enumerate(f.edges):
+            if dst == 0 and e in f.callee:
+                kinds[e] = f.kinds[e]
+        edges = [e[:2] for e in f.edges]
+        self.f = f
+        self.loops = {head: Loop(f, kinds, head) for head in f.turns}
+        for loop in self.loops.values():
+            for e in loop.entries + loop.exits + [loop.back]:
+                kinds[e] = CALL
+        self.numbering = Numbering(len(f.segments), edges, kinds, f.cuts)
+        need(self.numbering.n[START] == f.possible, f.name + ": paths")
+        self.begins = {s[1]: s for s in self.numbering.steps[START]
+                       if s[0] == "begin"}
+        self.begins[0] = next(s for s in self.numbering.steps[START]
+                              if s[0] == "edge")
+        self.heard = self.hear()
+        self.known = {}
+
+    def ends_history(self, step):
+        """Does a step to the end end the history with the path?"""
+        return step[0] in ("edge", "stop") or (
+            step[0] == "end" and step[1] in self.f.callee)
+
+    def hear(self):
+        """Vertices that a history with bits, or a loud one, comes by."""
+        steps, end = self.numbering.steps, self.numbering.end
+        work = [s[2] for b, s in self.begins.items() if s[2] != end and
+                (self.numbering.n[s[2]] > 1 or (b and b in self.f.loud))]
+        heard = set(work)
+        while work:
+            for step in steps[work.pop()]:
+                to = step[2]
+                if to == end:
+                    if self.ends_history(step):
+                        continue
+                    to = (self.f.edges[step[1]][1] if step[0] == "end"
+                          else step[1])
+                if to not in heard:
+                    heard.add(to)
+                    work.append(to)
+        return heard
+
+    def width(self, first):
+        if first in self.loops:
+            return 8 + self.loops[first].bits
+        n = self.numbering.n[self.begins[first][2]]
+        return (n - 1).bit_length()
+
+    def path(self, first, code):
+        """Edges of the path from a block (0: that enters) with this code, and
+        what becomes of the history: "on", "written" or "silent"."""
+        if (first, code) not in self.known:
+            begin = self.begins[first]
+            steps = self.numbering.route(begin[3] + code)
+            need(steps and steps[0][:2] == begin[:2], "no such path")
+            edges = self.numbering.edges_of(steps)
+            need(edges is not None, "no such path")
+            last = steps[-1]
+            v = steps[-2][2] if len(steps) > 1 else START
+            end = "on"
+            if self.ends_history(last):
+                end = "written" if v in self.heard else "silent"
+            self.known[first, code] = edges, end
+        return self.known[first, code]
+
+
+class Activation:
+    """A frame while a stream is walked."""
+
+    def __init__(self, f):
+        self.f = f
+        self.next = 0  # the block where its next path begins; 0: enters
+        self.inside = False  # it is in the middle of that block
+        self.state = "ready"  # or in a call of anything: "waiting", or in one
+        #                       that does not come back: "away"
+        self.part = self.behind = None  # where it is, for the counts
+        self.in_call = self.has_left = False
+
+
+class Trace:
+    def __init__(self, chunks, modules, maps):
+        self.functions, self.code, self.sites = [], [], {}
+        for module, of_map in zip(modules, maps):
+            for f in of_map.functions:
+                if f.how == 5:
+                    self.add_function(f, module.bias)
+        for f in self.functions:
+            self.resolve(f)
+        self.streams = {}  # thread -> {number of the part: chunk}
+        for c in chunks:
+            if c.type in (STREAM, PACKED) and c.aux0:
+                parts = self.streams.setdefault(c.id, {})
+                if c.type == PACKED or c.aux0 not in parts:
+                    parts[c.aux0] = c
+        self.has_lost = False
+
+    def add_function(self, f, bias):
+        f.base = f.address + bias
+        f.bias = bias
+        f.taken = [0] * len(f.edges)
+        f.begun, f.died, f.is_doubtful, f.is_begun = {}, {}, False, False
+        self.functions.append(f)
+
+    def function_at(self, address):
+        for f in self.functions:
+            if (address - f.base) % (1 << 32) < f.code_size:
+                return f
+        return None
+
+    def resolve(self, f):
+        f.callee, f.loud = {}, set()  # edge -> function, None: anything
+        for edge, what in f.calls:
+            callee = None
+            if what:
+                callee = self.function_at(f.callees[edge] + f.bias)
+                need(callee or what == MAYBE, "a callee that is not there")
+            f.callee[edge] = callee
+            if what != KNOWN or not callee or callee.flags & TAILS:
+                f.loud.add(f.edges[edge][1])
+        for offset, (block, _, _) in f.site_at:
+            at, inside = block, True
+            for edge in f.callee:
+                if f.edges[edge][0] == block and f.kinds[edge] == FALL:
+                    at, inside = f.edges[edge][1], False
+            self.sites[(f.base + offset) % (1 << 32)] = f, at, inside
+        f.codes = None
+
+    def items(self, thread):
+        """(kind, value) of each item: histories with their number, and
+        whether they go on; marks."""
+        parts = self.streams[thread]
+        need(sorted(parts) == list(range(1, len(parts) + 1)), "part missing")
+        for number in sorted(parts):
+            c = parts[number]
+            data = c.payload
+            if c.type == PACKED:
+                data = unzstd(data[:c.aux1], c.n)
+            at = 0
+            while at < len(data):
+                byte, n = data[at], 0
+                at += 1
+                if byte in (0, PAD):
+                    continue
+                if byte >= 0xF0:
+                    n = 8 if byte in (TIME, SYNC, COUNT) else 4
+                elif byte >= 0x80:
+                    n = byte & 15
+                value = byte
+                if n:
+                    if n > len(data) - at:
+                        return
+                    value = int.from_bytes(data[at:at + n], "little")
+                at += n
+                if byte >= 0xF0:
+                    need(byte <= COUNT, "unknown mark")
+                    yield byte, value
+                    continue
+                need(byte < 0xA0, "impossible item")
+                if value:  # 0: a signal came, and the frame never went on
+                    yield ("full" if byte & 0xF0 == 0x90 else "history"), value
+
+    def walk(self):
+        for thread in sorted(self.streams):
+            Walk(self, self.items(thread)).run()
+
+
+class Walk:
+    def __init__(self, trace, items):
+        self.trace, self.items = trace, items
+        self.frames = []
+        self.history = None  # its number, and how many bits are left
+        self.is_full = False
+        self.turns = None  # of a loop: how many are left, the exit, and the
+        #                    bits of the history behind it
+        self.is_lost = False
+        self.idle = 0
+
+    def run(self):
+        while self.step():
+            pass
+        if self.trace.is_open and self.frames:
+            top = self.frames[-1]
+            top.f.is_doubtful |= not top.has_left
+        self.end_frames()
+
+    def codes(self, f):
+        f.codes = f.codes or Codes(f)
+        return f.codes
+
+    def step(self):
+        top = self.frames[-1] if self.frames else None
+        if self.history is None and top and top.state == "ready":
+            codes = self.codes(top.f)
+            if codes.width(top.next) == 0:
+                edges, end = codes.path(top.next, 0)
+                self.idle += 1
+                if end != "written" and self.idle < 100000:
+                    self.take_path(top, edges, end)
+                    return True
+        elif self.history is not None:
+            codes = self.codes(top.f)
+            if top.next in codes.loops:
+                self.take_turn(top, codes.loops[top.next])
+                return True
+            number, left = self.history
+            left -= codes.width(top.next)
+            need(left >= 0, "a history that is too short")
+            code = number >> left & (1 << codes.width(top.next)) - 1
+            self.history = number, left
+            top.state = "ready"
+            self.take_path(top, *codes.path(top.next, code))
+            return True
+        item = next(self.items, None)
+        if item is None:
+            return False
+        self.idle = 0
+        kind, value = item
+        if kind in ("history", "full"):
+            if self.is_lost and (not top or top.state == "away"):
+                return True
+            need(top and top.state != "away", "a history of nobody")
+            self.history = value, value.bit_length() - 1
+            self.is_full = kind == "full"
+        else:
+            self.take_mark(kind, value)
+        return True
+
+    def take_turn(self, top, loop):
+        number, left = self.history
+        if self.turns is None:
+            left -= 8 + loop.bits
+            need(left >= 0, "a history that is too short")
+            n = number >> left + loop.bits & 255
+            if n == 255:
+                need(self.is_full and left == 0, "too many turns")
+                item = next(self.items, None)
+                if item is None:
+                    self.history = None
+                    return
+                need(item[0] == COUNT, "no number of turns")
+                n = item[1]
+            self.turns = n, number >> left & (1 << loop.bits) - 1, left
+        n, way, left = self.turns
+        top.state = "ready"
+        if n:
+            self.turns = n - 1, way, left
+            self.history = number, left + 1  # not used up yet
+            self.take_path(top, loop.turn(), "on")
+        else:
+            self.turns = None
+            self.history = number, left
+            self.take_path(top, loop.leave(way), "on")
+
+    def take_path(self, top, edges, end):
+        f = top.f
+        for e in edges:
+            f.taken[e] += 1
+        if end == "on":
+            if self.history and self.is_full and self.history[1] == 0:
+                self.history = None
+        else:
+            need((self.history is not None) == (end == "written") and not (
+                self.history and (self.is_full or self.history[1])),
+                "a history of another length")
+            self.history = None
+        top.inside = False
+        last = edges[-1]
+        src, dst = f.edges[last][:2]
+        top.part = top.behind = top.next = dst
+        top.in_call = last in f.callee
+        top.has_left = dst == 0
+        if top.in_call and f.kinds[last] == FALL:
+            top.part = src
+        if dst == 0 and f.kinds[last] == NORETURN:
+            top.state = "away"
+        elif dst == 0:
+            self.leave()
+        elif top.in_call and f.callee[last]:
+            self.frames.append(Activation(f.callee[last]))
+        elif top.in_call:
+            top.state = "waiting"
+
+    def leave(self):
+        f = self.frames.pop().f
+        if not self.frames:
+            return
+        top = self.frames[-1]
+        if f.flags & TAILS and top.state == "ready":
+            top.state = "waiting"
+        if top.state == "ready":
+            top.part, top.in_call = top.behind, False
+
+    def take_mark(self, kind, value):
+        if kind in (TIME, SYNC):
+            return
+        need(kind != COUNT, "turns of no loop")
+        if kind == BEGINS:
+            self.end_frames()
+            self.is_lost = False
+            return
+        if kind == LOST:
+            if not value or self.trace.function_at(value):
+                self.lose()
+            return
+        if not value:  # a signal came, and the frame never went on
+            return
+        if kind in (ENTER, CUT):
+            f, at, inside = self.trace.function_at(value), None, None
+        else:
+            before = self.trace.function_at(value - 1)
+            f, at, inside = self.trace.sites.get(value, (before, None, None))
+        if not f:  # code that writes no trace
+            need(kind != ENTER, "a mark of no function")
+            return
+        if kind == ENTER:
+            self.frames.append(Activation(f))
+        elif kind == FRAME and at is None:
+            self.lose()
+        elif kind == FRAME:
+            if self.frames:
+                self.find_callee(self.frames[-1], f)
+            self.frames.append(Activation(f))
+            self.arrive(at, inside)
+            f.is_begun = True
+        elif kind == LAND and not self.frames and self.is_lost:
+            self.frames.append(Activation(f))
+            self.arrive(at, inside)
+            f.is_begun = True
+        elif kind == LAND:
+            while self.frames and self.frames[-1].f is not f:
+                self.end_frame(self.frames.pop())
+            need(self.frames, "a landing of nobody")
+            top = self.frames[-1]
+            need(top.f is f, "a landing in another function")
+            if top.has_left or not top.in_call or top.behind != at:
+                self.end_frame(top)
+                self.arrive(at, inside)
+            top.next, top.inside, top.state = at, inside, "waiting"
+        else:
+            self.die(f, kind, at)
+
+    def lose(self):
+        """Nobody knows where the frames are."""
+        for frame in self.frames:
+            frame.f.is_doubtful |= not frame.has_left
+        self.end_frames()
+        self.is_lost = True
+
+    def find_callee(self, top, f):
+        """A frame found in a known call is not waiting."""
+        for e, callee in top.f.callee.items():
+            if callee is f and top.next and top.f.edges[e][1] == top.next:
+                top.state = "ready"
+
+    def arrive(self, at, inside):
+        top = self.frames[-1]
+        top.next, top.inside, top.state = at, inside, "waiting"
+        top.part, top.behind = at if inside else at - 1, at
+        top.in_call, top.has_left = True, False
+        top.f.begun[top.part] = top.f.begun.get(top.part, 0) + 1
+
+    def die(self, f, kind, at):
+        if not self.frames and self.is_lost:
+            return
+        need(self.frames, "nobody dies")
+        top = self.frames[-1]
+        if top.f is not f:
+            top.state = "waiting"
+            # one in its last call has left
+            self.trace.has_lost |= kind == CUT or at is not None
+            return
+        if kind == CUT:
+            top.part, top.in_call = top.behind, False
+        self.end_frame(self.frames.pop())
+        if self.frames:
+            self.frames[-1].state = "waiting"
+
+    def end_frame(self, frame):
+        f = frame.f
+        if frame.has_left:
+            return
+        if frame.part is not None:
+            f.died[frame.part] = f.died.get(frame.part, 0) + 1
+        f.is_doubtful |= not frame.in_call
+
+    def end_frames(self):
+        while self.frames:
+            self.end_frame(self.frames.pop())
+        self.history = None
+
+
+def join_parts(f):
+    """Parts of blocks become blocks: fills f.whole (block and segment of each
+    part)."""
+    f.whole, last = [(0, 0)], None
+    for b in range(1, len(f.segments)):
+        what = None
+        if f.parts[b]:
+            came = {f.kinds[e] for e, (s, d, _) in enumerate(f.edges)
+                    if (s, d) == (b - 1, b)}
+            goes = {f.kinds[e] for e, (s, _, _) in enumerate(f.edges)
+                    if s == b}
+            what = "next" if CALL not in came else (
+                "twice" if FALL in goes else "invoke")
+        block, segment = f.whole[-1]
+        if what == "invoke":
+            f.whole.append((block, segment))
+        elif what == "next" and last != "twice":
+            f.whole.append((block, segment + 1))
+        else:
+            f.whole.append((block + 1, 0))
+        last = what
+
+
+def count_traced(f):
+    """Counts of the joined blocks and their edges, in the place of those of
+    the parts.  Returns whether all blocks are in balance."""
+    join_parts(f)
+    segments = [[] for _ in range(f.whole[-1][0] + 1)]
+    for (block, segment), lists in list(zip(f.whole, f.segments))[1:]:
+        while len(segments[block]) <= segment:
+            segments[block].append([])
+        for lines in lists:
+            segments[block][segment] += lines
+    edges, kinds, f.edge = [], [], []
+    for e, (src, dst, _) in enumerate(f.edges):
+        a, b = f.whole[src][0], f.whole[dst][0]
+        if a == b and dst == src + 1 and f.kinds[e] in (FALL, CALL):
+            continue
+        edges.append((a, b, None))
+        kinds.append(f.kinds[e])
+        f.edge.append(f.taken[e])
+    f.edges, f.kinds, f.segments = edges, kinds, segments
+    for extra, of in ((f.extra_in, f.begun), (f.extra_out, f.died)):
+        for part, n in of.items():
+            key = f.whole[part]
+            extra[key] = extra.get(key, 0) + n
+    f.consistent &= not f.is_doubtful
+    f.entered = [0] * len(segments)
+    rest = [block_sum(f.extra_in, b) - block_sum(f.extra_out, b)
+            for b in range(len(segments))]
+    for (src, dst, _), n in zip(edges, f.edge):
+        f.entered[dst] += n
+        rest[dst] += n
+        rest[src] -= n
+    return not any(rest[1:])
 
 
 def add_lines(f, lines):
@@ -1002,13 +1548,18 @@ def decode(data, exes):
     functions, lines, names = [], {}, {}
     counts_missing, frames_missing = read_doubts(data)
     modules = read_profile(data, exes)
+    maps = [read_map(module.map) for module in modules]
     order = Order(read_chunks(data), {m.number for m in modules})
-    for module in modules:
-        of_map = read_map(module.map)
+    for module, of_map in zip(modules, maps):
         for f in of_map.functions:
             if f.ncounters:
                 names[module.number, f.counters] = f.name
         place_frames(of_map, module)
+    trace = Trace(read_chunks(data), modules, maps)
+    trace.is_open = u32(data, 128) != 1 or bool(u32(data, 132) & 16)
+    trace.walk()
+    frames_missing |= trace.has_lost
+    for module, of_map in zip(modules, maps):
         for f in of_map.functions:
             if f.flags & NOT_COVERED or len(f.segments) < 2:
                 continue
@@ -1016,7 +1567,7 @@ def decode(data, exes):
             add_lines(f, lines)
             doubt = counts_missing or (
                 frames_missing and not f.is_strict
-            ) or (f.how and f.is_partial)
+            ) or (f.is_begun if f.how == 5 else f.how and f.is_partial)
             functions.append(
                 {
                     "name": f.name,

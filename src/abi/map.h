@@ -97,8 +97,8 @@
  *           Edges of kind INDIRECT and CALL end paths as well, those of kind
  *           ABNORMAL are no part of any
  *       uv  number of loops that count their turns themselves; per loop: uv
- *           its head (graph/local.h).  HASHED and PREFERRED only; as many
- * counters as it has turns follow the words of the table, in this order
+ *           its head (graph/local.h).  HASHED, PREFERRED and TRACE only; as
+ * many counters as it has turns follow the words of the table, in this order
  *       PREFERRED only: uv number of slots; uv number of interesting paths;
  *           per path, ascending: uv its number less that of the one before
  *           (first: less 0), uv its slot.  The slots' counters follow those of
@@ -108,9 +108,8 @@
  *           values of the path so far (graph/increments.h), for REGISTER sv
  *           what to add to the register to get it
  *       TRACE only: uv number of calls that end histories; per call: uv its
- *           edge, to the outside if it does not come back; uv 0: it may call
- *           anything, 1: a function of the same module that does not mark that
- *           it is entered, whose address is the next of those behind the probes
+ *           edge; uv enum cairn_calls: unless ANYTHING, the address of the
+ *           callee is the next of those behind the probes
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
@@ -180,7 +179,17 @@ static inline uint64_t cairn_path_modulus(uint64_t npaths)
 #define CAIRN_FN_SHARED \
 	32u /* inline or template: other files may define it too */
 
+/* What a call in a trace calls. */
+enum cairn_calls {
+	CAIRN_CALLS_ANYTHING = 0,
+	CAIRN_CALLS_KNOWN = 1, /* a function that does not mark its entry */
+	CAIRN_CALLS_MAYBE = 2, /* the same, if the map has one there */
+	CAIRN_NCALLS_KINDS
+};
+
 #define CAIRN_FN_TAILS 64u /* another function may take its place */
+/* its counts were made of a trace, and so was this description of it */
+#define CAIRN_FN_TRACED 128u
 
 #define CAIRN_BLOCK_LANDING_PAD 1u
 #define CAIRN_BLOCK_INDIRECT 2u /* target of a computed goto */

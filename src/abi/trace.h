@@ -33,15 +33,30 @@
 #define CAIRN_TRACE_FRAME 0xf3u
 #define CAIRN_TRACE_TIME 0xf4u  /* u64: ns since the process started */
 #define CAIRN_TRACE_START 0xf5u /* u32: a thread begins; its kernel id */
-/* u64: before (even) or behind (odd) something that orders threads: twice its
- * number among all of the process */
+/*
+ * u64: behind something that made the thread wait for another, or its start: 1
+ * + twice the number of that among all of the process.  An event has the
+ * greatest number before it in its stream; sorted by these, and by time where
+ * they are the same, no pair is inverted of which one happened before the
+ * other.
+ */
 #define CAIRN_TRACE_SYNC 0xf6u
 #define CAIRN_TRACE_PAD 0xf7u /* nothing */
 /* u32: an address: the frame that was interrupted there died */
 #define CAIRN_TRACE_CUT 0xf8u
+/* u32: the same of a frame that was there when the stream began, but was
+ * interrupted at this address: nobody knows where on a path it is, nor which
+ * frames outside of it come back when.  What follows when those inside are gone
+ * cannot be read, until a mark says where a frame is.  0: some frame. */
+#define CAIRN_TRACE_LOST 0xf9u
 
-/* The most bytes that one of these takes. */
+/* u64: how many turns a loop made, of which the history before it, which is
+ * full, says that they were too many for it */
+#define CAIRN_TRACE_COUNT 0xfau
+
+/* The most bytes that one of these takes, and that are taken at a time. */
 #define CAIRN_TRACE_ITEM_MAX 9u
+#define CAIRN_TRACE_ROOM_MAX 18u
 
 /* In CAIRN_RT_THREAD (abi/rt.h): where the next byte goes, and where that may
  * no longer be.  Both are 0 at first. */
@@ -57,6 +72,15 @@
 #define CAIRN_RT_TRACE_ROOM "__cairn_trace_room"
 #define CAIRN_RT_TRACE_WORD "__cairn_trace_word"
 #define CAIRN_RT_TRACE_FULL "__cairn_trace_full"
+/* rax: a history, rdx: a number: FULL, and a COUNT behind it. */
+#define CAIRN_RT_TRACE_COUNT "__cairn_trace_count"
+/* A constant: 2^51.  FULL is for histories that are not below it, or of
+ * functions with wider codes than others. */
+#define CAIRN_RT_TRACE_MOST "__cairn_trace_most"
+
+/* Before the name of a function: its entry for known calls, which marks
+ * nothing. */
+#define CAIRN_TRACE_IN "__cairn_in_"
 
 /* void LOG(const void *function, uint64_t block): with trace,log a program
  * calls it in every block; the tests have one. */

@@ -138,6 +138,7 @@ static const char *rule_of(enum counts_doubt doubt)
 		return "C3";
 	case COUNTS_UNLOCATED:
 	case COUNTS_HELD:
+	case COUNTS_TRACE_CUT:
 	case COUNTS_PATH_UNKNOWN:
 		return "C4";
 	case COUNTS_PATH_LOST:
@@ -167,7 +168,7 @@ static char *describe(const struct counts *c, const struct profile_module *m,
 		                 reason, r->bad_edge, e->src, e->dst, cause);
 	}
 	if (r->doubt == COUNTS_HELD || r->doubt == COUNTS_UNLOCATED ||
-	    r->doubt == COUNTS_PATH_UNKNOWN)
+	    r->doubt == COUNTS_TRACE_CUT || r->doubt == COUNTS_PATH_UNKNOWN)
 		return xstrdup(reason);
 	if (r->doubt == COUNTS_PATH_LOST)
 		return xasprintf("%s (%" PRIu64 " times)", reason, r->nlost);

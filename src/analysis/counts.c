@@ -84,6 +84,14 @@ const char *counts_reason(enum counts_doubt doubt)
 		return "a signal, or the end of the program in another thread, "
 		       "stopped a frame in code that does not say which block "
 		       "it is in: derived counts may miss one";
+	case COUNTS_TRACE_BEGUN:
+		return "frames of it were there before the trace began: of one "
+		       "path each nobody knows how it began; counts of edges "
+		       "and blocks are exact";
+	case COUNTS_TRACE_CUT:
+		return "a signal, or the end of the program, stopped frames of "
+		       "it between calls: what they did since they last wrote "
+		       "to the trace is missing";
 	case COUNTS_HELD:
 		return "a signal, or the end of the program in another thread, "
 		       "stopped frames in a loop that held its counts in a "
@@ -464,6 +472,8 @@ static void count_function(struct job *j, const struct counts *c,
                            enum frame_trouble trouble)
 {
 	static const enum counts_doubt doubt_of[] = {
+	        [FRAME_BEGUN] = COUNTS_TRACE_BEGUN,
+	        [FRAME_CUT] = COUNTS_TRACE_CUT,
 	        [FRAME_UNLOCATED] = COUNTS_UNLOCATED,
 	        [FRAME_HELD] = COUNTS_HELD,
 	};

@@ -17,7 +17,9 @@ enum counts_doubt {
 	COUNTS_LOST,       /* frames died that could not be recorded */
 	COUNTS_UNWALKED,   /* threads or frames nobody could look at */
 	COUNTS_PATH_PARTIAL, /* not all of its paths are counted one by one */
+	COUNTS_TRACE_BEGUN,  /* frames of it were there before the trace was */
 	COUNTS_UNLOCATED,    /* a signal stopped it, nobody knows where */
+	COUNTS_TRACE_CUT,    /* the same of a trace: nor since when */
 	COUNTS_HELD,         /* a signal stopped a loop that held its count */
 	COUNTS_PATH_UNKNOWN, /* a frame died, and nobody knows on which path */
 	COUNTS_PATH_LOST,    /* paths were counted, nobody knows which */

@@ -321,6 +321,11 @@ static void place_between(struct frame_places *out, const struct index *ix,
 		return;
 	}
 	at = find_spot(ix->map, f, offset);
+	if (f->flags & CAIRN_FN_TRACED) {
+		trouble(out, function, is_out ? FRAME_CUT : FRAME_BEGUN);
+		out->nblind[function] += count;
+		return;
+	}
 	if (!f->nprobes || at.is_unknown) {
 		trouble(out, function, FRAME_UNLOCATED);
 		return;
@@ -567,6 +572,7 @@ void frames_place(struct frame_places *out, const struct profile *p,
 
 	*out = (struct frame_places){0};
 	out->trouble = xcalloc(m->nfunctions, sizeof(*out->trouble));
+	out->nblind = xcalloc(m->nfunctions, sizeof(*out->nblind));
 	if (!p->nframes)
 		return;
 	index_init(&ix, m);
@@ -592,5 +598,6 @@ void frames_release(struct frame_places *places)
 	free(places->late);
 	free(places->paths);
 	free(places->trouble);
+	free(places->nblind);
 	*places = (struct frame_places){0};
 }

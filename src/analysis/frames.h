@@ -45,7 +45,9 @@ struct frame_path {
 /* What a frame can do to the exactness of a function, worst last. */
 enum frame_trouble {
 	FRAME_FINE = 0,
+	FRAME_BEGUN,     /* of a trace: it was there before */
 	FRAME_UNLOCATED, /* one of the functions here, nobody knows which */
+	FRAME_CUT,       /* of a trace: it went on, nobody knows how far */
 	FRAME_HELD,      /* died in a loop whose count was not in memory yet */
 };
 
@@ -57,6 +59,8 @@ struct frame_places {
 	struct frame_path *paths; /* sorted by all but in and out */
 	size_t npaths, paths_cap;
 	enum frame_trouble *trouble; /* per function */
+	uint64_t
+	        *nblind; /* per function: frames that made trouble in a trace */
 	uint64_t nstray; /* frames that were in no function of the map */
 };
 

@@ -44,7 +44,7 @@
 
 /* --- the graph ---------------------------------------------------------- */
 
-static enum dag_how ask(uint32_t kind)
+enum dag_how path_counts_ask(uint32_t kind)
 {
 	switch (kind) {
 	case CAIRN_EDGE_INDIRECT:
@@ -66,7 +66,7 @@ void path_counts_graph(struct cfg *g, enum dag_how **asked,
 	*asked = xcalloc((size_t)f->nedges + 1, sizeof(**asked));
 	cfg_init(g, f->nblocks);
 	for (uint32_t i = 0; i < f->nedges; i++) {
-		(*asked)[i] = ask(e[i].kind);
+		(*asked)[i] = path_counts_ask(e[i].kind);
 		cfg_add_edge(g, e[i].src, e[i].dst);
 	}
 	cfg_link(g);
@@ -373,6 +373,17 @@ static void add_prefixes(struct path_counts *pc, uint32_t function,
 	sum_prefixes(pc);
 }
 
+/* Frames of a trace whose paths are not known, or not whole. */
+static void add_blind(struct path_counts *pc, uint32_t function,
+                      const struct frame_places *places)
+{
+	pc->nunknown += places->nblind[function];
+	if (places->trouble[function] == FRAME_BEGUN)
+		doubt(pc, COUNTS_TRACE_BEGUN);
+	if (places->trouble[function] == FRAME_CUT)
+		doubt(pc, COUNTS_TRACE_CUT);
+}
+
 bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
                       uint32_t function, const struct frame_places *places)
 {
@@ -385,6 +396,7 @@ bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
 		return false;
 	}
 	add_prefixes(pc, function, places);
+	add_blind(pc, function, places);
 	sum_counts(pc);
 	return true;
 }

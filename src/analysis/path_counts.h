@@ -76,5 +76,7 @@ uint32_t path_counts_edges(const struct path_counts *pc, const struct map *map,
  */
 void path_counts_graph(struct cfg *g, enum dag_how **asked,
                        const struct map *map, const struct map_function *f);
+/* ... an edge of this kind (enum cairn_edge_kind). */
+enum dag_how path_counts_ask(uint32_t kind);
 
 #endif /* CAIRN_ANALYSIS_PATH_COUNTS_H */

@@ -53,6 +53,8 @@ static int traced_codes(const struct traced *t, struct traced_function *f,
 	        .is_cut = true,
 	        .cuts = f->map->cuts + f->f->first_cut,
 	        .ncuts = f->f->ncuts,
+	        .heads = f->map->turns + f->f->first_turn,
+	        .nheads = f->f->nturns,
 	};
 	int rc;
 
@@ -63,6 +65,7 @@ static int traced_codes(const struct traced *t, struct traced_function *f,
 		asked[call->edge] = DAG_CUT;
 		is_call[call->edge] = true;
 		loud[edges[call->edge].dst] |=
+		        call->kind != CAIRN_CALLS_KNOWN ||
 		        f->callee[call->edge] == WALK_ANYTHING ||
 		        has_tails(t, f->callee[call->edge]);
 	}
@@ -77,6 +80,14 @@ static int traced_codes(const struct traced *t, struct traced_function *f,
 		                  "it says",
 		                  map_string(f->map, f->f->name));
 	return rc;
+}
+
+/* Of a conditional branch, a switch, a computed goto. */
+static bool traced_is_branch(uint32_t kind)
+{
+	return kind == CAIRN_EDGE_TRUE || kind == CAIRN_EDGE_FALSE ||
+	       kind == CAIRN_EDGE_CASE || kind == CAIRN_EDGE_DEFAULT ||
+	       kind == CAIRN_EDGE_INDIRECT;
 }
 
 static void traced_add(struct traced *t, uint32_t module, uint32_t index)
@@ -94,8 +105,11 @@ static void traced_add(struct traced *t, uint32_t module, uint32_t index)
 	};
 	f->callee = xcalloc((size_t)f->f->nedges + 1, sizeof(*f->callee));
 	f->is_final = xcalloc((size_t)f->f->nedges + 1, sizeof(*f->is_final));
+	f->is_branch = xcalloc((size_t)f->f->nedges + 1, sizeof(*f->is_branch));
 	for (uint32_t e = 0; e < f->f->nedges; e++) {
 		f->callee[e] = WALK_NOTHING;
+		f->is_branch[e] =
+		        traced_is_branch(map->edges[f->f->first_edge + e].kind);
 		f->is_final[e] = map->edges[f->f->first_edge + e].kind ==
 		                 CAIRN_EDGE_NORETURN;
 	}
@@ -226,9 +240,12 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 			const struct map_call *call = &traced_calls(f)[k];
 			uint32_t callee = WALK_ANYTHING;
 
-			if (call->is_known)
+			if (call->kind != CAIRN_CALLS_ANYTHING)
 				callee = traced_function_at(
 				        t, (uint32_t)(call->callee + bias));
+			if (callee == WALK_NOTHING &&
+			    call->kind == CAIRN_CALLS_MAYBE)
+				callee = WALK_ANYTHING;
 			if (callee == WALK_NOTHING)
 				return cairn_fail(
 				        err, CAIRN_E_CORRUPT,
@@ -243,6 +260,7 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 		        .codes = &f->codes,
 		        .callee = f->callee,
 		        .is_final = f->is_final,
+		        .is_branch = f->is_branch,
 		        .has_tails = has_tails(t, i),
 		};
 	}
@@ -287,6 +305,7 @@ void traced_release(struct traced *t)
 		cfg_release(&t->functions[i].g);
 		free(t->functions[i].callee);
 		free(t->functions[i].is_final);
+		free(t->functions[i].is_branch);
 	}
 	free(t->functions);
 	free(t->walked);
@@ -307,6 +326,13 @@ static int traced_next_part(void *context, const uint8_t **bytes, size_t *n,
 	return 1;
 }
 
+static void traced_seek_part(void *context, uint64_t part)
+{
+	struct traced_walk *w = context;
+
+	w->part = part < w->thread->nparts ? (size_t)part : w->thread->nparts;
+}
+
 void traced_begin(struct traced_walk *w, struct traced *t, size_t thread)
 {
 	*w = (struct traced_walk){
@@ -314,7 +340,7 @@ void traced_begin(struct traced_walk *w, struct traced *t, size_t thread)
 	        .thread = &t->streams->threads[thread],
 	};
 	walk_init(&w->walk, &t->program,
-	          (struct walk_source){w, traced_next_part});
+	          (struct walk_source){w, traced_next_part, traced_seek_part});
 }
 
 void traced_end(struct traced_walk *w)

@@ -21,7 +21,7 @@ struct traced_function {
 	struct cfg g;
 	struct codes codes;
 	uint32_t *callee;
-	bool *is_final;
+	bool *is_final, *is_branch;
 };
 
 struct traced_place;

@@ -7,6 +7,7 @@
 
 #include "analysis/check.h"
 #include "analysis/counts.h"
+#include "analysis/trace_counts.h"
 #include "base/err.h"
 #include "cli/demangle.h"
 #include "cli/json.h"
@@ -168,6 +169,7 @@ int cmd_check(int argc, char **argv)
 	struct request q = {0};
 	int status;
 
+	q.inputs.options.untrace = trace_counts_file;
 	if (!cli_parse(&syntax, argc, argv, &q, &status))
 		goto done;
 	if (q.json && q.quiet)

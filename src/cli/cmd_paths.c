@@ -7,6 +7,7 @@
 
 #include "analysis/counts.h"
 #include "analysis/lines.h"
+#include "analysis/trace_counts.h"
 #include "base/err.h"
 #include "base/spot.h"
 #include "cli/hot.h"
@@ -244,6 +245,7 @@ int cmd_paths(int argc, char **argv)
 	struct request q = {.hot = {.top = DEFAULT_TOP}};
 	int status;
 
+	q.inputs.options.untrace = trace_counts_file;
 	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
 		if (!status)

@@ -7,6 +7,7 @@
 
 #include "analysis/counts.h"
 #include "analysis/lines.h"
+#include "analysis/trace_counts.h"
 #include "base/err.h"
 #include "cli/hot.h"
 #include "cli/html.h"
@@ -301,6 +302,7 @@ int cmd_report(int argc, char **argv)
 	struct request q = {.options = {.top = DEFAULT_TOP}};
 	int status;
 
+	q.inputs.options.untrace = trace_counts_file;
 	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
 		if (!status)

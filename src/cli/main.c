@@ -21,6 +21,12 @@ static const struct command {
         {"tests",
          "which tests are needed, in which order; what failed ones ran",
          cmd_tests},
+        {"trace", "show what a program did, in order; exports", cmd_trace},
+        {"match-path", "does a trace do what a path expression says?",
+         cmd_match_path},
+        {"wpp", "the whole program path: phases, hot subpaths, loops", cmd_wpp},
+        {"twpp", "path traces per function, with timestamps; find a path",
+         cmd_twpp},
         {"merge", "sum the profiles of several runs into one file", cmd_merge},
         {"pack", "make a profile self-contained", cmd_pack},
         {"check", "is this profile sound? which function is not, and why",
@@ -36,7 +42,7 @@ static int print_help(void)
 	cli_output_begin(&o, NULL);
 	printf("usage: cairn COMMAND [OPTION...] FILE...\n\n");
 	for (size_t i = 0; i < NCOMMANDS; i++)
-		printf("  %-8s %s\n", commands[i].name, commands[i].what);
+		printf("  %-10s %s\n", commands[i].name, commands[i].what);
 	printf("\ncairn COMMAND --help tells more; cairn --version says which "
 	       "cairn this is.\nBuild programs with cairn-cc; they write the "
 	       "FILEs when they run.\n");

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "abi/rt.h"
+#include "abi/trace.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "driver/option.h"
@@ -172,9 +173,11 @@ static void add_shared(struct argv *out)
  * after lld has defined the symbols of its own that the runtime asks for.
  */
 static void add_needs(struct argv *out, const struct command_tools *t,
-                      const struct scan *s)
+                      const struct option *o, const struct scan *s)
 {
 	add_linker(out, "--undefined=" CAIRN_RT_SLOW);
+	if (o->trace)
+		add_linker(out, "--undefined=" CAIRN_RT_TRACE_ROOM);
 	if (s->inputs_from == SIZE_MAX)
 		return;
 	add_linker(out, "--undefined=" CAIRN_RT_COMMON);
@@ -187,8 +190,56 @@ static void add_needs(struct argv *out, const struct command_tools *t,
 		add_linker(out, "--undefined=" CAIRN_RT_DELTA);
 }
 
+/* What a thread waits in: the runtime marks it in a trace (sync.c), so that
+ * threads can be put in order. */
+static const char *const waits[] = {
+        "pthread_mutex_lock",
+        "pthread_mutex_trylock",
+        "pthread_mutex_timedlock",
+        "pthread_mutex_clocklock",
+        "pthread_spin_lock",
+        "pthread_spin_trylock",
+        "pthread_rwlock_rdlock",
+        "pthread_rwlock_tryrdlock",
+        "pthread_rwlock_timedrdlock",
+        "pthread_rwlock_clockrdlock",
+        "pthread_rwlock_wrlock",
+        "pthread_rwlock_trywrlock",
+        "pthread_rwlock_timedwrlock",
+        "pthread_rwlock_clockwrlock",
+        "pthread_cond_wait",
+        "pthread_cond_timedwait",
+        "pthread_cond_clockwait",
+        "pthread_barrier_wait",
+        "pthread_once",
+        "pthread_join",
+        "pthread_tryjoin_np",
+        "pthread_timedjoin_np",
+        "pthread_clockjoin_np",
+        "sem_wait",
+        "sem_trywait",
+        "sem_timedwait",
+        "sem_clockwait",
+        "mtx_lock",
+        "mtx_trylock",
+        "mtx_timedlock",
+        "cnd_wait",
+        "cnd_timedwait",
+        "thrd_join",
+        "call_once",
+        "_ZNSt6thread4joinEv",
+        "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
+};
+
+/* Other files call a function of a trace by another name. */
+static void add_wrap(struct argv *out, const char *name)
+{
+	add_linker(out, xasprintf("--defsym=" CAIRN_TRACE_IN "%s=__wrap_%s",
+	                          name, name));
+}
+
 static void add_link(struct argv *out, const struct command_tools *t,
-                     const struct scan *s)
+                     const struct option *o, const struct scan *s)
 {
 	if (s->lto && !s->linker)
 		argv_add(out, "-fuse-ld=lld");
@@ -197,11 +248,16 @@ static void add_link(struct argv *out, const struct command_tools *t,
 	if (!s->keeps_build_id)
 		add_linker(out, "--build-id");
 	if (s->lto || s->inputs_from != SIZE_MAX)
-		add_needs(out, t, s);
+		add_needs(out, t, o, s);
 	if (s->shared)
 		add_shared(out);
 	else
 		add_executable(out, t, s);
+	for (size_t i = 0; i < s->nwraps; i++)
+		add_wrap(out, s->wraps[i]);
+	/* in a static program libc's own calls would be meant, too */
+	for (size_t i = 0; o->trace && !s->no_dynamic && i < COUNT(waits); i++)
+		add_linker(out, xasprintf("--wrap=%s", waits[i]));
 	add_linker(out, t->runtime);
 	if (s->no_libraries) {
 		/* What clang would have added, for the runtime's own needs. */
@@ -304,7 +360,7 @@ static void add_ours(struct argv *out, const struct command_tools *t,
 	argv_add(out, "--start-no-unused-arguments");
 	add_compile(out, t, o, s);
 	if (s->goal == SCAN_LINK && !s->relocatable)
-		add_link(out, t, s);
+		add_link(out, t, o, s);
 	argv_add(out, "--end-no-unused-arguments");
 }
 

@@ -28,6 +28,7 @@ static const char help[] =
         "  --cairn=residual,tested=FILE\n"
         "                   counts of those paths that this profile of the "
         "tests has not\n"
+        "  --cairn=trace    all control flow, in order\n"
         "  --cairn=none     nothing: as clang\n"
         "  --cairn-feedback=FILE\n"
         "                   choose what to count by an earlier profile\n"

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "driver/option.h"
 #include "driver/words.h"
@@ -328,6 +329,12 @@ static void apply(struct state *st, enum effect effect, const char *word)
 	}
 }
 
+static void add_wrap(struct scan *s, const char *name, size_t n)
+{
+	VEC_RESERVE(s->wraps, s->nwraps, s->wraps_cap);
+	s->wraps[s->nwraps++] = xstrndup(name, n);
+}
+
 /* One word that clang hands to the linker: part of -Wl, or of -Xlinker. */
 static void linker_word(struct scan *s, const char *word, size_t n)
 {
@@ -339,6 +346,11 @@ static void linker_word(struct scan *s, const char *word, size_t n)
 	static const char build_id[] = "build-id";
 	size_t dashes = n > 1 && word[1] == '-' ? 2 : 1;
 
+	if (s->expects_wrap) {
+		s->expects_wrap = false;
+		add_wrap(s, word, n);
+		return;
+	}
 	if (n <= dashes || word[0] != '-')
 		return;
 	word += dashes; /* the linker takes one dash or two for a long name */
@@ -348,6 +360,9 @@ static void linker_word(struct scan *s, const char *word, size_t n)
 		    memcmp(word, known[i].name, n) == 0)
 			*(known[i].effect == SHARED ? &s->shared
 			                            : &s->relocatable) = true;
+	s->expects_wrap = n == 4 && memcmp(word, "wrap", 4) == 0;
+	if (n > 5 && memcmp(word, "wrap=", 5) == 0)
+		add_wrap(s, word + 5, n - 5);
 	if (n >= strlen(build_id) &&
 	    memcmp(word, build_id, strlen(build_id)) == 0)
 		s->keeps_build_id = n != strlen("build-id=none") ||

@@ -35,6 +35,10 @@ struct scan {
 	const char *not_x86_64;   /* the word that asks for another machine */
 	const char *skips_passes; /* the word that turns the optimizer off */
 	const char *embeds;       /* the word that puts bitcode beside code */
+	/* Names that the linker replaces: --wrap. */
+	char **wraps;
+	size_t nwraps, wraps_cap;
+	bool expects_wrap; /* the next word is one */
 	/* Words with an origin from here on are inputs by themselves: "--".
 	 * What is added has to go before.  SIZE_MAX if there is none. */
 	size_t inputs_from;

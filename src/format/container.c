@@ -2,11 +2,12 @@
 /*
  * The reader of the .cairn container (docs/FORMAT.md sections 2 to 4).
  *
- * A file is read whole, header first, then its chunks in order.  Nothing is
- * believed before it was checked: the fixed part of the header and every chunk
- * header carry a crc32c of their own; payloads that do not change while the
- * program runs carry one too, and those that do get theirs when the program
- * ends (SEALED).
+ * A file is mapped, and its header read first, then its chunks in order.  Those
+ * that a running program may still change are copied: who looks at them twice
+ * sees the same.  Nothing is believed before it was checked: the fixed part of
+ * the header and every chunk header carry a crc32c of their own; payloads that
+ * do not change while the program runs carry one too, and those that do get
+ * theirs when the program ends (SEALED).
  *
  * Invariant: every chunk handed out lies inside the data, its header checksum
  * is right, its payload is at least as long as its element count says, no two
@@ -29,6 +30,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -208,8 +210,9 @@ static int check_chunk_header(struct container *c, const unsigned char *h,
 	return 0;
 }
 
-/* Takes over the chunk at `at`, whose header and length were checked. */
-static int add_chunk(struct container *c, const unsigned char *h, uint64_t at,
+/* Takes over the chunk at `at`, whose header h and length were checked. */
+static int add_chunk(struct container *c, const unsigned char *h,
+                     const unsigned char *data, uint64_t at,
                      struct cairn_err *err)
 {
 	struct chunk k = {
@@ -220,7 +223,7 @@ static int add_chunk(struct container *c, const unsigned char *h, uint64_t at,
 	        .aux0 = get_le64(h + CAIRN_CHK_AUX0),
 	        .aux1 = get_le64(h + CAIRN_CHK_AUX1),
 	        .offset = at,
-	        .payload = h + CAIRN_CHUNK_HEADER_SIZE,
+	        .payload = data + CAIRN_CHUNK_HEADER_SIZE,
 	        .size = get_le64(h + CAIRN_CHK_LENGTH) -
 	                CAIRN_CHUNK_HEADER_SIZE,
 	};
@@ -253,14 +256,16 @@ static int parse_chunks(struct container *c, const unsigned char *data,
 	while (at < c->length) {
 		uint64_t left = size > at ? size - at : 0;
 		uint64_t need = CAIRN_CHUNK_HEADER_SIZE;
+		unsigned char h[CAIRN_CHUNK_HEADER_SIZE];
 
 		if (c->length - at < need)
 			return cairn_corrupt(err, c->name, at,
 			                     "bytes behind the last "
 			                     "chunk; " REMEDY_DAMAGED);
 		if (left >= need) {
-			CAIRN_TRY(check_chunk_header(c, data + at, at, err));
-			need = get_le64(data + at + CAIRN_CHK_LENGTH);
+			memcpy(h, data + at, sizeof(h));
+			CAIRN_TRY(check_chunk_header(c, h, at, err));
+			need = get_le64(h + CAIRN_CHK_LENGTH);
 		}
 		if (left < need) {
 			c->truncated = true;
@@ -269,7 +274,7 @@ static int parse_chunks(struct container *c, const unsigned char *data,
 			               ? 0
 			               : truncated(c, at, need, err);
 		}
-		CAIRN_TRY(add_chunk(c, data + at, at, err));
+		CAIRN_TRY(add_chunk(c, h, data + at, at, err));
 		at += need;
 	}
 	return 0;
@@ -380,11 +385,11 @@ int container_parse(struct container *c, const char *name,
 	return rc;
 }
 
-static int read_all(int fd, const char *path, unsigned char **data,
-                    size_t *size, struct cairn_err *err)
+static int map_all(int fd, const char *path, unsigned char **data, size_t *size,
+                   struct cairn_err *err)
 {
 	struct stat st;
-	size_t n = 0;
+	void *p;
 
 	if (fstat(fd, &st))
 		return cairn_fail(err, CAIRN_E_SYSTEM, "%s: %s", path,
@@ -393,26 +398,38 @@ static int read_all(int fd, const char *path, unsigned char **data,
 		return cairn_fail(err, CAIRN_E_FOREIGN,
 		                  "%s: not a regular file; name a .cairn file",
 		                  path);
-	*data = xmalloc((size_t)st.st_size);
-	while (n < (size_t)st.st_size) {
-		ssize_t got = read(fd, *data + n, (size_t)st.st_size - n);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			int e = errno;
-
-			free(*data);
-			return cairn_fail(err, CAIRN_E_SYSTEM,
-			                  "%s: cannot read at byte %zu: %s",
-			                  path, n, strerror(e));
-		}
-		if (!got)
-			break;
-		n += (size_t)got;
-	}
-	*size = n;
+	*data = NULL;
+	*size = (size_t)st.st_size;
+	if (!*size)
+		return 0;
+	p = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return cairn_fail(err, CAIRN_E_SYSTEM,
+		                  "%s: cannot map it into memory: %s", path,
+		                  strerror(errno));
+	*data = p;
 	return 0;
+}
+
+/* What may change while it is looked at: payloads without a checksum. */
+static void copy_live(struct container *c)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < c->nchunks; i++)
+		if (!c->chunks[i].verified)
+			size += (size_t)c->chunks[i].size;
+	c->live = xmalloc(size + 1);
+	size = 0;
+	for (size_t i = 0; i < c->nchunks; i++) {
+		struct chunk *k = &c->chunks[i];
+
+		if (k->verified)
+			continue;
+		memcpy(c->live + size, k->payload, (size_t)k->size);
+		k->payload = c->live + size;
+		size += (size_t)k->size;
+	}
 }
 
 int container_read(struct container *c, const char *path,
@@ -429,17 +446,19 @@ int container_read(struct container *c, const char *path,
 		                  "%s: cannot open: %s; check the name and its "
 		                  "permissions",
 		                  path, strerror(errno));
-	rc = read_all(fd, path, &data, &size, err);
+	rc = map_all(fd, path, &data, &size, err);
 	close(fd);
 	if (rc)
 		return rc;
 	rc = container_parse(c, path, data, size, mode, err);
 	if (rc) {
-		free(data);
+		if (data)
+			munmap(data, size);
 		return rc;
 	}
 	c->data = data;
-	c->own_data = true;
+	c->size = size;
+	copy_live(c);
 	return 0;
 }
 
@@ -447,7 +466,8 @@ void container_release(struct container *c)
 {
 	free(c->name);
 	free(c->chunks);
-	if (c->own_data)
-		free(c->data);
+	free(c->live);
+	if (c->data)
+		munmap(c->data, c->size);
 	*c = (struct container){0};
 }

@@ -27,8 +27,9 @@ struct chunk {
 /* A .cairn file.  Fields are those of the header, see abi/file.h. */
 struct container {
 	char *name;
-	unsigned char *data; /* owned if own_data */
-	bool own_data;
+	unsigned char *data; /* the file, mapped; NULL after container_parse */
+	size_t size;
+	unsigned char *live; /* copies of what may change, or NULL */
 	uint32_t kind, pid, ppid, nruns;
 	uint64_t start, end, length;
 	uint32_t state, flags, how, signal, unwalked;
@@ -47,7 +48,7 @@ enum container_mode {
 /*
  * Reads and checks a file: magic, version, all checksums, all lengths, no
  * chunk twice, every chunk's module declared.  What is inside the payloads is
- * not looked at.
+ * not looked at.  The file is mapped: it must not get shorter meanwhile.
  *
  * Fails:  CAIRN_E_SYSTEM, _FOREIGN, _VERSION, _CORRUPT.  *c is then empty and
  *         need not be released.

@@ -254,7 +254,7 @@ static bool has_path_counters(const struct parser *p)
 		if (m->blocks[p->f.first_block + i].counter != MAP_NONE)
 			return false;
 	if (p->f.paths == CAIRN_PATHS_TRACE)
-		return !p->f.ncounters && !p->f.nturns;
+		return !p->f.ncounters;
 	if (p->f.paths == CAIRN_PATHS_DIRECT)
 		return p->f.ncounters == p->f.npaths && !p->f.nturns;
 	more = CAIRN_TABLE_WORDS;
@@ -324,7 +324,7 @@ static void read_traced(struct parser *p)
 	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
 		struct map_call call = {.edge = read_below(p, p->f.nedges)};
 
-		call.is_known = read_below(p, 2);
+		call.kind = read_below(p, CAIRN_NCALLS_KINDS);
 		VEC_RESERVE(m->traced, m->ntraced, m->traced_cap);
 		m->traced[m->ntraced++] = call;
 	}
@@ -438,7 +438,7 @@ static int read_callees(struct parser *p)
 	struct map_call *calls = p->map->traced + p->f.first_traced;
 
 	for (uint32_t i = 0; i < p->f.ntraced; i++)
-		if (calls[i].is_known)
+		if (calls[i].kind != CAIRN_CALLS_ANYTHING)
 			calls[i].callee = cursor_u64(&p->c);
 	return p->c.bad ? corrupt(p, "its callees end early") : 0;
 }

@@ -71,8 +71,8 @@ struct map_probe {
 /* A call in a trace: histories end before it. */
 struct map_call {
 	uint32_t edge;
-	bool is_known;   /* calls a function that does not mark its entry: */
-	uint64_t callee; /* its address */
+	uint32_t kind;   /* enum cairn_calls */
+	uint64_t callee; /* its address, unless it may be anything */
 };
 
 struct map_function {

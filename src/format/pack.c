@@ -187,31 +187,40 @@ static struct writer_header make_header(const struct profile *p)
 	return h;
 }
 
-int profile_write(const struct profile *p, const char *path,
-                  struct cairn_err *err)
+int profile_put(const struct profile *p, const char *path, struct bytes *out,
+                struct cairn_err *err)
 {
 	struct writer_header header = make_header(p);
-	struct bytes out = {0}, tmp = {0};
+	struct bytes tmp = {0};
 	int rc = 0;
 
 	if (p->nmodules > CAIRN_FRAME_MODULE_MASK)
 		return cairn_fail(err, CAIRN_E_LIMIT,
 		                  "%s: more than %u modules; merge fewer files",
 		                  path, CAIRN_FRAME_MODULE_MASK);
-	writer_begin(&out);
-	put_program(&out, &tmp, p);
+	writer_begin(out);
+	put_program(out, &tmp, p);
 	for (uint32_t i = 0; i < p->nmodules && !rc; i++) {
-		put_counts(&out, &tmp, &p->modules[i], i + 1);
-		put_paths(&out, &tmp, &p->modules[i], i + 1);
+		put_counts(out, &tmp, &p->modules[i], i + 1);
+		put_paths(out, &tmp, &p->modules[i], i + 1);
 		if (p->modules[i].map)
-			rc = put_map(&out, &tmp, &p->modules[i], i + 1, err);
+			rc = put_map(out, &tmp, &p->modules[i], i + 1, err);
 	}
-	put_frames(&out, &tmp, p);
-	put_order(&out, &tmp, &p->order);
-	writer_end(&out, &header);
+	put_frames(out, &tmp, p);
+	put_order(out, &tmp, &p->order);
+	writer_end(out, &header);
+	bytes_release(&tmp);
+	return rc;
+}
+
+int profile_write(const struct profile *p, const char *path,
+                  struct cairn_err *err)
+{
+	struct bytes out = {0};
+	int rc = profile_put(p, path, &out, err);
+
 	if (!rc)
 		rc = writer_replace(path, out.data, out.n, err);
 	bytes_release(&out);
-	bytes_release(&tmp);
 	return rc;
 }

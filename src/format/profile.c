@@ -411,10 +411,26 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static bool is_stream(const struct chunk *k)
+{
+	return (k->type == CAIRN_CHUNK_STREAM ||
+	        k->type == CAIRN_CHUNK_PACKED) &&
+	       k->aux0;
+}
+
+static bool is_trace(const struct container *c)
+{
+	for (size_t i = 0; i < c->nchunks; i++)
+		if (is_stream(&c->chunks[i]))
+			return true;
+	return false;
+}
+
 /*
- * The number of different thread serials among the counts.  A thread takes
- * over the serial of one that has ended, so this bounds how many were there at
- * a time.  0 if it does not: serials are missing, or were summed (serial 0).
+ * The number of different thread serials among the counts and streams.  A
+ * thread takes over the serial of one that has ended, so this bounds how many
+ * were there at a time.  0 if it does not: serials are missing, or were summed
+ * (serial 0).
  */
 static uint32_t count_threads(const struct container *c)
 {
@@ -424,7 +440,9 @@ static uint32_t count_threads(const struct container *c)
 		return 0;
 	ids = xmalloc(c->nchunks * sizeof(*ids));
 	for (size_t i = 0; i < c->nchunks; i++)
-		if (c->chunks[i].type == CAIRN_CHUNK_COUNTS && c->chunks[i].id)
+		if ((c->chunks[i].type == CAIRN_CHUNK_COUNTS ||
+		     is_stream(&c->chunks[i])) &&
+		    c->chunks[i].id)
 			ids[n++] = c->chunks[i].id;
 	qsort(ids, n, sizeof(*ids), by_number);
 	for (uint32_t i = 0; i < n; i++)
@@ -556,14 +574,17 @@ static int check_cut(const struct container *c, struct cairn_err *err)
 	                     "program again");
 }
 
+/* Adds what c has; the file is `of`, which it may have been made of. */
 static int load_container(struct profile *p, struct biases *biases,
-                          const struct container *c, struct cairn_err *err)
+                          const struct container *c, const struct container *of,
+                          struct cairn_err *err)
 {
 	struct loader l = {.p = p, .biases = biases, .c = c, .err = err};
 	int rc;
 
-	CAIRN_TRY(check_cut(c, err));
-	add_file(p, c);
+	CAIRN_TRY(check_cut(of, err));
+	add_file(p, of);
+	p->files[p->nfiles - 1].flags |= c->flags;
 	l.module_of = xmalloc(c->nchunks * sizeof(*l.module_of));
 	l.numbers = xmalloc(c->nchunks * sizeof(*l.numbers));
 	l.bias = xmalloc(c->nchunks * sizeof(*l.bias));
@@ -574,15 +595,41 @@ static int load_container(struct profile *p, struct biases *biases,
 	return rc;
 }
 
+/* The counts of a trace, in the place of the trace. */
+static int load_trace(struct profile *p, struct biases *biases,
+                      const struct container *of,
+                      const struct profile_options *options,
+                      struct cairn_err *err)
+{
+	struct bytes b = {0};
+	struct container c;
+	int rc = options->untrace(of->name, options, &b, err);
+
+	if (!rc)
+		rc = container_parse(&c, of->name, b.data, b.n, CONTAINER_WHOLE,
+		                     err);
+	if (!rc) {
+		rc = load_container(p, biases, &c, of, err);
+		container_release(&c);
+	}
+	bytes_release(&b);
+	return rc;
+}
+
 static int load_file(struct profile *p, struct biases *biases, const char *path,
-                     bool partial, struct cairn_err *err)
+                     const struct profile_options *options,
+                     struct cairn_err *err)
 {
 	struct container c;
 	int rc;
 
 	CAIRN_TRY(container_read(
-	        &c, path, partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE, err));
-	rc = load_container(p, biases, &c, err);
+	        &c, path,
+	        options->partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE, err));
+	if (options->untrace && is_trace(&c))
+		rc = load_trace(p, biases, &c, options, err);
+	else
+		rc = load_container(p, biases, &c, &c, err);
 	container_release(&c);
 	return rc;
 }
@@ -755,7 +802,7 @@ int profile_open(struct profile **out, const char *const *paths, size_t npaths,
 	if (!options)
 		options = &defaults;
 	for (size_t i = 0; i < npaths && !rc; i++)
-		rc = load_file(p, &biases, paths[i], options->partial, err);
+		rc = load_file(p, &biases, paths[i], options, err);
 	if (!rc)
 		rc = find_maps(p, options, err);
 	if (!rc)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bytes;
 struct cairn_err;
 struct map;
 
@@ -107,6 +108,10 @@ struct profile_options {
 	size_t nexes;
 	bool partial;      /* take what is whole of a truncated file */
 	bool skip_missing; /* a module without a map is left out */
+	/* Makes the counts of a trace, as the bytes of a .cairn file; NULL: a
+	 * trace has the counts that are in it beside. */
+	int (*untrace)(const char *path, const struct profile_options *options,
+	               struct bytes *out, struct cairn_err *err);
 };
 
 /* Does the file begin like a profile, or is it absent?  It may be damaged. */
@@ -129,6 +134,10 @@ void profile_free(struct profile *p);
  */
 int profile_write(const struct profile *p, const char *path,
                   struct cairn_err *err);
+
+/* The same into memory; `path` stands in error sentences. */
+int profile_put(const struct profile *p, const char *path, struct bytes *out,
+                struct cairn_err *err);
 
 /* Counter number `counter` of the module. */
 uint64_t profile_count(const struct profile_module *m, uint64_t counter);

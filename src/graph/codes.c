@@ -23,6 +23,10 @@
  * they take away.  Where many paths lie behind a rare edge it is cut, too, so
  * that only those who take it pay for them.
  *
+ * A loop that has only one way around counts its turns instead, beside the
+ * history, and says how many there were where it is left, in CODES_COUNT_BITS
+ * or, if they do not suffice, by itself.  The ways in and out of it are cuts.
+ *
  * Writer and reader must agree on when no history is written.  The writer knows
  * where it ends, the reader where it begins: an end is silent if nothing was
  * ever shifted in on the way to it, from wherever, and no history that is loud
@@ -69,7 +73,8 @@ static int codes_by_price(const void *a, const void *b)
 struct codes_cutter {
 	const struct dag *d;
 	const uint64_t *weight;
-	uint64_t *npaths; /* per vertex, with the cuts */
+	const bool *is_kept; /* per CFG edge: not to be cut */
+	uint64_t *npaths;    /* per vertex, with the cuts */
 	uint64_t max;
 	struct codes_way *ways; /* room for the edges out of a block */
 	edge_id *cuts;
@@ -77,10 +82,12 @@ struct codes_cutter {
 };
 
 /* Is the DAG edge a CFG edge that may be cut? */
-static bool codes_can_cut(const struct dag *d, uint32_t e)
+static bool codes_can_cut(const struct codes_cutter *c, uint32_t e)
 {
-	return d->edges[e].kind == DAG_STEP && d->edges[e].src != DAG_START &&
-	       d->edges[e].dst != dag_end(d);
+	const struct dag_edge *edge = &c->d->edges[e];
+
+	return edge->kind == DAG_STEP && edge->src != DAG_START &&
+	       edge->dst != dag_end(c->d) && !c->is_kept[edge->of];
 }
 
 /* Only those out of one block are asked for, which are the last ones. */
@@ -101,7 +108,7 @@ static void codes_cut_at(struct codes_cutter *c, uint32_t v)
 	for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++) {
 		edge_id of = d->edges[e].of;
 
-		if (codes_can_cut(d, e) && c->npaths[d->edges[e].dst] > 1 &&
+		if (codes_can_cut(c, e) && c->npaths[d->edges[e].dst] > 1 &&
 		    !codes_is_cut(c, of))
 			c->ways[n++] = (struct codes_way){
 			        .e = of,
@@ -142,7 +149,7 @@ static void codes_cut_rare(struct codes_cutter *c, uint32_t v)
 		uint64_t n = c->npaths[d->edges[e].dst], rest;
 		double price;
 
-		if (!codes_can_cut(d, e) || n < 2)
+		if (!codes_can_cut(c, e) || n < 2)
 			continue;
 		rest = c->npaths[v] - n + 1;
 		price = (double)c->weight[d->edges[e].of] *
@@ -173,11 +180,13 @@ static void codes_cut(struct codes_cutter *c)
 
 /* The edges to cut; the caller frees them. */
 static edge_id *codes_choose(const struct cfg *g,
-                             const struct codes_options *options, uint32_t *n)
+                             const struct codes_options *options,
+                             const bool *is_kept, uint32_t *n)
 {
 	struct dag d;
 	struct codes_cutter c = {
 	        .d = &d,
+	        .is_kept = is_kept,
 	        .weight = options->weight,
 	        .npaths = xcalloc((size_t)g->nblocks + 2, sizeof(*c.npaths)),
 	        .max = UINT64_C(1) << CODES_BITS,
@@ -192,6 +201,221 @@ static edge_id *codes_choose(const struct cfg *g,
 	free(c.ways);
 	*n = c.ncuts;
 	return c.cuts;
+}
+
+/* --- loops that count their turns ---------------------------------------- */
+
+#define CODES_LOOP_BLOCKS 64u
+#define CODES_LOOP_EXITS 16u
+#define CODES_LOOP_RATIO 2 /* turns per entry, at least */
+
+struct codes_cycle {
+	const struct cfg *g;
+	const struct codes_options *options;
+	bool *is_in;   /* per block */
+	bool *is_kept; /* per edge: part of a loop that was found */
+	block_id blocks[CODES_LOOP_BLOCKS];
+	uint32_t n;
+};
+
+/* Can the paths of a loop run through this edge, or end there if it is cut? */
+static bool codes_is_free(const struct codes_cycle *y, edge_id e)
+{
+	return (!y->options->asked || y->options->asked[e] == DAG_THROUGH) &&
+	       !(y->options->is_call && y->options->is_call[e]);
+}
+
+/*
+ * The one way from a block around and back to it: from block to block there is
+ * only one successor from which it goes on.  Blocks from which nobody comes
+ * back are looked for backwards, from the source of the edge back.
+ */
+static bool codes_collect(struct codes_cycle *y, block_id head, edge_id back)
+{
+	const struct cfg *g = y->g;
+	block_id b = g->edges[back].src;
+
+	y->n = 0;
+	for (;;) {
+		edge_id in = CFG_NONE;
+
+		if (y->n == CODES_LOOP_BLOCKS || b == CFG_OUTSIDE ||
+		    y->is_in[b])
+			return false;
+		y->is_in[b] = true;
+		y->blocks[y->n++] = b;
+		if (b == head)
+			return true;
+		if (g->in_at[b] + 1 != g->in_at[b + 1])
+			return false;
+		in = g->in[g->in_at[b]];
+		if (!codes_is_free(y, in))
+			return false;
+		b = g->edges[in].src;
+	}
+}
+
+static void codes_loop_release(struct codes_loop *l)
+{
+	free(l->entries);
+	free(l->exits);
+	free(l->leave);
+	*l = (struct codes_loop){0};
+}
+
+/* Edges into the head, and out of the loop; false if some do not fit. */
+static bool codes_list_ways(struct codes_cycle *y, struct codes_loop *l)
+{
+	const struct cfg *g = y->g;
+	uint32_t nin = g->in_at[l->head + 1] - g->in_at[l->head];
+
+	l->entries = xcalloc(nin, sizeof(*l->entries));
+	l->exits = xcalloc(CODES_LOOP_EXITS, sizeof(*l->exits));
+	for (edge_id e = 0; e < g->nedges; e++) {
+		bool from = y->is_in[g->edges[e].src];
+		bool to = y->is_in[g->edges[e].dst];
+
+		if (to && !from) {
+			if (g->edges[e].src == CFG_OUTSIDE ||
+			    (y->options->asked &&
+			     (y->options->asked[e] == DAG_INDIRECT ||
+			      y->options->asked[e] == DAG_IGNORED)))
+				return false;
+			l->entries[l->nentries++] = e;
+		} else if (from && !to) {
+			if (g->edges[e].dst == CFG_OUTSIDE ||
+			    !codes_is_free(y, e) ||
+			    l->nexits == CODES_LOOP_EXITS)
+				return false;
+			l->exits[l->nexits++] = e;
+		} else if (from && e != l->back && g->edges[e].dst == l->head) {
+			return false;
+		}
+	}
+	while (UINT32_C(1) << l->bits < l->nexits)
+		l->bits++;
+	return l->nentries && l->nexits;
+}
+
+/* Does a block begin a loop with one way around, and no calls in it? */
+static bool codes_find_loop(struct codes_cycle *y, block_id head,
+                            struct codes_loop *l)
+{
+	const struct cfg *g = y->g;
+	bool found = false;
+
+	for (uint32_t i = g->in_at[head]; i < g->in_at[head + 1] && !found;
+	     i++) {
+		edge_id back = g->in[i];
+
+		*l = (struct codes_loop){.head = head, .back = back};
+		if (!codes_is_free(y, back))
+			continue;
+		found = codes_collect(y, head, back) && codes_list_ways(y, l);
+		for (uint32_t k = 0; k < y->n; k++)
+			y->is_in[y->blocks[k]] = false;
+		if (!found)
+			codes_loop_release(l);
+	}
+	return found;
+}
+
+/* Does it turn often enough for each time it is entered? */
+static bool codes_is_worth_it(const struct codes_options *o,
+                              const struct codes_loop *l)
+{
+	uint64_t enter = 0;
+
+	for (uint32_t i = 0; i < l->nentries; i++)
+		enter += o->weight[l->entries[i]];
+	return o->weight[l->back] / CODES_LOOP_RATIO > enter;
+}
+
+static void codes_add_loop(struct codes *c, struct codes_cycle *y,
+                           const struct codes_loop *l, enum dag_how *asked)
+{
+	for (uint32_t i = 0; i + 1 < y->n; i++) /* not into the head */
+		y->is_kept[y->g->in[y->g->in_at[y->blocks[i]]]] = true;
+	c->loops[c->nloops++] = *l;
+	c->loop_of[l->head] = c->nloops;
+	asked[l->back] = DAG_CUT;
+	for (uint32_t i = 0; i < l->nentries; i++)
+		asked[l->entries[i]] = DAG_CUT;
+	for (uint32_t i = 0; i < l->nexits; i++)
+		asked[l->exits[i]] = DAG_CUT;
+}
+
+/* All loops that are worth it, or those that were asked for.  The ways in and
+ * out of them become cuts.  Fails: CAIRN_E_CORRUPT if there is no such loop. */
+static int codes_find_loops(struct codes *c, const struct cfg *g,
+                            const struct codes_options *o, enum dag_how *asked,
+                            bool *is_kept, struct cairn_err *err)
+{
+	struct codes_cycle y = {
+	        .g = g,
+	        .options = o,
+	        .is_kept = is_kept,
+	        .is_in = xcalloc(g->nblocks, sizeof(*y.is_in)),
+	};
+	uint32_t n = o->is_cut ? o->nheads : o->weight ? g->nblocks - 1 : 0;
+	int result = 0;
+
+	c->loops = xcalloc((size_t)g->nblocks + 1, sizeof(*c->loops));
+	c->loop_of = xcalloc(g->nblocks, sizeof(*c->loop_of));
+	for (uint32_t i = 0; i < n && result == 0; i++) {
+		block_id head = o->is_cut ? o->heads[i] : i + 1;
+		struct codes_loop l;
+
+		if (head < g->nblocks && !c->loop_of[head] &&
+		    codes_find_loop(&y, head, &l)) {
+			if (o->is_cut || codes_is_worth_it(o, &l))
+				codes_add_loop(c, &y, &l, asked);
+			else
+				codes_loop_release(&l);
+		} else if (o->is_cut) {
+			result = cairn_fail(err, CAIRN_E_CORRUPT,
+			                    "no loop that counts its turns "
+			                    "begins in block %" PRIu32,
+			                    head);
+		}
+	}
+	free(y.is_in);
+	return result;
+}
+
+/* The codes that its paths have, and what is shifted in instead of them. */
+static void codes_number_loop(struct codes *c, struct codes_loop *l)
+{
+	const struct dag *d = &c->paths.dag;
+	uint64_t sum = 0;
+	uint32_t v, step;
+
+	l->leave = xcalloc(l->nexits, sizeof(*l->leave));
+	if (d->begin_of[l->head] == CFG_NONE)
+		return; /* nobody comes here */
+	v = d->edges[d->begin_of[l->head]].dst;
+	do {
+		step = CFG_NONE;
+		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++) {
+			const struct dag_edge *edge = &d->edges[e];
+			uint64_t code = sum + c->paths.value[e];
+
+			c->value[e] = 0;
+			if (edge->kind == DAG_STEP)
+				step = e;
+			else if (edge->of == l->back)
+				l->turn = code;
+			for (uint32_t i = 0; i < l->nexits; i++)
+				if (edge->kind == DAG_END &&
+				    edge->of == l->exits[i])
+					l->leave[i] = code;
+		}
+		if (step != CFG_NONE) {
+			sum += c->paths.value[step];
+			v = d->edges[step].dst;
+		}
+	} while (step != CFG_NONE);
+	c->width[l->head] = (uint8_t)(CODES_COUNT_BITS + l->bits);
 }
 
 /* --- silence ------------------------------------------------------------- */
@@ -290,6 +514,7 @@ static int codes_measure(struct codes *c, struct cairn_err *err)
 {
 	const struct dag *d = &c->paths.dag;
 
+	c->full = CODES_FULL;
 	for (uint32_t e = d->out_at[DAG_START]; e < d->out_at[DAG_START + 1];
 	     e++) {
 		const struct dag_edge *edge = &d->edges[e];
@@ -302,29 +527,54 @@ static int codes_measure(struct codes *c, struct cairn_err *err)
 			                  c->paths.npaths[edge->dst]);
 		c->width[edge->kind == DAG_BEGIN ? edge->of : CFG_OUTSIDE] =
 		        (uint8_t)bits;
+		if (c->full > UINT64_C(1) << (63 - bits))
+			c->full = UINT64_C(1) << (63 - bits);
 	}
 	return 0;
+}
+
+/* The graph of paths, cut where it must be. */
+static int codes_begin_paths(struct codes *c, const struct cfg *g,
+                             struct codes_options options,
+                             struct cairn_err *err)
+{
+	enum dag_how *asked = xcalloc((size_t)g->nedges + 1, sizeof(*asked));
+	bool *is_kept = xcalloc((size_t)g->nedges + 1, sizeof(*is_kept));
+	struct paths_options how = {
+	        .asked = asked,
+	        .weight = options.weight,
+	        .cuts = options.cuts,
+	        .ncuts = options.ncuts,
+	};
+	edge_id *cuts = NULL;
+	int result;
+
+	for (edge_id e = 0; options.asked && e < g->nedges; e++)
+		asked[e] = options.asked[e];
+	result = codes_find_loops(c, g, &options, asked, is_kept, err);
+	options.asked = asked;
+	if (result == 0 && !options.is_cut)
+		how.cuts = cuts =
+		        codes_choose(g, &options, is_kept, &how.ncuts);
+	if (result == 0)
+		result = paths_init(&c->paths, g, &how, err);
+	free(cuts);
+	free(asked);
+	free(is_kept);
+	return result;
 }
 
 int codes_init(struct codes *c, const struct cfg *g,
                const struct codes_options *options, struct cairn_err *err)
 {
-	struct paths_options how = {
-	        .asked = options->asked,
-	        .weight = options->weight,
-	        .cuts = options->cuts,
-	        .ncuts = options->ncuts,
-	};
-	edge_id *cuts = NULL;
 	int result;
 
 	*c = (struct codes){0};
-	if (!options->is_cut)
-		how.cuts = cuts = codes_choose(g, options, &how.ncuts);
-	result = paths_init(&c->paths, g, &how, err);
-	free(cuts);
-	if (result < 0)
+	result = codes_begin_paths(c, g, *options, err);
+	if (result < 0) {
+		codes_release(c);
 		return result;
+	}
 	c->width = xcalloc(g->nblocks, sizeof(*c->width));
 	c->value = xcalloc((size_t)c->paths.dag.nedges + 1, sizeof(*c->value));
 	c->is_silent =
@@ -339,13 +589,19 @@ int codes_init(struct codes *c, const struct cfg *g,
 	for (uint32_t e = c->paths.dag.out_at[DAG_START + 1];
 	     e < c->paths.dag.nedges; e++)
 		c->value[e] = c->paths.value[e];
+	for (uint32_t i = 0; i < c->nloops; i++)
+		codes_number_loop(c, &c->loops[i]);
 	codes_find_silence(c, options->loud);
 	return 0;
 }
 
 void codes_release(struct codes *c)
 {
+	for (uint32_t i = 0; i < c->nloops; i++)
+		codes_loop_release(&c->loops[i]);
 	paths_release(&c->paths);
+	free(c->loops);
+	free(c->loop_of);
 	free(c->value);
 	free(c->width);
 	free(c->is_silent);
@@ -377,6 +633,16 @@ int codes_decode(const struct codes *c, block_id first, uint64_t code,
 	if (e == CFG_NONE)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "no path begins in block %" PRIu32, first);
+	if (c->loop_of[first]) {
+		const struct codes_loop *l = &c->loops[c->loop_of[first] - 1];
+
+		if (code > l->nexits)
+			return cairn_fail(err, CAIRN_E_CORRUPT,
+			                  "the loop of block %" PRIu32
+			                  " has no exit %" PRIu64,
+			                  first, code - 1);
+		code = code ? l->leave[code - 1] : l->turn;
+	}
 	if (code >= c->paths.npaths[c->paths.dag.edges[e].dst])
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "no path from block %" PRIu32
@@ -518,6 +784,28 @@ static void codes_place_op(const struct codes *c, const struct increment *op,
 	out->next_add = op->set;
 }
 
+/* What an operation has to do with loops that count their turns. */
+static void codes_place_turns(const struct codes *c, struct codes_op *op)
+{
+	const struct cfg *g = c->paths.dag.g;
+	uint32_t to = op->place == INCREMENT_ON_EDGE
+	                      ? c->loop_of[g->edges[op->where].dst]
+	                      : 0;
+
+	if (op->place != INCREMENT_ON_EDGE || !op->ends)
+		return;
+	op->turns_loop = to && c->loops[to - 1].back == op->where;
+	op->enters_loop = to && !op->turns_loop;
+	if (op->turns_loop) /* nothing but that */
+		op->shift = op->next_shift = 0;
+	for (uint32_t k = 0; k < c->nloops; k++)
+		for (uint32_t i = 0; i < c->loops[k].nexits; i++)
+			if (c->loops[k].exits[i] == op->where) {
+				op->leaves_loop = 1 + k;
+				op->add = i;
+			}
+}
+
 void codes_place(const struct codes *c, const uint64_t *cost,
                  struct codes_ops *out)
 {
@@ -529,6 +817,8 @@ void codes_place(const struct codes *c, const uint64_t *cost,
 	out->ops = xcalloc((size_t)inc.n + 1, sizeof(*out->ops));
 	for (uint32_t i = 0; i < inc.n; i++)
 		codes_place_op(c, &inc.ops[i], most, &out->ops[i]);
+	for (uint32_t i = 0; c->nloops && i < inc.n; i++)
+		codes_place_turns(c, &out->ops[i]);
 	increments_release(&inc);
 	free(most);
 }

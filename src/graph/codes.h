@@ -15,8 +15,14 @@ struct cairn_err;
 /* Bits of a code that cuts keep to; more only where no cut helps. */
 #define CODES_BITS 12u
 #define CODES_BITS_MAX 32u
-/* A history with any of these bits is written down before it grows. */
-#define CODES_FULL (~UINT64_C(0) << 31)
+/* A history that is not below this is full: a code of CODES_BITS more has to
+ * fit into 63 bits. */
+#define CODES_FULL (UINT64_C(1) << (63 - CODES_BITS))
+
+/* How a loop that counts its turns says how many there were: a number of so
+ * many bits, or all ones, and then it is written by itself. */
+#define CODES_COUNT_BITS 8u
+#define CODES_COUNT_MAX ((UINT64_C(1) << CODES_COUNT_BITS) - 1)
 
 struct codes_options {
 	const enum dag_how *asked; /* per CFG edge, or NULL: see dag_init */
@@ -31,6 +37,20 @@ struct codes_options {
 	bool is_cut;
 	const edge_id *cuts;
 	uint32_t ncuts;
+	/* and count the turns of the loops with these heads */
+	const block_id *heads;
+	uint32_t nheads;
+};
+
+/* A loop that has one way around: it counts its turns. */
+struct codes_loop {
+	block_id head;
+	edge_id back;
+	edge_id *entries, *exits; /* ascending */
+	uint32_t nentries, nexits;
+	unsigned bits; /* that tell the exits apart */
+	/* codes of paths.h: of a turn, and of leaving by each exit */
+	uint64_t turn, *leave;
 };
 
 /*
@@ -40,10 +60,15 @@ struct codes_options {
 struct codes {
 	struct paths paths; /* with all cuts; its dag is that of the codes */
 	uint64_t *value; /* per DAG edge: along a path they sum to its code */
+	uint64_t full;   /* CODES_FULL, or less if some codes are wider */
 	uint8_t *width;  /* per block: bits of a path that begins there; [0] of
 	                    one that enters the function */
 	bool *is_call;   /* per CFG edge */
 	bool *is_silent; /* per DAG edge: the history ends there, unwritten */
+	struct codes_loop *loops;
+	uint32_t nloops;
+	uint32_t
+	        *loop_of; /* per block: 0, or 1 + loop that it is the head of */
 };
 
 /*
@@ -64,8 +89,9 @@ void codes_release(struct codes *c);
 
 /*
  * The path with this code that begins in a block, or enters the function if
- * that is CFG_OUTSIDE.  *path is overwritten and must be {0} or one that was
- * written before.
+ * that is CFG_OUTSIDE.  At the head of a loop that counts its turns 0 is a
+ * turn, and 1 + i leaves it by exit i.  *path is overwritten and must be {0} or
+ * one that was written before.
  *
  * Fails: CAIRN_E_CORRUPT if there is no such path.
  */
@@ -88,6 +114,12 @@ enum codes_end codes_end_of(const struct codes *c, const struct path *path);
  * and if a path ends there, whatever `end` says, and
  *     h = (h << next_shift) + next_add
  * where the history is 1 after it was written, and when a function is entered.
+ *
+ * Loops count their turns beside it, in n: n = 0 on the way in, n += 1 on the
+ * way back.  On a way out the operation is
+ *     h = (h << shift) + (min(n, CODES_COUNT_MAX) << bits of the loop) + add
+ * and if n is not less than that, h is written as if it were full, and n behind
+ * it.
  */
 struct codes_op {
 	enum increment_place place;
@@ -96,6 +128,8 @@ struct codes_op {
 	uint64_t add, next_add;
 	bool ends;
 	enum codes_end end;
+	bool enters_loop, turns_loop; /* that counts its turns */
+	uint32_t leaves_loop;         /* 0, or 1 + its index */
 	unsigned most; /* bits that the history can have at the end of a path */
 };
 

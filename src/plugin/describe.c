@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/ptrmap.h"
+#include "abi/trace.h"
 #include "plugin/shim.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -181,15 +182,24 @@ static void describe_node(struct describer *d, const struct function *fn,
 	end_segment(d);
 }
 
+const char *name_of(LLVMValueRef f, size_t *n)
+{
+	const char *name = shim_body_of(f, n);
+
+	if (!name)
+		name = LLVMGetValueName2(f, n);
+	if (*n && name[0] == '\1') {
+		name++;
+		--*n;
+	}
+	return name;
+}
+
 static void put_name(struct bytes *b, LLVMValueRef f)
 {
 	size_t n;
-	const char *name = LLVMGetValueName2(f, &n);
+	const char *name = name_of(f, &n);
 
-	if (n && name[0] == '\1') {
-		name++;
-		n--;
-	}
 	bytes_put_str(b, name, n);
 }
 
@@ -197,8 +207,10 @@ static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
 {
 	LLVMLinkage linkage = LLVMGetLinkage(f);
 	uint64_t flags = 0;
+	size_t n;
 
-	if (linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage)
+	if ((linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage) &&
+	    !shim_body_of(f, &n))
 		flags |= CAIRN_FN_LOCAL;
 	if (linkage == LLVMLinkOnceODRLinkage ||
 	    linkage == LLVMLinkOnceAnyLinkage ||

@@ -81,6 +81,7 @@ struct edge_info {
 	uint32_t counter;        /* 0, or 1 + index */
 	bool is_call;            /* trace: histories end before it */
 	LLVMValueRef callee;     /* trace: unless it may be anything */
+	bool is_maybe;           /* trace: the linker decides whether it is */
 };
 
 /* A loop that counts itself; see trip.c. */
@@ -188,10 +189,16 @@ void trace_release_of(struct function *fn);
 /* Does a function mark that it was entered, because others than known calls
  * may do that? */
 bool trace_is_announced(LLVMValueRef f);
+/* Gives functions two entries, where that can be: before the others. */
+void trace_split(LLVMModuleRef module);
+/* Writes the code of an entry that marks. */
+void mark_entry(LLVMValueRef f, const struct mode *mode);
 /* Does it make calls from which it does not come back to its caller itself? */
 bool trace_has_tails(LLVMValueRef f);
 /* Notes which ones do, before any is changed. */
 void trace_announce(LLVMModuleRef module);
+/* Does control come back into a function by a jump that nobody can see? */
+bool is_jumped_into(LLVMValueRef f);
 /* Why a function cannot be part of a trace, or NULL. */
 const char *trace_why_not(LLVMValueRef f);
 
@@ -230,6 +237,8 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode);
 
 /* The first instruction of a node. */
 LLVMValueRef node_first(const struct node *node);
+/* The linkage name of a function, before it had two entries. */
+const char *name_of(LLVMValueRef f, size_t *n);
 /* The source line that the map has for an instruction, and its DIFile; 0 if it
  * has none. */
 unsigned line_of(LLVMValueRef instruction, LLVMMetadataRef *file);

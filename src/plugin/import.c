@@ -356,8 +356,11 @@ static void note_call(struct edge_info *e, LLVMValueRef call)
 		return;
 	e->is_call = true;
 	callee = LLVMGetCalledValue(call);
-	if (LLVMIsAFunction(callee) && !LLVMIsDeclaration(callee) &&
-	    !trace_is_announced(callee) && !trace_why_not(callee))
+	if (!LLVMIsAFunction(callee) || LLVMIsDeclaration(callee))
+		return;
+	e->is_maybe = shim_is_thunk(callee);
+	if (e->is_maybe ||
+	    (!trace_is_announced(callee) && !trace_why_not(callee)))
 		e->callee = callee;
 }
 

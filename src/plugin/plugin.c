@@ -129,7 +129,7 @@ static const uint64_t *measured(struct plugin *p, const struct function *fn)
 	if (!p->feedback)
 		return NULL;
 	file = path_of_function(fn->f);
-	counts = feedback_edges(p->feedback, LLVMGetValueName2(fn->f, &n), file,
+	counts = feedback_edges(p->feedback, name_of(fn->f, &n), file,
 	                        function_hash(fn), &nedges);
 	free(file);
 	return counts && nedges == fn->g.nedges ? counts : NULL;
@@ -414,7 +414,7 @@ static bool calls(LLVMValueRef f, const char *name)
  * see: pthread_cleanup_push in C, when the thread is cancelled, and getcontext.
  * They are counted strictly, which needs nobody to look.
  */
-static bool is_jumped_into(LLVMValueRef f)
+bool is_jumped_into(LLVMValueRef f)
 {
 	return calls(f, "__pthread_register_cancel") || calls(f, "getcontext");
 }
@@ -425,6 +425,12 @@ static void run_traced(struct plugin *p, LLVMValueRef f)
 	struct function fn;
 	uint64_t *flow;
 
+	if (shim_is_thunk(f))
+		return;
+	if (shim_is_entry(f)) {
+		mark_entry(f, &p->mode);
+		return;
+	}
 	function_import(&fn, f, &p->mode, p->shim);
 	flow = xcalloc(fn.g.nedges, sizeof(*flow));
 	weigh(p, &fn, flow);
@@ -562,6 +568,8 @@ static bool has_body(LLVMValueRef f)
 static void run_on_module(struct plugin *p)
 {
 	shim_hook_jumps(p->module);
+	if (p->mode.trace && p->mode.segment)
+		trace_split(p->module);
 	if (p->mode.trace)
 		trace_announce(p->module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;

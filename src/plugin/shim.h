@@ -147,6 +147,20 @@ void shim_freeze(LLVMModuleRef module);
 void shim_thaw(LLVMModuleRef module);
 /* True if somebody other than instrumented code of this module can call f. */
 bool shim_has_outside_callers(LLVMValueRef f);
+/* What entries.cpp wants to know of functions. */
+struct shim_entries {
+	bool (*why_not)(LLVMValueRef f);    /* is it left out? */
+	bool (*is_last)(LLVMValueRef call); /* does nobody see its end? */
+};
+/* Gives functions of a trace two entries: entries.cpp. */
+void shim_split_entries(LLVMModuleRef module, const struct shim_entries *e);
+/* Is f the entry that marks, or one that is taken if there is no better? */
+bool shim_is_entry(LLVMValueRef f);
+bool shim_is_thunk(LLVMValueRef f);
+/* The name of the function that f is the body of, NULL if it has one entry. */
+const char *shim_body_of(LLVMValueRef f, size_t *n);
+/* The function behind the entry that marks. */
+LLVMValueRef shim_entry_of(LLVMValueRef f);
 /* True if the module reads or sets the %gs segment. */
 bool shim_uses_gs(LLVMModuleRef module);
 /* True if the module can only end up in an executable. */
@@ -193,5 +207,8 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 #define PLUGIN_MARKED "cairn.marked" /* placeholders wait for the late step */
 #define PLUGIN_PLACEHOLDER "cairn.count"
 #define PLUGIN_NOTE "cairn.note"
+#define SHIM_ENTRY "cairn-entry"
+#define SHIM_THUNK "cairn-thunk"
+#define SHIM_BODY "cairn-body"
 
 #endif /* CAIRN_PLUGIN_SHIM_H */

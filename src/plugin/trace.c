@@ -8,7 +8,7 @@
  *
  *     shift  lea  v(,%h,2), %h
  *     add    add  $v, %h
- *     end    test $-2147483648, %h;  jne full
+ *     end    cmp  most(%rip), %h;  jae full
  *     write  mov  $1, %eax;  xadd %rax, %fs:at;  cmp %fs:limit, %rax;  jae room
  *            mov  %hl, (%rax)
  *
@@ -58,6 +58,11 @@ const char *trace_why_not(LLVMValueRef f)
 {
 	if (shim_runs_while_loading(f))
 		return "runs while the program is loaded";
+	if (is_jumped_into(f))
+		return "libc jumps into it unseen (pthread_cleanup_push, "
+		       "getcontext)";
+	if (shim_has_builtin_setjmp(f))
+		return "uses __builtin_setjmp";
 	return shim_why_not(f);
 }
 
@@ -71,6 +76,10 @@ static bool is_last_call(LLVMValueRef call)
 
 static bool must_announce(LLVMValueRef f)
 {
+	size_t n;
+
+	if (shim_body_of(f, &n)) /* others have an entry of their own */
+		return false;
 	if (shim_has_outside_callers(f))
 		return true;
 	for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
@@ -108,6 +117,18 @@ static bool is_noted(LLVMValueRef f, const char *what)
 	return LLVMGetStringAttributeAtIndex(
 	        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, what,
 	        (unsigned)strlen(what));
+}
+
+static bool is_left_out(LLVMValueRef f)
+{
+	return trace_why_not(f) != NULL;
+}
+
+void trace_split(LLVMModuleRef module)
+{
+	const struct shim_entries e = {is_left_out, is_last_call};
+
+	shim_split_entries(module, &e);
 }
 
 void trace_announce(LLVMModuleRef module)
@@ -160,8 +181,9 @@ static void choose_codes(struct function *fn, const uint64_t *weight)
 		asked[e] = asked_for(&fn->edges[e]);
 		is_call[e] = fn->edges[e].is_call;
 		loud[fn->g.edges[e].dst] |=
-		        is_call[e] && (!fn->edges[e].callee ||
-		                       trace_has_tails(fn->edges[e].callee));
+		        is_call[e] &&
+		        (!fn->edges[e].callee || fn->edges[e].is_maybe ||
+		         trace_has_tails(fn->edges[e].callee));
 	}
 	result = codes_init(&fn->trace->codes, &fn->g, &options, &err);
 	/* every edge may be cut, indirect branches have landing blocks */
@@ -217,7 +239,9 @@ void describe_trace(const struct function *fn, struct bytes *b)
 	bytes_put_uv(b, p->ncuts);
 	for (uint32_t i = 0; i < p->ncuts; i++)
 		bytes_put_uv(b, p->cuts[i]);
-	bytes_put_uv(b, 0); /* turns */
+	bytes_put_uv(b, fn->trace->codes.nloops);
+	for (uint32_t i = 0; i < fn->trace->codes.nloops; i++)
+		bytes_put_uv(b, fn->trace->codes.loops[i].head);
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		bytes_put_uv(b, CAIRN_PENDING_NOTHING);
 	for (edge_id e = 0; e < fn->g.nedges; e++)
@@ -227,7 +251,9 @@ void describe_trace(const struct function *fn, struct bytes *b)
 		if (!fn->edges[e].is_call)
 			continue;
 		bytes_put_uv(b, e);
-		bytes_put_uv(b, fn->edges[e].callee != NULL);
+		bytes_put_uv(b, !fn->edges[e].callee    ? CAIRN_CALLS_ANYTHING
+		                : fn->edges[e].is_maybe ? CAIRN_CALLS_MAYBE
+		                                        : CAIRN_CALLS_KNOWN);
 	}
 }
 
@@ -241,6 +267,7 @@ struct placed {
 struct trace_writer {
 	struct path_writer w;
 	LLVMValueRef h; /* the history, in memory */
+	LLVMValueRef n; /* turns of the loop that counts them, the same */
 	struct placed *placed;
 	size_t nplaced, placed_cap;
 };
@@ -420,23 +447,90 @@ static void write_byte(struct trace_writer *t, LLVMValueRef h,
 	store(t, LLVMInt8TypeInContext(t->w.m.context), h, at, 0);
 }
 
-static void write_word(struct trace_writer *t, LLVMValueRef h,
+/* Writes one of at most 31 bits, with its length before it. */
+static void write_four(struct trace_writer *t, LLVMValueRef h,
                        LLVMValueRef place)
+{
+	LLVMContextRef context = t->w.m.context;
+	LLVMValueRef at = take_room(t, 5, place);
+
+	store(t, LLVMInt8TypeInContext(context),
+	      pw_constant(&t->w, CAIRN_TRACE_WORD + 4), at, 0);
+	store(t, LLVMInt32TypeInContext(context), h, at, 1);
+}
+
+/* One of two ways, by the greatest history that the first one can write. */
+static void write_either(struct trace_writer *t, LLVMValueRef h, uint64_t most,
+                         void (*small)(struct trace_writer *t, LLVMValueRef h,
+                                       LLVMValueRef place),
+                         void (*great)(struct trace_writer *t, LLVMValueRef h,
+                                       LLVMValueRef place),
+                         LLVMValueRef place)
 {
 	LLVMBuilderRef b = t->w.m.builder;
 	struct path_fork f = pw_fork_before(&t->w, place);
-	LLVMValueRef small = pw_constant(&t->w, CAIRN_TRACE_SMALL), end;
+	LLVMValueRef end;
 
-	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGT, h, small, ""), f.rare,
-	                f.common);
+	LLVMBuildCondBr(
+	        b,
+	        LLVMBuildICmp(b, LLVMIntUGT, h, pw_constant(&t->w, most), ""),
+	        f.rare, f.common);
 	LLVMPositionBuilderAtEnd(b, f.rare);
-	call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_WORD), h);
-	LLVMBuildBr(b, f.rest);
+	end = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, end);
+	great(t, h, end);
 	LLVMPositionBuilderAtEnd(b, f.common);
 	end = LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderBefore(b, end);
-	write_byte(t, h, end);
+	small(t, h, end);
 	LLVMPositionBuilderBefore(b, place);
+}
+
+static void write_eight(struct trace_writer *t, LLVMValueRef h,
+                        LLVMValueRef place)
+{
+	(void)place;
+	call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_WORD), h);
+}
+
+static void write_great(struct trace_writer *t, LLVMValueRef h,
+                        LLVMValueRef place)
+{
+	write_either(t, h, UINT32_MAX, write_four, write_eight, place);
+}
+
+/* Writes one of at most so many bits. */
+static void write_word(struct trace_writer *t, LLVMValueRef h, unsigned most,
+                       LLVMValueRef place)
+{
+	if (most <= 6)
+		write_byte(t, h, place);
+	else
+		write_either(t, h, CAIRN_TRACE_SMALL, write_byte,
+		             most <= 31 ? write_four : write_great, place);
+}
+
+/*
+ * What a history must be below not to be full.  In memory: no instruction has
+ * so great a constant in it, and no register is to spare.
+ */
+static LLVMValueRef full_at(struct trace_writer *t)
+{
+	struct marker *m = &t->w.m;
+	uint64_t full = m->fn->trace->codes.full;
+	LLVMValueRef g, word;
+
+	if (full != CODES_FULL)
+		return pw_constant(&t->w, full);
+	g = LLVMGetNamedGlobal(m->module, CAIRN_RT_TRACE_MOST);
+	if (!g) {
+		g = LLVMAddGlobal(m->module, m->i64, CAIRN_RT_TRACE_MOST);
+		LLVMSetVisibility(g, LLVMHiddenVisibility);
+		LLVMSetGlobalConstant(g, true);
+	}
+	word = marker_ours(LLVMBuildLoad2(m->builder, m->i64, g, ""));
+	LLVMSetVolatile(word, true);
+	return word;
 }
 
 /* Writes a history if it is full.  Returns what it is then. */
@@ -444,15 +538,14 @@ static LLVMValueRef write_full(struct trace_writer *t, LLVMValueRef h,
                                LLVMValueRef place)
 {
 	LLVMBuilderRef b = t->w.m.builder;
+	LLVMValueRef full = full_at(t);
 	struct path_fork f = pw_fork_before(&t->w, place);
-	LLVMValueRef test =
-	        LLVMBuildAnd(b, h, pw_constant(&t->w, CODES_FULL), "");
 	LLVMValueRef values[2] = {h, pw_constant(&t->w, 1)}, phi;
 	LLVMBasicBlockRef blocks[2] = {f.common, f.rare};
 
-	shim_set_unlikely(LLVMBuildCondBr(
-	        b, LLVMBuildICmp(b, LLVMIntNE, test, pw_constant(&t->w, 0), ""),
-	        f.rare, f.common));
+	shim_set_unlikely(
+	        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, h, full, ""),
+	                        f.rare, f.common));
 	LLVMPositionBuilderAtEnd(b, f.rare);
 	call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_FULL), h);
 	LLVMBuildBr(b, f.rest);
@@ -475,43 +568,117 @@ static LLVMValueRef shifted(struct trace_writer *t, LLVMValueRef h, unsigned by,
 	return add ? pw_sum(&t->w, h, pw_constant(&t->w, add)) : h;
 }
 
+/* Writes a history, as if it were full, and how many turns a loop made. */
+static void call_count(struct trace_writer *t, LLVMValueRef h, LLVMValueRef n)
+{
+	LLVMTypeRef types[2] = {t->w.m.i64, t->w.m.i64};
+	LLVMValueRef args[2] = {h, n};
+
+	build_asm(t,
+	          LLVMFunctionType(LLVMVoidTypeInContext(t->w.m.context), types,
+	                           2, false),
+	          STEP_OVER(CAIRN_RT_TRACE_COUNT),
+	          "{rax},{rdx},~{rax},~{memory},~{dirflag},~{fpsr},~{flags}",
+	          args, 2);
+}
+
+/* The history behind a loop that has counted its turns. */
+static LLVMValueRef leave_loop(struct trace_writer *t, const struct placed *p)
+{
+	const struct codes_loop *l =
+	        &t->w.m.fn->trace->codes.loops[p->op->leaves_loop - 1];
+	LLVMBuilderRef b = t->w.m.builder;
+	LLVMValueRef h = shifted(t, pw_get(&t->w, t->h), p->op->shift, 0);
+	LLVMValueRef n = pw_get(&t->w, t->n);
+	LLVMValueRef most = pw_constant(&t->w, CODES_COUNT_MAX);
+	struct path_fork f = pw_fork_before(&t->w, p->at);
+	LLVMValueRef values[2], phi;
+	LLVMBasicBlockRef blocks[2] = {f.common, f.rare};
+
+	shim_set_unlikely(
+	        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, n, most, ""),
+	                        f.rare, f.common));
+	LLVMPositionBuilderAtEnd(b, f.common);
+	values[0] = pw_sum(&t->w, h, shifted(t, n, l->bits, p->op->add));
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderAtEnd(b, f.rare);
+	call_count(t,
+	           pw_sum(&t->w, h,
+	                  pw_constant(&t->w, (CODES_COUNT_MAX << l->bits) +
+	                                             p->op->add)),
+	           n);
+	values[1] = pw_constant(&t->w, 1);
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(f.rest));
+	phi = LLVMBuildPhi(b, t->w.m.i64, "cairn.history");
+	LLVMAddIncoming(phi, values, blocks, 2);
+	LLVMPositionBuilderBefore(b, p->at);
+	return phi;
+}
+
+static void count_turn(struct trace_writer *t)
+{
+	pw_set(&t->w, t->n,
+	       pw_sum(&t->w, pw_get(&t->w, t->n), pw_constant(&t->w, 1)));
+}
+
 static void write_op(struct trace_writer *t, const struct placed *p)
 {
 	const struct codes_op *op = p->op;
 	LLVMValueRef h;
 
 	LLVMPositionBuilderBefore(t->w.m.builder, p->at);
-	h = shifted(t, pw_get(&t->w, t->h), op->shift, op->add);
+	if (op->turns_loop) {
+		count_turn(t);
+		LLVMInstructionEraseFromParent(p->at);
+		return;
+	}
+	if (op->leaves_loop)
+		h = leave_loop(t, p);
+	else
+		h = shifted(t, pw_get(&t->w, t->h), op->shift, op->add);
+	if (op->enters_loop)
+		pw_set(&t->w, t->n, pw_constant(&t->w, 0));
 	if (op->ends && op->end == CODES_GOES_ON)
 		h = write_full(t, h, p->at);
-	else if (op->ends && op->end == CODES_WRITES && op->most <= 6)
-		write_byte(t, h, p->at);
 	else if (op->ends && op->end == CODES_WRITES)
-		write_word(t, h, p->at);
+		write_word(t, h, op->most, p->at);
 	if (op->ends && op->end != CODES_GOES_ON)
 		h = pw_constant(&t->w, 1);
 	pw_set(&t->w, t->h, shifted(t, h, op->next_shift, op->next_add));
 	LLVMInstructionEraseFromParent(p->at);
 }
 
+/* Marks, at a place, that a function is entered. */
+static void write_mark(struct trace_writer *t, LLVMValueRef place,
+                       LLVMValueRef here)
+{
+	LLVMContextRef context = t->w.m.context;
+	LLVMValueRef at = take_room(t, 5, place);
+
+	store(t, LLVMInt8TypeInContext(context),
+	      pw_constant(&t->w, CAIRN_TRACE_ENTER), at, 0);
+	if (!here)
+		here = build_asm(t,
+		                 LLVMFunctionType(t->w.m.i64, NULL, 0, false),
+		                 "leaq (%rip), $0", "=r", NULL, 0);
+	store(t, LLVMInt32TypeInContext(context), here, at, 1);
+}
+
 /* At the top of the function. */
 static void write_enter(struct trace_writer *t)
 {
 	struct marker *m = &t->w.m;
-	LLVMValueRef place = shim_after_allocas(m->fn->f), at, here;
+	LLVMValueRef place = shim_after_allocas(m->fn->f);
 	LLVMBasicBlockRef entry = LLVMGetInstructionParent(place);
 
 	LLVMPositionBuilderBefore(m->builder, place);
 	pw_set(&t->w, t->h, pw_constant(&t->w, 1));
+	pw_set(&t->w, t->n, pw_constant(&t->w, 0));
 	m->fn->nodes[1].first = place;
 	if (!trace_is_announced(m->fn->f))
 		return;
-	at = take_room(t, 5, place);
-	here = build_asm(t, LLVMFunctionType(m->i64, NULL, 0, false),
-	                 "leaq (%rip), $0", "=r", NULL, 0);
-	store(t, LLVMInt8TypeInContext(m->context),
-	      pw_constant(&t->w, CAIRN_TRACE_ENTER), at, 0);
-	store(t, LLVMInt32TypeInContext(m->context), here, at, 1);
+	write_mark(t, place, NULL);
 	for (block_id i = 1; i < m->fn->g.nblocks; i++)
 		if (m->fn->nodes[i].block == entry) /* all its parts */
 			m->fn->nodes[i].block = LLVMGetInstructionParent(place);
@@ -549,6 +716,20 @@ static void log_blocks(struct trace_writer *t)
 	}
 }
 
+void mark_entry(LLVMValueRef f, const struct mode *mode)
+{
+	struct function fn = {.f = f};
+	struct trace_writer t = {0};
+	LLVMValueRef call = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f));
+
+	marker_init(&t.w.m, &fn, mode);
+	LLVMPositionBuilderBefore(t.w.m.builder, call);
+	write_mark(&t, call,
+	           LLVMBuildPtrToInt(t.w.m.builder, shim_entry_of(f), t.w.m.i64,
+	                             ""));
+	LLVMDisposeBuilder(t.w.m.builder);
+}
+
 void mark_trace(struct function *fn, const struct mode *mode)
 {
 	struct trace_writer t = {0};
@@ -559,6 +740,7 @@ void mark_trace(struct function *fn, const struct mode *mode)
 	        t.w.m.builder,
 	        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(fn->f)));
 	t.h = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64, "cairn.history");
+	t.n = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64, "cairn.turns");
 	marker_keep_last_calls(fn);
 	write_enter(&t);
 	if (mode->log)
@@ -568,8 +750,10 @@ void mark_trace(struct function *fn, const struct mode *mode)
 		shim_add_site(fn->sites[i].call, i, NULL);
 	for (size_t i = 0; i < t.nplaced; i++)
 		write_op(&t, &t.placed[i]);
-	if (!shim_is_not_optimized(fn->f))
+	if (!shim_is_not_optimized(fn->f)) {
 		shim_promote(t.h);
+		shim_promote(t.n);
+	}
 	shim_prepare_function(fn->f, true);
 	shim_pin(fn->f);
 	LLVMDisposeBuilder(t.w.m.builder);

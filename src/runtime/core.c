@@ -48,6 +48,7 @@ struct process process;
 static int64_t zeros[RT_MODULES];
 
 #pragma weak core_trace_room /* only in programs that write traces */
+#pragma weak core_trace_sync
 
 static const struct core core = {
         .slow = core_slow,
@@ -59,6 +60,7 @@ static const struct core core = {
         .unhooked = core_unhooked,
         .jump = core_jump,
         .trace_room = core_trace_room,
+        .trace_sync = core_trace_sync,
 };
 
 __thread struct rt_thread __cairn_thread = {.deltas = zeros, .core = &core};
@@ -306,8 +308,8 @@ static struct chunk *emit_module(uint32_t index, const struct out_spec *spec,
 
 /*
  * The record of the same build, unloaded before; 0 if there is none.  A path
- * register may be an address, which the reader can tell only if all of a
- * record's have one load bias.
+ * register may be an address, and a trace has addresses, which the reader can
+ * tell only if all of a record's have one load bias.
  */
 static uint32_t find_unloaded(const struct cairn_module *m, uint64_t bias,
                               const struct identity *id)
@@ -317,7 +319,7 @@ static uint32_t find_unloaded(const struct cairn_module *m, uint64_t bias,
 
 		if (!old->live && old->chunk &&
 		    rt_get64(old->chunk->mem + CAIRN_CHK_N) == ncounters(m) &&
-		    (m->regs == m->regs_end ||
+		    ((m->regs == m->regs_end && ncounters(m)) ||
 		     rt_get64(old->chunk->mem + CAIRN_CHK_AUX1) == bias) &&
 		    rt_same(out_payload(old->chunk), id->bytes, id->n))
 			return i;
@@ -453,6 +455,8 @@ static void register_module(struct cairn_module *m)
 	record->nregs = (uint32_t)((m->regs_end - m->regs) / CAIRN_REG_ENTRY);
 	if (record->nregs)
 		process.has_registers = true;
+	if (ncounters(m))
+		process.has_counters = true;
 	__atomic_store_n(&record->live, m, __ATOMIC_RELEASE);
 	if (index > process.nmodules)
 		__atomic_store_n(&process.nmodules, index, __ATOMIC_RELEASE);
@@ -578,6 +582,7 @@ struct thread *rt_self_locked(void)
 	if (!t || !frames_ensure(t))
 		return NULL;
 	t->tid = tid;
+	t->begins = true;
 	t->park = RT_PARK_NONE;
 	t->is_walked = false;
 	t->walked_to = t->stack_lo = t->stack_hi = 0;
@@ -901,8 +906,8 @@ void rt_fork_child(void)
 {
 	uint64_t mask = fork_mask;
 
+	process.lock = 1; /* nobody waits in a process that has one thread */
 	if (!process.is_off)
 		start_child(rt_self(), (uintptr_t)__builtin_return_address(0));
-	process.lock = 1; /* nobody waits in a process that has one thread */
 	rt_leave(&mask);
 }

@@ -92,6 +92,8 @@ static void translate(int sig, const struct sys_sigaction *act,
                       struct sys_sigaction *k)
 {
 	*k = *act;
+	if (act->handler > (uintptr_t)SIG_IGN)
+		process.has_handlers = true;
 	if (!fatal_is_fatal(sig))
 		return;
 	if (act->handler == (uintptr_t)SIG_DFL) {

@@ -865,7 +865,7 @@ void out_seal(uint32_t how, uint32_t signal)
 	int fd = -1;
 
 	if (process.trace)
-		process.trace->finish();
+		process.trace->finish(how);
 	for (struct chunk *c = process.chunks; c; c = c->next)
 		if (is_live(c) && !c->is_loose)
 			seal_chunk(c);

@@ -121,6 +121,7 @@ struct thread {
 	uintptr_t stack_lo, stack_hi; /* known to be readable */
 	uint32_t rules_busy, nrules_kept;
 	struct stream *stream; /* trace.c */
+	bool begins;           /* it has not marked that in its stream yet */
 };
 
 /*
@@ -150,6 +151,8 @@ struct process {
 	bool is_started, is_off, has_said, is_executable, is_sealed;
 	bool is_static;
 	bool has_registers; /* some module has path registers */
+	bool has_counters;  /* some module counts, and is not only traced */
+	bool has_handlers;  /* the program handles signals, or did */
 	uint32_t finishing; /* tid that finishes the process, 0: nobody */
 	uint32_t nthreads;
 	struct thread *threads, *next_victim;
@@ -171,6 +174,7 @@ struct rt_thread {
 	void *deltas; /* that of each module, before a struct thread */
 	const struct core *core;
 	uintptr_t trace_at, trace_limit; /* abi/trace.h */
+	uint64_t trace_clock;            /* trace.c: when it last looked */
 };
 extern __thread struct rt_thread __cairn_thread
         __attribute__((visibility("default"), tls_model("initial-exec")));
@@ -219,13 +223,17 @@ struct core {
 	 * there was none at `at`; NULL in a process whose core has no traces.
 	 * Threads: any, in signal handlers too. */
 	uintptr_t (*trace_room)(struct cairn_module *m, uintptr_t at);
+	/* The calling thread has waited for another; NULL as trace_room.
+	 * Threads: any, in signal handlers too. */
+	void (*trace_sync)(void);
 };
 
 /* What traces want to be told: trace.c, which only programs that write one
  * have. */
 struct trace_hooks {
-	/* The file is about to be sealed.  Requires: lock held. */
-	void (*finish)(void);
+	/* The file is about to be sealed, and why: enum cairn_file_how.
+	 * Requires: lock held. */
+	void (*finish)(uint32_t how);
 	/* We are the child of a fork, which returns to `to`; `self` may be
 	 * NULL.  Requires: lock held. */
 	void (*fork)(struct thread *self, uintptr_t to);
@@ -234,6 +242,9 @@ struct trace_hooks {
 	/* The calling thread jumps from *u to (sp, pc). */
 	void (*jump)(struct thread *t, const struct unwind *u, uintptr_t sp,
 	             uintptr_t pc);
+	/* It did not: all frames from *u to that of sp are still there. */
+	void (*jump_back)(struct thread *t, const struct unwind *u,
+	                  uintptr_t sp);
 };
 
 int64_t __cairn_core_slow(struct cairn_module *m);
@@ -257,6 +268,8 @@ uint32_t core_register(uintptr_t pc);
 void core_count_path(struct cairn_module *m, uint64_t *words, uint64_t r);
 void core_jump(void *env);
 uintptr_t core_trace_room(struct cairn_module *m, uintptr_t at);
+void __cairn_core_trace_sync(void);
+void core_trace_sync(void);
 
 /* --- core.c --------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #define TRACE_LIMIT 24
 #define WORD 0x80
 #define FULL 0x90
+#define COUNT 0xfa
 
 /* %rax: a place at or behind the limit; returns another. */
 	.macro	ROOM
@@ -43,11 +44,10 @@ room:
  * Writes the history %rax with its length before it: exactly so many bytes,
  * since what follows may be somebody else's by then.
  */
-	.macro	HISTORY name, kind
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-\name:
+	.globl	__cairn_trace_word
+	.hidden	__cairn_trace_word
+	.type	__cairn_trace_word, @function
+__cairn_trace_word:
 	.cfi_startproc
 	STEPPED
 	pushq	%rcx
@@ -64,7 +64,7 @@ room:
 	xaddq	%rdx, %fs:TRACE_AT(%rsi)
 	cmpq	%fs:TRACE_LIMIT(%rsi), %rdx
 	jae	3f
-1:	leal	\kind(%rcx), %esi
+1:	leal	WORD(%rcx), %esi
 	movb	%sil, (%rdx)
 	cmpl	$4, %ecx
 	jb	2f
@@ -96,11 +96,83 @@ room:
 	movq	%rsi, %rax
 	jmp	1b
 	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.size	__cairn_trace_word, .-__cairn_trace_word
 
-	HISTORY	__cairn_trace_word, WORD
-	HISTORY	__cairn_trace_full, FULL
+/* The same for one that is full: always eight bytes. */
+	.globl	__cairn_trace_full
+	.hidden	__cairn_trace_full
+	.type	__cairn_trace_full, @function
+__cairn_trace_full:
+	.cfi_startproc
+	STEPPED
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	movq	__cairn_thread@gottpoff(%rip), %rcx
+	movl	$9, %edx
+	xaddq	%rdx, %fs:TRACE_AT(%rcx)
+	cmpq	%fs:TRACE_LIMIT(%rcx), %rdx
+	jae	3f
+1:	movb	$FULL + 8, (%rdx)
+	movq	%rax, 1(%rdx)
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 16
+3:	movq	%rax, %rcx
+	movq	%rdx, %rax
+	call	room
+	movq	%rax, %rdx
+	movq	%rcx, %rax
+	jmp	1b
+	.cfi_endproc
+	.size	__cairn_trace_full, .-__cairn_trace_full
+
+/* The same for a history in %rax, and a number %rdx behind it. */
+	.globl	__cairn_trace_count
+	.hidden	__cairn_trace_count
+	.type	__cairn_trace_count, @function
+__cairn_trace_count:
+	.cfi_startproc
+	STEPPED
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	movq	__cairn_thread@gottpoff(%rip), %rsi
+	movl	$18, %ecx
+	xaddq	%rcx, %fs:TRACE_AT(%rsi)
+	cmpq	%fs:TRACE_LIMIT(%rsi), %rcx
+	jae	3f
+1:	movb	$FULL + 8, (%rcx)
+	movq	%rax, 1(%rcx)
+	movb	$COUNT, 9(%rcx)
+	movq	%rdx, 10(%rcx)
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 16
+3:	movq	%rax, %rsi
+	movq	%rcx, %rax
+	call	room
+	movq	%rax, %rcx
+	movq	%rsi, %rax
+	jmp	1b
+	.cfi_endproc
+	.size	__cairn_trace_count, .-__cairn_trace_count
+
+	.section .rodata
+	.balign	8
+	.globl	__cairn_trace_most
+	.hidden	__cairn_trace_most
+__cairn_trace_most:
+	.quad	1 << 51
+	.text
 
 /* The call of the core, as in calls.S, where it has no place: only programs
  * that write a trace have it.  0 if the core knows nothing of traces. */
@@ -121,5 +193,23 @@ __cairn_core_trace_room:
 	ret
 	.cfi_endproc
 	.size	__cairn_core_trace_room, .-__cairn_core_trace_room
+
+/* The same of sync.c. */
+	.globl	__cairn_core_trace_sync
+	.hidden	__cairn_core_trace_sync
+	.type	__cairn_core_trace_sync, @function
+__cairn_core_trace_sync:
+	.cfi_startproc
+	cmpb	$0, __cairn_executable(%rip)
+	jne	core_trace_sync
+	movq	__cairn_thread@gottpoff(%rip), %r11
+	movq	%fs:8(%r11), %r11
+	movq	72(%r11), %r11
+	testq	%r11, %r11
+	jz	6f
+	jmp	*%r11
+6:	ret
+	.cfi_endproc
+	.size	__cairn_core_trace_sync, .-__cairn_core_trace_sync
 
 	.section .note.GNU-stack, "", @progbits

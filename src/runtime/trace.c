@@ -17,27 +17,40 @@
  * libc knows nothing of it, it has no thread-local memory to speak of, blocks
  * all signals and calls nothing of the program's.
  *
+ * A handler may interrupt code that has taken a place and not filled it yet.
+ * If the buffer is full before the handler returns, it stays as it is, a part
+ * of the stream that is not packed, until that place is filled: has_hole.
+ *
+ * The child of a fork begins streams of its own.  What was on the stack of its
+ * one thread is marked, frame by frame, outermost first.
+ *
  * Invariant: parts of a stream have ascending numbers, and each is in a buffer
- * or packed, or for an instant both.
- * Cost: a system call per buffer, and what zstd takes.
+ * or packed, or for an instant both.  A buffer that is queued or free is
+ * written by nobody.
+ * Cost: a system call per buffer, and what zstd takes; where the program has
+ * signal handlers, a look at every item of a full buffer.
  */
 #include "abi/trace.h"
 
 #include <errno.h>
+#include <time.h>
 #include <linux/sched.h>
 #include <sys/mman.h>
 
+#include "runtime/finish.h"
 #include "runtime/out.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
 #include "runtime/unwind.h"
 #include "runtime/walk.h"
 
-#define BUFFER ((size_t)256 << 10) /* with its header */
+#define BUFFER ((size_t)256 << 10) /* with its header: the greatest */
 #define SLACK ((size_t)256) /* behind the limit: for who looks too late */
 #define BOUND ((uint64_t)64 << 20)
-#define ROOM 16u /* what a slow call hands out: any item */
+#define SMALLEST ((size_t)4 << 10)
+#define ROOM 24u /* what a slow call hands out: any item */
 #define LEVEL 1
+#define TICKS 100000u /* of the processor, between looks at the clock */
 #define STACK ((size_t)256 << 10)
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -50,36 +63,46 @@ HIDDEN size_t cairn_zstd_context_size(int level);
 HIDDEN void *cairn_zstd_context(void *memory, size_t n);
 HIDDEN unsigned cairn_zstd_is_error(size_t code);
 
+#define HANDED 4
+
 struct buffer {
-	struct buffer *next;
+	struct buffer *next; /* free, queued or kept */
+	struct buffer *all;  /* of all that there are */
 	struct chunk *chunk;
+	uint32_t owner; /* serial of the thread, 0: free */
 	size_t used;
+	/* Where slow calls gave more room than was needed. */
+	size_t handed[HANDED];
+	unsigned nhanded;
 };
 
 struct stream {
 	struct buffer *buffer; /* NULL: none yet */
 	uint64_t nparts;
-	int tid;
 };
 
 /* What one who compresses needs. */
 struct packer {
-	void *context;
+	void *memory, *context;
 	unsigned char *chunk; /* header and payload */
 	size_t room;          /* of the payload */
 };
 
 static struct {
-	struct buffer *free, *queue, **queue_end;
-	uint64_t size;     /* of all buffers */
-	uint32_t nqueued;  /* since the start: the writer waits for it */
-	uint32_t npacked;  /* the same, back in `free` */
-	uint32_t npacking; /* taken by the writer, and not in the file yet */
+	struct buffer *all, *free, *queue, **queue_end;
+	struct buffer *kept; /* full, but somebody is still to write there */
+	uint64_t size;       /* of all buffers */
+	uint32_t nqueued;    /* since the start: the writer waits for it */
+	uint32_t npacked;    /* the same, back in `free` */
+	uint32_t npacking;   /* taken by the writer, and not in the file yet */
 	bool has_writer, is_alone;
 	bool is_off; /* the file cannot grow */
 	uint64_t start;
+	uint64_t nsyncs;
 	struct packer mine, writers;
-	unsigned char *nowhere; /* for threads that are not recorded */
+	unsigned char *stack;           /* of the writer */
+	uint32_t must_stop, writer_tid; /* the kernel clears the latter */
+	unsigned char *nowhere;         /* for threads that are not recorded */
 } trace;
 
 /* --- the end of what is written ------------------------------------------ */
@@ -110,21 +133,92 @@ static size_t find_end(const struct buffer *b)
 	return n ? n + CAIRN_TRACE_ITEM_MAX : 0;
 }
 
+/* --- places that nobody has filled ---------------------------------------- */
+
+/* The bytes of an item behind its first. */
+static unsigned nbehind(unsigned char first)
+{
+	if (first <= CAIRN_TRACE_SMALL || first == CAIRN_TRACE_PAD)
+		return 0;
+	if (first < CAIRN_TRACE_MARK)
+		return first & 15;
+	return first == CAIRN_TRACE_TIME || first == CAIRN_TRACE_SYNC ||
+	                       first == CAIRN_TRACE_COUNT
+	               ? 8
+	               : 4;
+}
+
+/*
+ * Is the item whole?  The first byte is written first, the rest by one
+ * instruction, or, of a history of another length than 4, so that the last
+ * byte, which is not zero, comes last.
+ */
+static bool is_whole(const unsigned char *p, unsigned n)
+{
+	if (!n)
+		return true;
+	if ((p[0] & 0xf0u) == CAIRN_TRACE_WORD && n != 4)
+		return p[n] != 0;
+	for (unsigned i = 1; i <= n; i++)
+		if (p[i])
+			return true;
+	return false;
+}
+
+/* Did a slow call give this place, and more of it than was needed? */
+static size_t behind_handed(const struct buffer *b, size_t at)
+{
+	for (unsigned i = 0; i < b->nhanded; i++)
+		if (at > b->handed[i] && at < b->handed[i] + ROOM)
+			return b->handed[i] + ROOM;
+	return 0;
+}
+
+/* Has somebody a place in a full buffer that he has not filled?  Only code that
+ * a signal handler interrupted can have. */
+static bool has_hole(const struct buffer *b)
+{
+	const unsigned char *p = first_of(b);
+	size_t limit = limit_of(b) - (uintptr_t)p, at = 0;
+
+	if (b->used < limit)
+		limit = b->used;
+	while (at < limit) {
+		size_t next = p[at] ? 0 : behind_handed(b, at);
+		unsigned n = nbehind(p[at]);
+
+		if (next) {
+			at = next;
+			continue;
+		}
+		if (!p[at] || !is_whole(p + at, n))
+			return true;
+		at += 1 + (size_t)n;
+	}
+	return false;
+}
+
+static bool may_have_hole(void)
+{
+	return process.has_handlers || !process.is_executable;
+}
+
 /* --- packing ------------------------------------------------------------- */
 
 static bool packer_init(struct packer *p)
 {
 	size_t n = cairn_zstd_context_size(LEVEL);
-	void *memory;
 
 	if (p->context)
 		return true;
 	p->room = cairn_zstd_bound(BUFFER);
-	p->chunk = sys_map_zeros(p->room + 2 * RT_PAGE);
-	memory = sys_map_zeros(n);
-	if (!p->chunk || !memory)
+	if (!p->chunk)
+		p->chunk = sys_map_zeros(p->room + 2 * RT_PAGE);
+	if (!p->memory)
+		p->memory = sys_map_zeros(n);
+	if (!p->chunk || !p->memory)
 		return false;
-	p->context = cairn_zstd_context(memory, n);
+	p->context = cairn_zstd_context(p->memory, n);
 	return p->context != NULL;
 }
 
@@ -172,6 +266,7 @@ static void append(struct packer *p, const struct buffer *b, size_t n)
 /* What its header says.  Requires: lock held. */
 static void label(struct buffer *b, uint32_t id, uint64_t part)
 {
+	b->owner = id;
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_STREAM,
 	        .id = id,
@@ -187,6 +282,7 @@ static void clear(struct buffer *b)
 {
 	rt_zero(first_of(b), b->used);
 	b->used = 0;
+	b->nhanded = 0;
 }
 
 /* Requires: lock held. */
@@ -209,6 +305,31 @@ static struct buffer *take_queued(void)
 	if (!trace.queue)
 		trace.queue_end = &trace.queue;
 	return b;
+}
+
+/* Requires: lock held. */
+static void keep(struct buffer *b)
+{
+	b->next = trace.kept;
+	trace.kept = b;
+}
+
+/* Those in which all places are filled now go back to the queue.
+ * Requires: lock held. */
+static void look_at_kept(void)
+{
+	struct buffer **at = &trace.kept, *b;
+
+	while ((b = *at)) {
+		if (has_hole(b)) {
+			at = &b->next;
+			continue;
+		}
+		*at = b->next;
+		b->next = NULL;
+		*trace.queue_end = b;
+		trace.queue_end = &b->next;
+	}
 }
 
 /* With the lock held all the time: where nobody else does it. */
@@ -234,10 +355,18 @@ __attribute__((noreturn)) static void write_forever(void)
 		size_t n;
 
 		rt_enter(&mask);
+		look_at_kept();
 		b = take_queued();
+		if (b && may_have_hole() && has_hole(b)) {
+			keep(b);
+			rt_leave(&mask);
+			continue;
+		}
 		trace.npacking += b != NULL;
 		rt_leave(&mask);
 		if (!b) {
+			if (__atomic_load_n(&trace.must_stop, __ATOMIC_ACQUIRE))
+				sys1(SYS_exit, 0);
 			sys_futex_wait(&trace.nqueued, seen, 0);
 			continue;
 		}
@@ -261,8 +390,9 @@ static long make_thread(unsigned char *stack, uint64_t *tls)
 {
 	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES |
 	                            CLONE_SIGHAND | CLONE_THREAD |
-	                            CLONE_SYSVSEM | CLONE_SETTLS;
-	register long r10 __asm__("r10") = 0;
+	                            CLONE_SYSVSEM | CLONE_SETTLS |
+	                            CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+	register long r10 __asm__("r10") = (long)&trace.writer_tid;
 	register long r8 __asm__("r8") = (long)tls;
 	register long r12 __asm__("r12") = (long)write_forever;
 	long result;
@@ -276,10 +406,16 @@ static long make_thread(unsigned char *stack, uint64_t *tls)
 	                 "ud2\n"
 	                 "1:"
 	                 : "=a"(result)
-	                 : "a"(SYS_clone), "D"(flags), "S"(stack), "d"(0L),
-	                   "r"(r10), "r"(r8), "r"(r12)
+	                 : "a"(SYS_clone), "D"(flags), "S"(stack),
+	                   "d"(&trace.writer_tid), "r"(r10), "r"(r8), "r"(r12)
 	                 : "rcx", "r11", "memory");
 	return result;
+}
+
+/* The child of a vfork has our memory, but would take its threads with it. */
+static bool is_vfork_child(void)
+{
+	return sys_getpid() != process.pid;
 }
 
 /* Signals are blocked, and stay so in the new thread.  Requires: lock held. */
@@ -287,9 +423,11 @@ static void start_writer(void)
 {
 	unsigned char *memory;
 
-	if (trace.has_writer || trace.is_alone)
+	if (trace.has_writer || trace.is_alone || is_vfork_child())
 		return;
-	memory = packer_init(&trace.writers) ? sys_map_zeros(STACK) : NULL;
+	if (!trace.stack)
+		trace.stack = sys_map_zeros(STACK);
+	memory = packer_init(&trace.writers) ? trace.stack : NULL;
 	if (memory && make_thread(memory + STACK - 4096,
 	                          (uint64_t *)(memory + STACK - 2048)) > 0)
 		trace.has_writer = true;
@@ -297,19 +435,51 @@ static void start_writer(void)
 		trace.is_alone = true;
 }
 
+/* Requires: lock held, nothing is queued. */
+static void stop_writer(void)
+{
+	uint32_t tid;
+
+	if (!trace.has_writer)
+		return;
+	__atomic_store_n(&trace.must_stop, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&trace.nqueued, 1, __ATOMIC_RELEASE);
+	sys_futex_wake(&trace.nqueued);
+	while ((tid = __atomic_load_n(&trace.writer_tid, __ATOMIC_ACQUIRE)))
+		rt_pause(&trace.writer_tid, tid);
+	trace.has_writer = trace.must_stop = false;
+}
+
 /* --- buffers ------------------------------------------------------------- */
 
-/* Requires: lock held. */
-static struct buffer *new_buffer(void)
+/* How great the next one may be, 0: there may be no more.  Where threads hold
+ * half of the memory and nothing comes back, `must`, they get smaller, so that
+ * many threads have one each. */
+static size_t next_size(bool must)
 {
+	size_t size = BUFFER;
+	uint64_t room = BOUND / 2, end = room;
+
+	while (must && size > SMALLEST && trace.size + size > end) {
+		room /= 2;
+		end += room;
+		size /= 4;
+	}
+	return trace.size + size > (must ? BOUND : end) ? 0 : size;
+}
+
+/* Requires: lock held. */
+static struct buffer *new_buffer(bool must)
+{
+	size_t size = next_size(must);
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_STREAM,
-	        .payload = BUFFER - CAIRN_CHUNK_HEADER_SIZE,
+	        .payload = size - CAIRN_CHUNK_HEADER_SIZE,
 	        .flags = CAIRN_CHUNK_LIVE,
 	};
 	struct buffer *b;
 
-	if (trace.size + BUFFER > BOUND)
+	if (!size)
 		return NULL;
 	b = out_meta(sizeof(*b));
 	if (!b)
@@ -318,7 +488,9 @@ static struct buffer *new_buffer(void)
 	if (!b->chunk)
 		return NULL;
 	out_publish(b->chunk);
-	trace.size += BUFFER;
+	trace.size += size;
+	b->all = trace.all;
+	trace.all = b;
 	return b;
 }
 
@@ -335,10 +507,14 @@ static struct buffer *take_buffer(void)
 			return b;
 		}
 		if (!trace.has_writer && (b = take_queued())) {
-			pack_here(b);
+			if (may_have_hole() && has_hole(b))
+				keep(b);
+			else
+				pack_here(b);
+			look_at_kept();
 			continue;
 		}
-		if ((b = new_buffer()))
+		if ((b = new_buffer(!trace.queue && !trace.npacking)))
 			return b;
 		if (!trace.queue && !trace.npacking)
 			return NULL;
@@ -385,9 +561,24 @@ static void put(unsigned mark, uint64_t value, unsigned nbytes)
 		p[1 + i] = (unsigned char)(value >> 8 * i);
 }
 
+/* Nobody sets this clock. */
+static uint64_t now(void)
+{
+	struct timespec t = {0, 0};
+
+	sys3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
 static void put_time(void)
 {
-	put(CAIRN_TRACE_TIME, sys_now_ns() - trace.start, 8);
+	put(CAIRN_TRACE_TIME, now() - trace.start, 8);
+	self()->trace_clock = ticks();
 }
 
 /* Makes the calling thread write from `used` on. */
@@ -419,6 +610,8 @@ static bool turn_page(struct thread *t, struct stream *s, uintptr_t at)
 	self()->trace_limit = 0;
 	if (b) {
 		b->used = at - (uintptr_t)first_of(b);
+		if (b->used > size_of(b))
+			b->used = size_of(b);
 		queue(b);
 	}
 	b = take_buffer();
@@ -431,19 +624,65 @@ static bool turn_page(struct thread *t, struct stream *s, uintptr_t at)
 	return true;
 }
 
+/* What another thread, which is gone, left unfilled nobody will fill. */
+static void pad(const struct buffer *b, size_t end)
+{
+	unsigned char *p = first_of(b);
+	size_t at = 0;
+
+	while (at < end) {
+		size_t next = p[at] ? 0 : behind_handed(b, at);
+		unsigned n = nbehind(p[at]);
+
+		if (next) {
+			at = next;
+		} else if (p[at] && is_whole(p + at, n)) {
+			at += 1 + (size_t)n;
+		} else {
+			p[at++] = CAIRN_TRACE_PAD;
+		}
+	}
+}
+
 /* A thread that has written nothing yet, or not since the end.  Requires: lock
  * held. */
 static void go_on(const struct stream *s)
 {
-	if (self()->trace_limit != limit_of(s->buffer))
-		attach(s, find_end(s->buffer));
+	size_t end;
+
+	if (self()->trace_limit == limit_of(s->buffer))
+		return;
+	end = find_end(s->buffer);
+	if (end > size_of(s->buffer))
+		end = size_of(s->buffer);
+	if (may_have_hole())
+		pad(s->buffer, end);
+	attach(s, end);
 }
 
-static void begin(struct stream *s)
+/* The next number of what orders threads, as a mark has it. */
+static uint64_t next_sync(void)
 {
-	s->tid = sys_gettid();
-	put(CAIRN_TRACE_START, (uint32_t)s->tid, 4);
+	return 2 * __atomic_add_fetch(&trace.nsyncs, 1, __ATOMIC_ACQ_REL) + 1;
+}
+
+/* Requires: lock held, the thread has a buffer.  Whoever made it was before. */
+static void begin(struct thread *t)
+{
+	t->begins = false;
+	put(CAIRN_TRACE_START, (uint32_t)t->tid, 4);
+	put(CAIRN_TRACE_SYNC, next_sync(), 8);
 	put_time();
+}
+
+/* A place for any item, which the caller fills. */
+static uintptr_t hand_out(struct buffer *b)
+{
+	uintptr_t place = take(ROOM);
+
+	if (b->nhanded < HANDED)
+		b->handed[b->nhanded++] = place - (uintptr_t)first_of(b);
+	return place;
 }
 
 /* For threads that nobody records: always the same bytes. */
@@ -472,7 +711,7 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
 	if (!process.trace) {
 		process.trace = &hooks;
 		trace.queue_end = &trace.queue;
-		trace.start = sys_now_ns();
+		trace.start = now() - 1;
 	}
 	if (process.is_sealed)
 		out_unseal();
@@ -481,12 +720,12 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
 		return nowhere();
 	}
 	go_on(s);
-	if (s->tid != sys_gettid())
-		begin(s);
+	if (t->begins)
+		begin(t);
 	if (self()->trace_at >= self()->trace_limit &&
 	    !turn_page(t, s, self()->trace_at))
 		return nowhere();
-	return take(ROOM);
+	return hand_out(s->buffer);
 }
 
 uintptr_t core_trace_room(struct cairn_module *m, uintptr_t at)
@@ -513,6 +752,34 @@ uintptr_t cairn_module_trace_room(uintptr_t at)
 
 /* --- what the rest of the runtime tells us ------------------------------- */
 
+/* A mark with eight bytes, which are not zero. */
+static void put_long(unsigned mark, uint64_t value)
+{
+	uintptr_t at = take(9);
+
+	if (at >= self()->trace_limit)
+		at = core_trace_room(&cairn_module, at);
+	*(volatile unsigned char *)at = (unsigned char)mark;
+	__asm__ volatile("movq %1, %0"
+	                 : "=m"(*(char(*)[8])(at + 1))
+	                 : "r"(value));
+}
+
+/* Only threads that have a stream: another one has nothing to order yet, and
+ * has a mark when it begins. */
+void core_trace_sync(void)
+{
+	struct thread *t = rt_self();
+
+	if (!t || !t->stream || !t->stream->buffer || trace.is_off)
+		return;
+	put_long(CAIRN_TRACE_SYNC, next_sync());
+	if (ticks() - self()->trace_clock > TICKS) {
+		self()->trace_clock = ticks();
+		put_long(CAIRN_TRACE_TIME, now() - trace.start);
+	}
+}
+
 static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
 {
 	unsigned char *p;
@@ -524,6 +791,68 @@ static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
 	p = (unsigned char *)at;
 	p[0] = (unsigned char)mark;
 	rt_put32(p + 1, (uint32_t)address);
+}
+
+/* --- frames on the stack ---------------------------------------------------
+ */
+
+/* Frames in our modules, innermost first: the low bits of their return
+ * addresses, or of where they were interrupted. */
+struct found {
+	uint64_t *pc; /* NULL: they are only counted */
+	size_t n;
+};
+
+#define INTERRUPTED ((uint64_t)1 << 32)
+
+static void add_found(struct found *f, uint64_t pc)
+{
+	if (f->pc)
+		f->pc[f->n] = pc;
+	f->n++;
+}
+
+/* From a frame to the one that `sp` lies in, and this, or to the outermost.
+ * Where the way is lost an interrupted frame at 0 is added. */
+static void find_frames(struct thread *t, const struct unwind *from,
+                        uintptr_t sp, struct found *f)
+{
+	struct unwind u;
+	enum unwind_result r;
+
+	unwind_copy(&u, from);
+	f->n = 0;
+	do {
+		uintptr_t lo = u.reg[UNWIND_RSP], at = u.pc;
+		bool is_async = u.is_async;
+
+		u.module = 0;
+		r = unwind_step(&u, t);
+		if (u.module)
+			add_found(f,
+			          (uint32_t)at | (is_async ? INTERRUPTED : 0));
+		if (r == UNWIND_LOST)
+			add_found(f, INTERRUPTED);
+		if (sp >= lo && sp < u.cfa)
+			break;
+	} while (r == UNWIND_OK);
+}
+
+/* The same, in memory that the caller gives back; false if there is none. */
+static bool list_frames(struct thread *t, const struct unwind *from,
+                        uintptr_t sp, struct found *f)
+{
+	f->pc = NULL;
+	find_frames(t, from, sp, f);
+	f->pc = sys_map_zeros((f->n + 1) * sizeof(*f->pc));
+	if (f->pc)
+		find_frames(t, from, sp, f);
+	return f->pc != NULL;
+}
+
+static void drop_frames(struct found *f)
+{
+	sys3(SYS_munmap, (long)f->pc, (long)((f->n + 1) * sizeof(*f->pc)), 0);
 }
 
 static void on_jump(struct thread *t, const struct unwind *from, uintptr_t sp,
@@ -550,36 +879,164 @@ static void on_jump(struct thread *t, const struct unwind *from, uintptr_t sp,
 		on_mark(t, CAIRN_TRACE_LAND, pc);
 }
 
-/* The streams so far are complete; who goes on makes a slow call. */
-static void on_finish(void)
+static void on_jump_back(struct thread *t, const struct unwind *from,
+                         uintptr_t sp)
 {
-	struct buffer *b;
+	struct found f;
+
+	if (!list_frames(t, from, sp, &f)) {
+		stop_tracing(ENOMEM);
+		return;
+	}
+	for (size_t i = f.n; i-- > 0;)
+		on_mark(t,
+		        i + 1 == f.n            ? CAIRN_TRACE_LAND
+		        : f.pc[i] & INTERRUPTED ? CAIRN_TRACE_LOST
+		                                : CAIRN_TRACE_FRAME,
+		        (uint32_t)f.pc[i]);
+	drop_frames(&f);
+}
+
+/* --- the end ---------------------------------------------------------------
+ */
+
+/* All of what is in the buffer of a thread that does not go on. */
+static void pack_last(struct stream *s)
+{
+	struct buffer *b = s->buffer;
+
+	b->used = find_end(b);
+	if (b->used > size_of(b))
+		b->used = size_of(b);
+	s->buffer = NULL;
+	pack_here(b);
+}
+
+/*
+ * The streams so far are complete; who goes on makes a slow call.  If the
+ * program may go on, since an exec can fail, or a thread does, buffers stay
+ * where they are: parts that are not packed.
+ */
+static void on_finish(uint32_t how)
+{
+	struct buffer *b, *next;
 
 	while ((b = take_queued()))
-		pack_here(b);
+		if (how == CAIRN_HOW_EXEC && may_have_hole() && has_hole(b))
+			keep(b);
+		else
+			pack_here(b);
 	while (trace.npacking)
 		rt_pause(&trace.npacked, trace.npacked);
-	for (struct thread *t = process.threads; t; t = t->next) {
-		struct stream *s = t->stream;
-
-		if (!s || !s->buffer)
-			continue;
-		b = s->buffer;
-		b->used = find_end(b);
-		if (b->used > size_of(b))
-			b->used = size_of(b);
-		s->buffer = NULL;
+	if (how == CAIRN_HOW_EXEC)
+		return;
+	for (b = trace.kept; b; b = next) {
+		next = b->next;
 		pack_here(b);
 	}
+	trace.kept = NULL;
+	for (struct thread *t = process.threads; t; t = t->next)
+		if (t->stream && t->stream->buffer && t->park != RT_PARK_LATE)
+			pack_last(t->stream);
 	self()->trace_limit = 0;
 	for (b = trace.free; b; b = b->next)
 		out_punch(b->chunk);
+	if (how == CAIRN_HOW_UNLOAD)
+		stop_writer();
+}
+
+/* --- fork ------------------------------------------------------------------
+ */
+
+/*
+ * Of the parent's buffers the child has those of its thread, empty and in its
+ * own file (move_to_new_file).  Code that was interrupted may still write into
+ * one: then none of them is used any more.
+ */
+static void sort_buffers(const struct thread *me, bool was_interrupted)
+{
+	struct buffer *b = trace.all, *next;
+
+	trace.all = trace.free = trace.queue = trace.kept = NULL;
+	trace.queue_end = &trace.queue;
+	trace.size = 0;
+	for (; b; b = next) {
+		next = b->all;
+		if (!me || b->owner != me->serial)
+			continue;
+		trace.size += b->chunk->size;
+		b->all = trace.all;
+		trace.all = b;
+		b->used = b->nhanded = 0;
+		if (was_interrupted)
+			continue;
+		label(b, 0, 0);
+		b->next = trace.free;
+		trace.free = b;
+	}
+}
+
+static void begin_child(void)
+{
+	trace.npacking = 0;
+	trace.has_writer = trace.is_alone = trace.is_off = false;
+	trace.must_stop = trace.writer_tid = 0;
+	trace.nsyncs = 0;
+	trace.start = now() - 1;
+	trace.mine.context = trace.writers.context = NULL;
+	for (struct thread *t = process.threads; t; t = t->next)
+		if (t->stream) {
+			t->stream->buffer = NULL;
+			t->stream->nparts = 0;
+		}
+}
+
+/* A mark of the child, with its lock held.  False: there is no room. */
+static bool put_in_child(struct thread *t, unsigned mark, uint32_t value)
+{
+	if (self()->trace_at >= self()->trace_limit &&
+	    !turn_page(t, t->stream, self()->trace_at))
+		return false;
+	put(mark, value, 4);
+	return true;
+}
+
+static bool put_frames(struct thread *t, const struct found *f)
+{
+	bool ok = true;
+
+	for (size_t i = f->n; ok && i-- > 0;)
+		ok = put_in_child(t,
+		                  f->pc[i] & INTERRUPTED ? CAIRN_TRACE_LOST
+		                                         : CAIRN_TRACE_FRAME,
+		                  (uint32_t)f->pc[i]);
+	return ok;
 }
 
 static void on_fork(struct thread *me, uintptr_t to)
 {
-	(void)me;
-	(void)to;
+	bool has_stream = me && me->stream && me->stream->buffer, ok;
+	struct found f;
+	struct unwind u;
+
+	sort_buffers(me, me && finish_was_interrupted(me, to));
+	begin_child();
+	self()->trace_limit = 0;
+	if (!has_stream)
+		return;
+	rt_zero(&u, sizeof(u));
+	unwind_capture(&u);
+	ok = turn_page(me, me->stream, 0);
+	if (ok)
+		begin(me);
+	if (ok && walk_start(&u, me, to) && list_frames(me, &u, 0, &f)) {
+		ok = put_frames(me, &f);
+		drop_frames(&f);
+	} else if (ok) {
+		ok = put_in_child(me, CAIRN_TRACE_LOST, 0);
+	}
+	if (!ok)
+		stop_tracing(ENOMEM);
 }
 
 static const struct trace_hooks hooks = {
@@ -587,4 +1044,5 @@ static const struct trace_hooks hooks = {
         .fork = on_fork,
         .mark = on_mark,
         .jump = on_jump,
+        .jump_back = on_jump_back,
 };

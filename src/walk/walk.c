@@ -39,31 +39,63 @@
 #include "base/err.h"
 
 #define WALK_AGAIN 2
+#define WALK_REPEAT 3 /* an event, and the mark is taken once more */
 
 /* --- paths, remembered --------------------------------------------------- */
 
-/* Of one function: a table by code for every block where paths begin. */
+/* The paths that begin in a block: a table by code, or if codes are too wide
+ * for that, by hash. */
+struct walk_start {
+	struct walk_way *table; /* NULL: not asked for yet, or hashed */
+	uint32_t size;          /* of the table; 0: hashed */
+	uint8_t width;
+	uint8_t exits; /* bits, of a loop that counts its turns */
+};
+
+/* Paths of wide codes, each of its own; hashed, a power of two of slots. */
+struct walk_wide {
+	struct walk_wide_slot {
+		struct walk_way *way; /* NULL: free */
+		block_id first;
+		uint64_t code;
+	} * slots;
+	size_t n, cap;
+};
+
+/* Of one function. */
 struct walk_ways {
-	struct walk_way **of; /* per block, or NULL: not asked for yet */
+	struct walk_start *starts; /* per block */
+	struct walk_wide wide;
 	struct path path;
 };
 
-#define WALK_TABLE_BITS 16u /* wider ones are not kept */
+#define WALK_TABLE_BITS 16u /* wider ones have no table */
+#define WALK_COUNTED 255u   /* as width: a loop that counts its turns */
+/* As nbits, of a history that is but a number of turns, and an exit. */
+#define WALK_MANY_TURNS 63u
 
-static void walk_free_table(struct walk_way *table, size_t n)
+static void walk_free_way(struct walk_way *way)
 {
-	for (size_t i = 0; table && i < n; i++) {
-		free((void *)table[i].blocks);
-		free((void *)table[i].edges);
-	}
-	free(table);
+	free((void *)way->blocks);
+	free((void *)way->edges);
 }
 
-/* Wide codes share one entry. */
-static size_t walk_table_size(const struct codes *c, block_id first)
+static void walk_free_start(struct walk_start *s)
 {
-	return c->width[first] > WALK_TABLE_BITS ? 1
-	                                         : (size_t)1 << c->width[first];
+	for (size_t i = 0; s->table && i < s->size; i++)
+		walk_free_way(&s->table[i]);
+	free(s->table);
+}
+
+static void walk_free_wide(struct walk_wide *wide)
+{
+	for (size_t i = 0; i < wide->cap; i++) {
+		if (!wide->slots[i].way)
+			continue;
+		walk_free_way(wide->slots[i].way);
+		free(wide->slots[i].way);
+	}
+	free(wide->slots);
 }
 
 void walk_program_release(struct walk_program *p)
@@ -74,13 +106,61 @@ void walk_program_release(struct walk_program *p)
 		if (!f->ways)
 			continue;
 		for (block_id b = 0; b < f->codes->paths.dag.g->nblocks; b++)
-			walk_free_table(f->ways->of[b],
-			                walk_table_size(f->codes, b));
+			walk_free_start(&f->ways->starts[b]);
+		walk_free_wide(&f->ways->wide);
 		path_release(&f->ways->path);
-		free(f->ways->of);
+		free(f->ways->starts);
 		free(f->ways);
 		f->ways = NULL;
 	}
+}
+
+static struct walk_wide_slot *walk_wide_slot(const struct walk_wide *wide,
+                                             block_id first, uint64_t code)
+{
+	uint64_t h = (code ^ (uint64_t)first << 32) * 0x9e3779b97f4a7c15u;
+	size_t i = (size_t)(h >> 32) & (wide->cap - 1);
+
+	while (wide->slots[i].way &&
+	       (wide->slots[i].first != first || wide->slots[i].code != code))
+		i = (i + 1) & (wide->cap - 1);
+	return &wide->slots[i];
+}
+
+static void walk_grow_wide(struct walk_wide *wide)
+{
+	struct walk_wide old = *wide;
+
+	wide->cap = old.cap ? 2 * old.cap : 64;
+	wide->slots = xcalloc(wide->cap, sizeof(*wide->slots));
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.slots[i].way)
+			*walk_wide_slot(wide, old.slots[i].first,
+			                old.slots[i].code) = old.slots[i];
+	free(old.slots);
+}
+
+/* The entry of a path, which may not be known yet. */
+static struct walk_way *walk_entry(struct walk_ways *ways, block_id first,
+                                   uint64_t code)
+{
+	struct walk_start *s = &ways->starts[first];
+	struct walk_wide_slot *slot;
+
+	if (s->size) {
+		if (!s->table)
+			s->table = xcalloc(s->size, sizeof(*s->table));
+		return &s->table[code];
+	}
+	if (2 * ways->wide.n >= ways->wide.cap)
+		walk_grow_wide(&ways->wide);
+	slot = walk_wide_slot(&ways->wide, first, code);
+	if (!slot->way) {
+		ways->wide.n++;
+		*slot = (struct walk_wide_slot){xcalloc(1, sizeof(*slot->way)),
+		                                first, code};
+	}
+	return slot->way;
 }
 
 static void walk_list_blocks(struct walk_way *way, const struct path *path,
@@ -104,8 +184,6 @@ static void walk_learn(struct walk_way *way, const struct walk_function *f,
 	const struct cfg *g = f->codes->paths.dag.g;
 	edge_id *edges = xcalloc((size_t)path->nedges + 1, sizeof(*edges));
 
-	free((void *)way->blocks);
-	free((void *)way->edges);
 	*way = (struct walk_way){
 	        .is_known = true,
 	        .enters = path->enters,
@@ -118,6 +196,8 @@ static void walk_learn(struct walk_way *way, const struct walk_function *f,
 	};
 	if (path->nedges)
 		memcpy(edges, path->edges, path->nedges * sizeof(*edges));
+	for (uint32_t i = 0; f->is_branch && i < path->nedges; i++)
+		way->nbranches += f->is_branch[path->edges[i]];
 	walk_list_blocks(way, path, g);
 	if (path->nedges) {
 		edge_id last = path->edges[path->nedges - 1];
@@ -127,31 +207,45 @@ static void walk_learn(struct walk_way *way, const struct walk_function *f,
 		way->stops |= way->leaves && f->is_final[last];
 		way->leaves &= !way->stops;
 	}
+	way->is_plain = !way->leaves && !way->stops &&
+	                way->end == CODES_GOES_ON &&
+	                way->callee == WALK_NOTHING;
+}
+
+static void walk_begin_ways(struct walk_function *f)
+{
+	const struct codes *c = f->codes;
+	block_id n = c->paths.dag.g->nblocks;
+
+	f->ways = xcalloc(1, sizeof(*f->ways));
+	f->ways->starts = xcalloc(n, sizeof(*f->ways->starts));
+	for (block_id b = 0; b < n; b++) {
+		struct walk_start *s = &f->ways->starts[b];
+		unsigned bits = c->width[b];
+
+		s->width = c->width[b];
+		if (c->loop_of[b]) { /* a turn, or one of its exits */
+			bits = c->loops[c->loop_of[b] - 1].bits;
+			s->width = WALK_COUNTED;
+			s->exits = (uint8_t)bits;
+		}
+		if (bits <= WALK_TABLE_BITS)
+			s->size = (1u << bits) + (c->loop_of[b] != 0);
+	}
 }
 
 /* The path with this code that begins in a block. */
 static int walk_find(struct walk_function *f, block_id first, uint64_t code,
                      const struct walk_way **out, struct cairn_err *err)
 {
-	const struct codes *c = f->codes;
 	struct walk_way *way;
-	int result;
 
-	if (!f->ways) {
-		f->ways = xcalloc(1, sizeof(*f->ways));
-		f->ways->of =
-		        xcalloc(c->paths.dag.g->nblocks, sizeof(*f->ways->of));
-	}
-	if (!f->ways->of[first])
-		f->ways->of[first] = xcalloc(walk_table_size(c, first),
-		                             sizeof(**f->ways->of));
-	way = f->ways->of[first];
-	if (c->width[first] <= WALK_TABLE_BITS)
-		way += code;
-	if (!way->is_known || c->width[first] > WALK_TABLE_BITS) {
-		result = codes_decode(c, first, code, &f->ways->path, err);
-		if (result < 0)
-			return result;
+	if (!f->ways)
+		walk_begin_ways(f);
+	way = walk_entry(f->ways, first, code);
+	if (!way->is_known) {
+		CAIRN_TRY(codes_decode(f->codes, first, code, &f->ways->path,
+		                       err));
 		walk_learn(way, f, &f->ways->path);
 	}
 	*out = way;
@@ -186,6 +280,7 @@ void walk_init_bytes(struct walk *w, struct walk_program *program,
 	walk_init(w, program, (struct walk_source){.next = walk_no_more});
 	w->bytes = bytes;
 	w->nbytes = nbytes;
+	w->nparts = 1;
 }
 
 void walk_release(struct walk *w)
@@ -230,24 +325,38 @@ static int walk_peek(struct walk *w, uint8_t *byte, struct cairn_err *err)
 		if (result < 0)
 			return result;
 		w->is_over = result == 0;
+		w->nparts += result > 0;
 	}
 }
 
-/* An item of one byte and n more, which are `value`.  False at the end. */
-static bool walk_take(struct walk *w, unsigned n, uint64_t *value)
+/* The stream ends in the middle of an item: nothing may follow.  0, or
+ * negative. */
+static int walk_end_in_item(struct walk *w, struct cairn_err *err)
 {
-	if (w->nbytes - w->at < 1 + (size_t)n) { /* cut in the middle */
-		w->at = w->nbytes;
-		w->is_over = true;
-		return false;
-	}
+	const uint8_t *bytes;
+	size_t n;
+	int result = w->source.next(w->source.context, &bytes, &n, err);
+
+	w->is_over = true;
+	if (result > 0)
+		return walk_corrupt(w, "an item that is cut off", err);
+	w->at = w->nbytes;
+	return result;
+}
+
+/* An item of one byte and n more, which are `value`.  1, 0 at the end. */
+static int walk_take(struct walk *w, unsigned n, uint64_t *value,
+                     struct cairn_err *err)
+{
+	if (w->nbytes - w->at < 1 + (size_t)n)
+		return walk_end_in_item(w, err);
 	*value = 0;
 	for (unsigned i = 0; i < n; i++)
 		*value |= (uint64_t)w->bytes[w->at + 1 + i] << 8 * i;
 	w->at += 1 + (size_t)n;
 	w->nread++;
 	w->nsilent = 0;
-	return true;
+	return 1;
 }
 
 /* Takes the next item, whose first byte this is, as a history. */
@@ -265,13 +374,19 @@ static int walk_take_history(struct walk *w, uint8_t byte,
 	} else if (n < 1 || n > 8 ||
 	           (!w->is_full && (byte & 0xf0u) != CAIRN_TRACE_WORD)) {
 		return walk_corrupt(w, "an impossible item", err);
-	} else if (!walk_take(w, n, &value)) {
-		return 0;
+	} else {
+		int result = walk_take(w, n, &value, err);
+
+		if (result <= 0)
+			return result;
 	}
-	if (value == 0)
-		return walk_corrupt(w, "an empty history", err);
+	if (value == 0) /* interrupted there, and never went on */
+		return WALK_AGAIN;
+	if (value >> WALK_MANY_TURNS)
+		return walk_corrupt(w, "a history that is too long", err);
 	w->nbits = 63 - (unsigned)__builtin_clzll(value);
 	w->word = value;
+	w->nidle = 0;
 	w->has_history = true;
 	return 1;
 }
@@ -300,6 +415,13 @@ static int walk_tell(struct walk_event *event, enum walk_kind kind,
 	return 1;
 }
 
+static void walk_pop(struct walk *w)
+{
+	w->nframes--;
+	if (w->nkept > w->nframes)
+		w->nkept = w->nframes;
+}
+
 static void walk_push(struct walk *w, uint32_t function)
 {
 	VEC_RESERVE(w->frames, w->nframes, w->frames_cap);
@@ -322,7 +444,7 @@ static int walk_leave(struct walk *w, struct walk_event *event)
 	bool has_tails = w->program->functions[walk_top(w)->function].has_tails;
 
 	walk_say(w, event, WALK_LEAVE);
-	w->nframes--;
+	walk_pop(w);
 	if (has_tails && w->nframes && walk_top(w)->state == WALK_READY)
 		walk_top(w)->state = WALK_WAITING;
 	w->nsilent -= w->nsilent > 0;
@@ -332,21 +454,36 @@ static int walk_leave(struct walk *w, struct walk_event *event)
 
 /* --- marks --------------------------------------------------------------- */
 
+static void walk_kill(struct walk *w, struct walk_event *event)
+{
+	walk_say(w, event, WALK_DEATH);
+	walk_pop(w);
+	if (w->nframes) /* goes on elsewhere, or dies as well */
+		walk_top(w)->state = WALK_WAITING;
+}
+
 /*
  * A frame that dies in the middle of a silent path, in a signal handler's jump,
  * has taken it already: the mark of its death is of a frame that is gone.
  */
 static int walk_die(struct walk *w, uint32_t function, struct walk_event *event)
 {
+	if (!w->nframes)
+		return w->is_lost ? WALK_AGAIN : -1;
 	if (walk_top(w)->function != function) {
 		walk_top(w)->state = WALK_WAITING;
 		return WALK_AGAIN;
 	}
-	walk_say(w, event, WALK_DEATH);
-	w->nframes--;
-	if (w->nframes) /* goes on elsewhere, or dies as well */
-		walk_top(w)->state = WALK_WAITING;
+	walk_kill(w, event);
 	return 1;
+}
+
+static bool walk_has(const struct walk *w, uint32_t function)
+{
+	for (size_t i = w->nframes; i-- > 0;)
+		if (w->frames[i].function == function)
+			return true;
+	return false;
 }
 
 static int walk_land(struct walk *w, block_id block, bool is_inside,
@@ -372,8 +509,55 @@ static int walk_found_frame(struct walk *w, uint32_t function, block_id block,
 	return 1;
 }
 
-/* A mark about a place: 1 if it is an event, WALK_AGAIN if nothing happens,
- * negative if there is no such place. */
+/* The edge by which a frame is in a call; CFG_NONE: none. */
+static edge_id walk_call_of(const struct walk_function *f, block_id next)
+{
+	const struct cfg *g = f->codes->paths.dag.g;
+
+	for (uint32_t i = g->in_at[next]; i < g->in_at[next + 1]; i++)
+		if (f->callee[g->in[i]] != WALK_NOTHING)
+			return g->in[i];
+	return CFG_NONE;
+}
+
+/* One that was found is the callee of the next one, if that is known: then it
+ * goes on as behind any known call. */
+static void walk_found_callee(struct walk *w, uint32_t function)
+{
+	struct walk_frame *top = walk_top(w);
+	const struct walk_function *f;
+	edge_id e;
+
+	if (!top || top->next == CFG_OUTSIDE)
+		return;
+	f = &w->program->functions[top->function];
+	e = walk_call_of(f, top->next);
+	if (e != CFG_NONE && f->callee[e] == function)
+		top->state = WALK_READY;
+}
+
+/* A frame is somewhere, or in a call at which no history ended. */
+static void walk_lose(struct walk *w)
+{
+	w->nframes = w->nkept = 0;
+	w->is_lost = true;
+}
+
+/* A frame was interrupted, if it is one of the program. */
+static void walk_take_lost(struct walk *w, uint32_t address)
+{
+	const struct walk_program *p = w->program;
+
+	if (!address || p->function_at(p->context, address) < p->nfunctions)
+		walk_lose(w);
+}
+
+/*
+ * A mark about a place: 1 if it is an event, WALK_AGAIN if nothing happens,
+ * negative if there is no such place.  One that is interrupted just before a
+ * known call has made it already, as far as the walk knows; so frames inside
+ * the one that lands may be there that nobody marked as dead.
+ */
 static int walk_take_place(struct walk *w, uint8_t mark, uint32_t address,
                            struct walk_event *event)
 {
@@ -382,23 +566,37 @@ static int walk_take_place(struct walk *w, uint8_t mark, uint32_t address,
 	bool is_inside = false;
 	uint32_t function;
 
+	if (!address) /* interrupted there, and never went on */
+		return WALK_AGAIN;
 	if (mark == CAIRN_TRACE_ENTER || mark == CAIRN_TRACE_CUT)
 		function = p->function_at(p->context, address);
 	else
 		function = p->site_at(p->context, address, &block, &is_inside);
-	if (function >= p->nfunctions)
-		return -1;
+	if (function >= p->nfunctions) /* of our modules, but without marks */
+		return mark == CAIRN_TRACE_ENTER ? -1 : WALK_AGAIN;
 	switch (mark) {
 	case CAIRN_TRACE_ENTER:
 		return walk_enter(w, function, event);
 	case CAIRN_TRACE_FRAME:
+		if (block == CFG_OUTSIDE) {
+			walk_lose(w);
+			return WALK_AGAIN;
+		}
+		walk_found_callee(w, function);
 		return walk_found_frame(w, function, block, is_inside, event);
 	case CAIRN_TRACE_LAND:
-		if (!w->nframes || walk_top(w)->function != function)
+		if (!w->nframes && w->is_lost && block != CFG_OUTSIDE)
+			return walk_found_frame(w, function, block, is_inside,
+			                        event);
+		if (!walk_has(w, function) || block == CFG_OUTSIDE)
 			return -1;
+		if (walk_top(w)->function != function) {
+			walk_kill(w, event);
+			return WALK_REPEAT;
+		}
 		return walk_land(w, block, is_inside, event);
 	default:
-		return w->nframes ? walk_die(w, function, event) : -1;
+		return walk_die(w, function, event);
 	}
 }
 
@@ -409,29 +607,36 @@ static int walk_take_mark(struct walk *w, uint8_t mark,
 	bool is_long = mark == CAIRN_TRACE_TIME || mark == CAIRN_TRACE_SYNC;
 	size_t at = w->at;
 	uint64_t value;
-	int result = -1;
+	int result;
 
-	if (mark > CAIRN_TRACE_CUT)
+	if (mark > CAIRN_TRACE_LOST)
 		return walk_corrupt(w, "an unknown mark", err);
-	if (!walk_take(w, is_long ? 8 : 4, &value))
-		return 0;
+	result = walk_take(w, is_long ? 8 : 4, &value, err);
+	if (result <= 0)
+		return result;
+	result = -1;
 	switch (mark) {
 	case CAIRN_TRACE_TIME:
 		return walk_tell(event, WALK_TIME, value);
 	case CAIRN_TRACE_SYNC:
 		return walk_tell(event, WALK_SYNC, value);
 	case CAIRN_TRACE_START:
-		w->nframes = 0;
-		w->has_history = false;
+		w->nframes = w->nkept = 0;
+		w->has_history = w->is_lost = false;
 		return walk_tell(event, WALK_START, value);
+	case CAIRN_TRACE_LOST:
+		walk_take_lost(w, (uint32_t)value);
+		return WALK_AGAIN;
 	default:
 		if (!w->has_history)
 			result = walk_take_place(w, mark, (uint32_t)value,
 			                         event);
 	}
-	if (result >= 0)
+	if (result >= 0 && result != WALK_REPEAT)
 		return result;
 	w->at = at;
+	if (result == WALK_REPEAT)
+		return 1;
 	return walk_corrupt(w, "an impossible mark", err);
 }
 
@@ -478,11 +683,12 @@ static int walk_take_path(struct walk *w, const struct walk_way *way,
 
 	walk_say(w, event, WALK_PATH);
 	event->way = way;
-	event->nskipped = walk_top(w)->is_inside;
+	event->nskipped = walk_top(w)->is_inside && way->nblocks;
 	walk_top(w)->is_inside = false;
 	result = walk_finish_history(w, way, err);
 	if (result < 0)
 		return result;
+	w->nblocks += walk_nblocks(event);
 	walk_advance(w, way);
 	return 1;
 }
@@ -519,6 +725,76 @@ static int walk_needs_history(struct walk *w, const struct walk_way **way,
 	return (*way)->end == CODES_WRITES || !walk_may_go_on(w);
 }
 
+/*
+ * The turns of a loop are many: how many is behind the history, which becomes
+ * that number.  1, or 0 at the end of the stream.
+ */
+static int walk_read_turns(struct walk *w, unsigned bits, uint64_t leaves,
+                           struct cairn_err *err)
+{
+	uint64_t n;
+	uint8_t byte;
+	int result;
+
+	if (!w->is_full || w->nbits)
+		return walk_corrupt(w, "too many turns in a history", err);
+	result = walk_peek(w, &byte, err);
+	if (result <= 0)
+		return result;
+	if (byte != CAIRN_TRACE_COUNT)
+		return walk_corrupt(w, "no number of turns", err);
+	result = walk_take(w, 8, &n, err);
+	if (result <= 0)
+		return result;
+	if (n < CODES_COUNT_MAX || n >> (63 - bits))
+		return walk_corrupt(w, "an impossible number of turns", err);
+	w->word = n << bits | leaves;
+	w->nbits = WALK_MANY_TURNS;
+	return 1;
+}
+
+/*
+ * Where a loop that counts its turns stands: at another turn, 0, or behind the
+ * last, 1 + exit.  What is left of the number stays in the history.  1, or 0 at
+ * the end of the stream.
+ */
+static int walk_next_turn(struct walk *w, const struct codes_loop *l,
+                          uint64_t *code, struct cairn_err *err)
+{
+	unsigned width = CODES_COUNT_BITS + l->bits, low = 0;
+	uint64_t mask = ((uint64_t)1 << l->bits) - 1, count;
+	int result;
+
+	if (w->nbits != WALK_MANY_TURNS) {
+		if (width > w->nbits)
+			return walk_corrupt(w, "a history that is too short",
+			                    err);
+		low = w->nbits - width;
+		count = w->word >> (low + l->bits) & CODES_COUNT_MAX;
+		if (count == CODES_COUNT_MAX) {
+			uint64_t leaves = w->word >> low & mask;
+
+			w->nbits = low;
+			result = walk_read_turns(w, l->bits, leaves, err);
+			if (result == 0)
+				w->has_history = false;
+			if (result <= 0)
+				return result;
+			low = 0;
+		}
+	}
+	if (w->nbits == WALK_MANY_TURNS)
+		count = w->word >> l->bits;
+	*code = 0;
+	if (count) {
+		w->word -= (uint64_t)1 << (low + l->bits);
+		return 1;
+	}
+	*code = 1 + (w->word >> low & mask);
+	w->nbits = low;
+	return 1;
+}
+
 /* The next path of the innermost frame, whose history is in hand. */
 static int walk_next_path(struct walk *w, struct walk_event *event,
                           struct cairn_err *err)
@@ -527,10 +803,27 @@ static int walk_next_path(struct walk *w, struct walk_event *event,
 	struct walk_function *f = &w->program->functions[top->function];
 	unsigned width = f->codes->width[top->next];
 	const struct walk_way *way;
+	uint64_t code;
 	int result;
 
+	if (f->codes->loop_of[top->next]) {
+		result = walk_next_turn(
+		        w, &f->codes->loops[f->codes->loop_of[top->next] - 1],
+		        &code, err);
+		if (result <= 0)
+			return result;
+		w->nidle = 0;
+		result = walk_find(f, top->next, code, &way, err);
+		if (result < 0)
+			return result;
+		top->state = WALK_READY;
+		return walk_take_path(w, way, event, err);
+	}
 	if (width > w->nbits)
 		return walk_corrupt(w, "a history that is too short", err);
+	w->nidle = width ? 0 : w->nidle + 1;
+	if (w->nidle > f->codes->paths.dag.g->nblocks)
+		return walk_corrupt(w, "a history of an endless loop", err);
 	w->nbits -= width;
 	result = walk_find(f, top->next,
 	                   w->word >> w->nbits & (((uint64_t)1 << width) - 1),
@@ -570,9 +863,11 @@ static int walk_step(struct walk *w, struct walk_event *event,
 		return result;
 	if (byte >= CAIRN_TRACE_MARK)
 		return walk_take_mark(w, byte, event, err);
-	if (!top || top->state == WALK_AWAY)
+	if (!w->is_lost && (!top || top->state == WALK_AWAY))
 		return walk_corrupt(w, "a history of nobody", err);
 	result = walk_take_history(w, byte, err);
+	if (!top || top->state == WALK_AWAY) /* of a frame that is not known */
+		w->has_history = false;
 	return result == 1 ? WALK_AGAIN : result;
 }
 
@@ -583,5 +878,104 @@ int walk_next(struct walk *w, struct walk_event *event, struct cairn_err *err)
 	do
 		result = walk_step(w, event, err);
 	while (result == WALK_AGAIN);
+	w->nevents += result == 1;
 	return result;
+}
+
+/*
+ * The next path of the innermost frame, if that is known, its history lasts and
+ * nothing else happens behind it.  NULL: walk_step has to look.
+ */
+static inline const struct walk_way *
+walk_plain_path(const struct walk_start *s, uint64_t *word, unsigned *nbits)
+{
+	unsigned width = s->width, low = 0;
+	const struct walk_way *way = s->table;
+	uint64_t count;
+
+	if (!way)
+		return NULL;
+	if (width != WALK_COUNTED) {
+		if (width > *nbits)
+			return NULL;
+		way += *word >> (*nbits - width) & (((uint64_t)1 << width) - 1);
+		*nbits -= width;
+		return way->is_plain ? way : NULL;
+	}
+	width = CODES_COUNT_BITS + s->exits;
+	count = *word >> s->exits;
+	if (*nbits != WALK_MANY_TURNS) {
+		if (width > *nbits)
+			return NULL;
+		low = *nbits - width;
+		count = *word >> (low + s->exits) & CODES_COUNT_MAX;
+		if (count == CODES_COUNT_MAX)
+			return NULL;
+	}
+	if (count) {
+		*word -= (uint64_t)1 << (low + s->exits);
+		return way->is_plain ? way : NULL;
+	}
+	way += 1 + (*word >> low & (((uint64_t)1 << s->exits) - 1));
+	*nbits = low;
+	return way->is_plain ? way : NULL;
+}
+
+/* Takes paths as long as there are such: most of a trace. */
+static size_t walk_take_plain(struct walk *w, struct walk_event *events,
+                              size_t cap)
+{
+	struct walk_frame *top = walk_top(w);
+	const struct walk_function *f = &w->program->functions[top->function];
+	uint64_t word = w->word, nblocks = 0;
+	unsigned nbits = w->nbits, nidle = w->nidle;
+	block_id next = top->next;
+	size_t n = 0;
+
+	if (!f->ways || top->is_inside)
+		return 0;
+	while (n < cap && (nbits || !w->is_full)) {
+		const struct walk_start *s = &f->ways->starts[next];
+		const struct walk_way *way = walk_plain_path(s, &word, &nbits);
+
+		nidle = s->width ? 0 : nidle + 1;
+		if (!way || nidle > f->codes->paths.dag.g->nblocks)
+			break;
+		w->word = word;
+		w->nbits = nbits;
+		w->nidle = nidle;
+		events[n++] = (struct walk_event){
+		        .kind = WALK_PATH,
+		        .function = top->function,
+		        .depth = w->nframes - 1,
+		        .way = way,
+		};
+		nblocks += way->nblocks;
+		next = way->next;
+	}
+	if (!n)
+		return 0;
+	top->next = next;
+	top->state = WALK_READY;
+	w->nblocks += nblocks;
+	w->has_history = w->nbits || !w->is_full;
+	return n;
+}
+
+int walk_run(struct walk *w, struct walk_event *events, size_t cap, size_t *n,
+             struct cairn_err *err)
+{
+	int result = 1;
+
+	*n = 0;
+	while (result > 0 && *n < cap) {
+		if (w->has_history)
+			*n += walk_take_plain(w, events + *n, cap - *n);
+		if (*n == cap)
+			break;
+		result = walk_step(w, &events[*n], err);
+		*n += result == 1;
+	}
+	w->nevents += *n;
+	return result < 0 ? result : result > 0;
 }

@@ -25,6 +25,9 @@ struct walk_function {
 	/* per CFG edge to the outside: does the frame stay, in a call that does
 	 * not come back? */
 	const bool *is_final;
+	/* per CFG edge: could its block have gone elsewhere?  NULL: nobody
+	 * asks */
+	const bool *is_branch;
 	/* Another function may take its place, with a mark: whoever calls it is
 	 * then in a call of anything, and writes what follows. */
 	bool has_tails;
@@ -60,14 +63,16 @@ enum walk_kind {
 	WALK_SYNC   /* `value` */
 };
 
-/* A path as the walk remembers it. */
+/* A path as the walk remembers it, until walk_program_release. */
 struct walk_way {
 	const block_id *blocks; /* that run, in order */
 	const edge_id *edges;   /* that are taken, in order */
 	uint32_t nblocks, nedges;
-	bool enters; /* the first edge comes from outside */
+	uint32_t nbranches; /* edges that are branches */
+	bool enters;        /* the first edge comes from outside */
 	/* the rest is for the walk */
 	bool is_known, leaves, stops;
+	bool is_plain; /* the same frame goes on with the next one */
 	enum codes_end end;
 	block_id next; /* where the next one begins */
 	uint32_t callee;
@@ -106,6 +111,9 @@ struct walk_source {
 	 * negative. */
 	int (*next)(void *context, const uint8_t **bytes, size_t *n,
 	            struct cairn_err *err);
+	/* Makes a part the next one; they are numbered from 0 on.  NULL if
+	 * nobody wants to go back. */
+	void (*seek)(void *context, uint64_t part);
 };
 
 /* The walk over the stream of one thread. */
@@ -114,17 +122,25 @@ struct walk {
 	struct walk_source source;
 	const uint8_t *bytes; /* borrowed */
 	size_t nbytes, at;
-	uint64_t before; /* bytes of the stream before these */
-	uint64_t nread;  /* items */
+	uint64_t before;  /* bytes of the stream before these */
+	uint64_t nparts;  /* of the source, that were taken */
+	uint64_t nread;   /* items */
+	uint64_t nevents; /* that it told ... */
+	uint64_t nblocks; /* ... and blocks that these executed */
 	bool is_over;
 	struct walk_frame *frames; /* innermost last */
 	size_t nframes, frames_cap;
+	/* All but the last of so many frames are as they were when this was
+	 * set to nframes, which is for others to do. */
+	size_t nkept;
 	uint64_t word;    /* the history in hand ... */
 	unsigned nbits;   /* ... and how much of it is left */
 	bool has_history; /* there is one */
 	bool is_full;     /* its activation goes on with another */
+	bool is_lost;     /* where the outermost frames are nobody knows */
 	uint32_t calls;   /* what it enters next, or WALK_NOTHING */
 	uint32_t nsilent; /* frames that began since something was read */
+	uint32_t nidle;   /* paths since bits of the history were used */
 	bool is_leaving;  /* the innermost frame's last path left it */
 };
 
@@ -145,5 +161,20 @@ void walk_release(struct walk *w);
  *         with.
  */
 int walk_next(struct walk *w, struct walk_event *event, struct cairn_err *err);
+
+/*
+ * The next events, up to `cap` of them, at least one unless there is none; much
+ * faster than one by one.  *n is how many there are, after a failure too: those
+ * before it.  Returns and fails as walk_next; 0 may come with some events.
+ */
+int walk_run(struct walk *w, struct walk_event *events, size_t cap, size_t *n,
+             struct cairn_err *err);
+
+/* How many blocks an event executes: those of its way but for `nskipped`. */
+static inline uint32_t walk_nblocks(const struct walk_event *event)
+{
+	return event->kind == WALK_PATH ? event->way->nblocks - event->nskipped
+	                                : 0;
+}
 
 #endif /* CAIRN_WALK_WALK_H */

@@ -2,7 +2,7 @@
 # What the command line says about itself, and about mistakes: one sentence
 # that names the option, nothing on stdout, exit status 2.
 cairn --help
-for command in report paths drift residual tests merge pack check; do
+for command in report paths drift residual tests trace match-path merge pack check; do
 	echo "== $command"
 	cairn $command --help
 done
@@ -48,6 +48,21 @@ wrong merge -o
 wrong merge -o '' x
 wrong merge -o y x x
 wrong pack -o y x b
+wrong trace
+wrong trace x x
+wrong trace --from 5h x
+wrong trace --to -3 x
+wrong trace --depth many x
+wrong trace --thread one x
+wrong trace --export svg x
+wrong trace --export folded --json x
+wrong trace --clock time x
+wrong trace --callees x
+wrong trace -o x x
+wrong trace x
+wrong match-path x
+wrong match-path x 'a ('
+wrong match-path x a
 wrong check
 wrong check -o y x
 wrong check --json --quiet x

@@ -9,6 +9,8 @@
  * histories of all frames, and writes its stream.  The walk must find the same
  * events again: who was entered, left or died, and which edges every path took.
  *
+ * What is read is the same from anywhere: see reading.h.
+ *
  * The same checks then judge wrong versions of the writer.  A version counts as
  * found if it is rejected for some program that is right.
  *
@@ -28,6 +30,7 @@
 #include "walk/walk.h"
 #include "../unit/graphs.h"
 #include "proof.h"
+#include "reading.h"
 
 enum { FUNCTIONS_MAX = 6, DEPTH_MAX = 30, FUEL = 400 };
 
@@ -52,6 +55,8 @@ enum feature {
 	WITH_CUTS,
 	WITH_WIDE_CODES,
 	WITH_LONG_HISTORIES,
+	WITH_COUNTED_LOOPS,
+	WITH_MANY_TURNS,
 	WITH_TAIL_CALLS,
 	WITH_FINAL_CALLS,
 	WITH_DEATHS,
@@ -62,8 +67,9 @@ enum feature {
 };
 
 static const char *const feature_name[NFEATURES] = {
-        "silence",     "cuts",   "wide codes", "long histories", "tail calls",
-        "final calls", "deaths", "handlers",   "call-backs",     "recursion",
+        "silence",       "cuts",       "wide codes", "long histories",
+        "counted loops", "many turns", "tail calls", "final calls",
+        "deaths",        "handlers",   "call-backs", "recursion",
 };
 
 /* --- programs ------------------------------------------------------------ */
@@ -74,6 +80,8 @@ struct function {
 	uint32_t *callee;
 	bool *loud, *is_call, *is_final;
 	bool has_tails; /* calls anything when it is left */
+	bool has_weights;
+	struct rng rng; /* of the weights */
 	struct codes codes;
 	struct codes_ops ops;
 	/* per place: the operation there, or NULL */
@@ -158,7 +166,13 @@ static void function_init(struct function *f, struct program *p, enum version v)
 	struct codes_options options = {
 	        .asked = f->asked, .loud = f->loud, .is_call = f->is_call};
 	uint64_t *cost = xcalloc((size_t)f->g.nedges + 1, sizeof(*cost));
+	uint64_t *weight = xcalloc((size_t)f->g.nedges + 1, sizeof(*weight));
 	struct cairn_err err;
+
+	for (edge_id e = 0; e < f->g.nedges; e++)
+		weight[e] = UINT64_C(1) << rng_below(&f->rng, 12);
+	if (f->has_weights)
+		options.weight = weight;
 
 	if (v == NOTHING_LOUD)
 		options.loud = NULL;
@@ -172,23 +186,29 @@ static void function_init(struct function *f, struct program *p, enum version v)
 	p->has[WITH_CUTS] |= f->codes.paths.ncuts > 0;
 	for (block_id b = 0; b < f->g.nblocks; b++)
 		p->has[WITH_WIDE_CODES] |= f->codes.width[b] > CODES_BITS;
+	p->has[WITH_COUNTED_LOOPS] |= f->codes.nloops > 0;
 	free(cost);
+	free(weight);
 }
 
 static uint32_t function_at(void *context, uint32_t address)
 {
 	(void)context;
-	return address;
+	return address - 1;
 }
 
-/* In a run the address of a place is its function and its block. */
+/* In a run the address of a place is its function, from 1 on, and its block. */
 static uint32_t site_at(void *context, uint32_t address, block_id *block,
                         bool *is_inside)
 {
-	(void)context;
+	const struct program *p = context;
+	uint32_t function = (address & 255) - 1;
+
 	(void)is_inside;
 	*block = address >> 8;
-	return address & 255;
+	return function < p->n && *block < p->f[function].g.nblocks
+	               ? function
+	               : WALK_NOTHING;
 }
 
 static void program_init(struct program *p, uint64_t seed, uint64_t number,
@@ -200,7 +220,11 @@ static void program_init(struct program *p, uint64_t seed, uint64_t number,
 	rng_next(&r);
 	*p = (struct program){.n = 1 + rng_below(&r, FUNCTIONS_MAX)};
 	for (uint32_t i = 0; i < p->n; i++)
-		p->f[i].has_tails = rng_percent(&r, 20);
+		p->f[i] = (struct function){
+		        .has_tails = rng_percent(&r, 20),
+		        .has_weights = rng_percent(&r, 70),
+		        .rng = {rng_next(&r)},
+		};
 	for (uint32_t i = 0; i < p->n; i++) {
 		random_graph(&p->f[i].g, &r);
 		choose_edges(&p->f[i], p, &r);
@@ -216,6 +240,7 @@ static void program_init(struct program *p, uint64_t seed, uint64_t number,
 	p->walk = (struct walk_program){
 	        .functions = p->walked,
 	        .nfunctions = p->n,
+	        .context = p,
 	        .function_at = function_at,
 	        .site_at = site_at,
 	};
@@ -259,6 +284,7 @@ enum outcome { RETURNED, THROWN, ENDED };
 struct activation {
 	uint32_t function;
 	uint64_t h; /* the history */
+	uint64_t n; /* turns of the loop that counts them */
 	block_id at;
 	bool is_open;   /* the walk reads before it takes its path */
 	bool has_paths; /* whole ones, not written yet */
@@ -334,19 +360,48 @@ static void say(struct run *r, const struct activation *a, enum walk_kind kind,
 	                   });
 }
 
+/* The history behind a loop that counted its turns; if they are many, they
+ * stand behind it. */
+static void add_turns(struct run *r, struct activation *a,
+                      const struct codes_op *op)
+{
+	const struct codes *c = &r->p->f[a->function].codes;
+	uint64_t n = a->n < CODES_COUNT_MAX ? a->n : CODES_COUNT_MAX;
+
+	a->h += n << c->loops[op->leaves_loop - 1].bits;
+	if (n < CODES_COUNT_MAX)
+		return;
+	put_history(r, a->h, true);
+	put_little(&r->stream, CAIRN_TRACE_COUNT, 1);
+	put_little(&r->stream, a->n, 8);
+	r->told = r->log.n;
+	r->p->has[WITH_MANY_TURNS] = true;
+	a->h = 1;
+}
+
 /* Executes what stands at a place of the code. */
 static void operate(struct run *r, struct activation *a,
                     const struct codes_op *op)
 {
 	if (!op)
 		return;
+	if (op->turns_loop) {
+		a->n++;
+		a->has_paths = true;
+		return;
+	}
 	a->h = (a->h << op->shift) + op->add;
+	if (op->leaves_loop)
+		add_turns(r, a, op);
+	if (op->enters_loop)
+		a->n = 0;
 	if (!op->ends)
 		return;
 	if (op->end == CODES_IS_SILENT)
 		r->p->has[WITH_SILENCE] = true;
 	a->has_paths = op->end == CODES_GOES_ON;
-	if (op->end == CODES_GOES_ON && (a->h & CODES_FULL)) {
+	if (op->end == CODES_GOES_ON &&
+	    a->h >= r->p->f[a->function].codes.full) {
 		put_history(r, a->h, true);
 		a->h = 1;
 		a->has_paths = false;
@@ -386,9 +441,10 @@ static bool land(struct run *r, struct activation *a)
 		    f->codes.paths.dag.how[e] == DAG_UNREACHED)
 			continue;
 		a->h = op ? (UINT64_C(1) << op->next_shift) + op->next_add : 1;
+		a->n = 0;
 		begin_path(r, a, f->g.edges[e].dst);
 		a->is_open = true;
-		put_mark(r, CAIRN_TRACE_LAND, a->at << 8 | a->function);
+		put_mark(r, CAIRN_TRACE_LAND, a->at << 8 | (a->function + 1));
 		say(r, a, WALK_LAND, a->at);
 		r->told = r->log.n;
 		return true;
@@ -404,7 +460,7 @@ static enum outcome enter(struct run *r, uint32_t function)
 		r->is_cut = true;
 		return ENDED;
 	}
-	put_mark(r, CAIRN_TRACE_ENTER, function);
+	put_mark(r, CAIRN_TRACE_ENTER, function + 1);
 	return run_function(r, function);
 }
 
@@ -443,7 +499,7 @@ static enum outcome run_call(struct run *r, uint32_t callee)
 static enum outcome catch (struct run *r, struct activation *a) {
 	if (r->depth - 1 == r->catcher && land(r, a)) return RETURNED;
 	if (r->depth - 1 == r->catcher && r->catcher) r->catcher--;
-	if (r->v != NO_DEATHS) put_mark(r, CAIRN_TRACE_DEATH, a->function);
+	if (r->v != NO_DEATHS) put_mark(r, CAIRN_TRACE_DEATH, a->function + 1);
 	say(r, a, WALK_DEATH, 0);
 	r->told = r->log.n;
 	r->p->has[WITH_DEATHS] = true;
@@ -469,6 +525,18 @@ static enum outcome stop_in_block(struct run *r, struct activation *a)
 	return stop(r);
 }
 
+/* Once more the turn that was made, now and then some hundred times. */
+static void turn_often(struct run *r, struct activation *a)
+{
+	uint32_t n = rng_percent(&r->p->rng, 3)
+	                     ? 200 + rng_below(&r->p->rng, 99)
+	                     : 0;
+
+	a->n += n;
+	while (n--)
+		say(r, a, WALK_PATH, 0);
+}
+
 /* Takes an edge, with all that happens there; *left if it leaves. */
 static enum outcome take(struct run *r, struct activation *a, edge_id e,
                          bool *left)
@@ -485,6 +553,8 @@ static enum outcome take(struct run *r, struct activation *a, edge_id e,
 	else
 		say(r, a, WALK_PATH, 0);
 	operate(r, a, f->on_edge[e]);
+	if (f->on_edge[e] && f->on_edge[e]->turns_loop)
+		turn_often(r, a);
 	a->at = dst;
 	if (!ends)
 		return RETURNED;
@@ -534,7 +604,7 @@ static enum outcome step(struct run *r, struct activation *a, bool *left)
 
 static enum outcome run_function(struct run *r, uint32_t function)
 {
-	struct activation a = {.function = function, .h = 1};
+	struct activation a = {.function = function, .h = 1, .n = 0xbad};
 	enum outcome how = RETURNED;
 	bool left = false;
 
@@ -605,6 +675,8 @@ static const char *judge(uint64_t seed, uint64_t number, enum version v,
 	for (int i = 0; i < 3 && enter(&r, 0) == RETURNED; i++) {
 	}
 	why = judge_stream(&r);
+	if (!why && v == RIGHT)
+		why = reading_judge(&p.walk, r.stream.data, r.stream.n, &p.rng);
 	if (has)
 		memcpy(has, p.has, sizeof(p.has));
 	bytes_release(&r.stream);

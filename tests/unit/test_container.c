@@ -25,10 +25,8 @@ static int parse(struct container *c, const struct bytes *b,
 	rc = container_parse(c, "sample.cairn", copy, b->n, mode, err);
 	if (rc)
 		free(copy);
-	else {
-		c->data = copy;
-		c->own_data = true;
-	}
+	else
+		c->live = copy; /* freed with it */
 	return rc;
 }
 

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the commands that read traces share: opening one, its index, names and
+ * lines, and telling the user how far long work is.
+ *
+ * The index is in a file beside the trace, if making it took long.  It is
+ * written as a convenience: if that is not possible nobody hears of it, and an
+ * index that is damaged or of another trace is made anew.
+ */
+#include "cli/trace_input.h"
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "cli/cli.h"
+#include "cli/demangle.h"
+#include "format/map.h"
+#include "format/profile.h"
+#include "format/writer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LONG_WORK 1000000000u /* ns */
+
+/* --- opening ------------------------------------------------------------- */
+
+static int open_streams(struct trace_input *in, const struct cli_inputs *inputs,
+                        struct cairn_err *err)
+{
+	CAIRN_TRY(streams_open(&in->streams, in->path,
+	                       inputs->options.partial ? CONTAINER_PARTIAL
+	                                               : CONTAINER_WHOLE,
+	                       err));
+	if (!in->streams.nthreads)
+		return cairn_fail(err, CAIRN_E_ABSENT,
+		                  "%s: has no trace; build the program with "
+		                  "--cairn=trace",
+		                  in->path);
+	return traced_init(&in->traced, in->profile, &in->streams, err);
+}
+
+static void name_functions(struct trace_input *in, bool no_demangle)
+{
+	in->names = xcalloc((size_t)in->traced.n + 1, sizeof(*in->names));
+	for (uint32_t i = 0; i < in->traced.n; i++) {
+		const char *name = traced_name(&in->traced, i);
+
+		in->names[i] = no_demangle ? NULL : demangle(name);
+		if (!in->names[i])
+			in->names[i] = xstrdup(name);
+	}
+}
+
+int trace_input_try(struct trace_input *in, struct cli_inputs *inputs,
+                    const char *path, bool no_demangle, struct cairn_err *err)
+{
+	int rc;
+
+	*in = (struct trace_input){.path = path};
+	CAIRN_TRY(profile_open(&in->profile, &path, 1, &inputs->options, err));
+	cli_say_missing(in->profile);
+	rc = open_streams(in, inputs, err);
+	if (rc < 0)
+		trace_input_close(in);
+	else
+		name_functions(in, no_demangle);
+	return rc;
+}
+
+int trace_input_open(struct trace_input *in, struct cli_inputs *inputs,
+                     char *path, bool no_demangle)
+{
+	struct cairn_err err;
+
+	return trace_input_try(in, inputs, path, no_demangle, &err) < 0
+	               ? cli_fail(&err)
+	               : CLI_FINE;
+}
+
+void trace_input_close(struct trace_input *in)
+{
+	for (uint32_t i = 0; in->names && i < in->traced.n; i++)
+		free(in->names[i]);
+	free(in->names);
+	trace_index_release(&in->index);
+	traced_release(&in->traced);
+	streams_release(&in->streams);
+	if (in->profile)
+		profile_free(in->profile);
+	*in = (struct trace_input){0};
+}
+
+/* --- progress ------------------------------------------------------------ */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void trace_progress_begin(struct trace_progress *p, const char *what,
+                          bool is_forced)
+{
+	*p = (struct trace_progress){
+	        .what = what,
+	        .is_forced = is_forced,
+	        .begun = now_ns(),
+	};
+}
+
+void trace_progress_tell(struct trace_progress *p, uint64_t done, uint64_t all)
+{
+	unsigned percent =
+	        all ? (unsigned)(100.0 * (double)done / (double)all) : 100;
+
+	if (percent == p->percent)
+		return;
+	p->percent = percent;
+	if (now_ns() - p->begun < LONG_WORK ||
+	    (!p->is_forced && !isatty(STDERR_FILENO)))
+		return;
+	p->is_shown = true;
+	fprintf(stderr, "\rcairn: %s: %u %%", p->what, percent);
+	fflush(stderr);
+}
+
+void trace_progress_end(struct trace_progress *p)
+{
+	if (p->is_shown)
+		fprintf(stderr, "\rcairn: %s: done \n", p->what);
+}
+
+/* --- the index ----------------------------------------------------------- */
+
+/* Reads the index beside the trace.  False if there is none that fits. */
+static bool read_index(struct trace_input *in, const char *path,
+                       uint64_t identity)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	void *p = MAP_FAILED;
+	bool is_right = false;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd,
+		         0);
+	close(fd);
+	if (p == MAP_FAILED)
+		return false;
+	is_right = trace_index_decode(&in->index, &in->traced, identity, p,
+	                              (size_t)st.st_size);
+	munmap(p, (size_t)st.st_size);
+	return is_right;
+}
+
+static bool is_whole(const struct trace_index *x)
+{
+	for (size_t i = 0; i < x->nthreads; i++)
+		if (x->threads[i].is_broken)
+			return false;
+	return true;
+}
+
+static void write_index(const struct trace_input *in, const char *path,
+                        uint64_t identity)
+{
+	struct bytes out = {0};
+	struct cairn_err err;
+
+	trace_index_encode(&in->index, identity, &out);
+	(void)writer_replace(path, out.data, out.n, &err);
+	bytes_release(&out);
+}
+
+static void tell_progress(void *context, uint64_t done, uint64_t all)
+{
+	trace_progress_tell(context, done, all);
+}
+
+void trace_input_index(struct trace_input *in)
+{
+	uint64_t identity = trace_index_identity(&in->traced);
+	char *path = xasprintf("%s.index", in->path);
+	struct trace_progress p;
+	struct trace_index_progress progress = {&p, tell_progress};
+
+	if (!in->has_index && !read_index(in, path, identity)) {
+		trace_progress_begin(&p, "looking through the trace",
+		                     in->wants_progress);
+		trace_index_build(&in->index, &in->traced, &progress);
+		trace_progress_end(&p);
+		if ((in->wants_index || now_ns() - p.begun > LONG_WORK) &&
+		    is_whole(&in->index))
+			write_index(in, path, identity);
+	}
+	in->has_index = true;
+	free(path);
+}
+
+/* --- names and lines ----------------------------------------------------- */
+
+const char *trace_input_name(const struct trace_input *in, uint32_t function)
+{
+	return in->names[function];
+}
+
+const char *trace_input_file(const struct trace_input *in, uint32_t function,
+                             uint32_t *line)
+{
+	const struct traced_function *f = &in->traced.functions[function];
+
+	*line = f->f->line;
+	return f->f->file == MAP_NONE ? NULL : map_string(f->map, f->f->file);
+}
+
+void trace_input_lines(const struct trace_input *in, uint32_t function,
+                       uint32_t block,
+                       void (*visit)(void *context, const char *file,
+                                     const struct map_line *line),
+                       void *context)
+{
+	const struct traced_function *f = &in->traced.functions[function];
+	const struct map *map = f->map;
+	const struct map_block *b = &map->blocks[f->f->first_block + block];
+	const struct map_line *last = NULL;
+
+	for (uint32_t s = 0; s < b->nsegments; s++) {
+		const struct map_segment *segment =
+		        &map->segments[b->first_segment + s];
+
+		for (uint32_t i = 0; i < segment->nlines; i++) {
+			const struct map_line *l =
+			        &map->lines[segment->first_line + i];
+
+			if (!l->line || (last && last->line == l->line &&
+			                 last->file == l->file &&
+			                 last->instance == l->instance))
+				continue;
+			last = l;
+			visit(context, map_string(map, l->file), l);
+		}
+	}
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_CLI_TRACE_INPUT_H
+#define CAIRN_CLI_TRACE_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trace_index.h"
+#include "analysis/traced.h"
+
+struct cairn_err;
+struct cli_inputs;
+struct map_line;
+struct profile;
+
+/* A trace that a command works on. */
+struct trace_input {
+	const char *path; /* borrowed */
+	struct profile *profile;
+	struct streams streams;
+	struct traced traced;
+	char **names; /* per function, as the user knows it */
+	struct trace_index index;
+	bool has_index;
+	bool wants_progress; /* even if stderr is no terminal */
+	bool wants_index;    /* in its file, even if it is quickly made */
+};
+
+/* Opens a file that has a trace.  Prints what is wrong; an exit status. */
+int trace_input_open(struct trace_input *in, struct cli_inputs *inputs,
+                     char *path, bool no_demangle);
+/* The same, but who calls says what is wrong. */
+int trace_input_try(struct trace_input *in, struct cli_inputs *inputs,
+                    const char *path, bool no_demangle, struct cairn_err *err);
+void trace_input_close(struct trace_input *in);
+
+/*
+ * Makes in->index: takes that of the file beside the trace, PATH.index, or
+ * walks over all of it.  If that takes long, or is wanted, it is written there.
+ */
+void trace_input_index(struct trace_input *in);
+
+/* Says on stderr how far long work is; {0} at first. */
+struct trace_progress {
+	const char *what;
+	bool is_forced, is_shown;
+	unsigned percent;
+	uint64_t begun; /* ns */
+};
+
+void trace_progress_begin(struct trace_progress *p, const char *what,
+                          bool is_forced);
+void trace_progress_tell(struct trace_progress *p, uint64_t done, uint64_t all);
+void trace_progress_end(struct trace_progress *p);
+
+/* The name of a function, and where it is defined; NULL if that is not
+ * known. */
+const char *trace_input_name(const struct trace_input *in, uint32_t function);
+const char *trace_input_file(const struct trace_input *in, uint32_t function,
+                             uint32_t *line);
+
+/* Calls visit for the lines of a block, in order, each once in a row; lines
+ * that the compiler made are left out. */
+void trace_input_lines(const struct trace_input *in, uint32_t function,
+                       uint32_t block,
+                       void (*visit)(void *context, const char *file,
+                                     const struct map_line *line),
+                       void *context);
+
+#endif /* CAIRN_CLI_TRACE_INPUT_H */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a trace to its timestamped form: the walk over each thread feeds one
+ * builder.  A stream that serves one thread after the other is as many threads
+ * there.
+ */
+#include "cli/twpp.h"
+
+#include "analysis/twpp.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "cli/cli.h"
+#include "cli/trace_input.h"
+#include "format/map.h"
+
+#include <stdlib.h>
+
+#define BATCH 1024
+
+struct feeder {
+	struct twpp_builder *builder;
+	struct twpp_thread *thread;
+	uint64_t nthreads;
+};
+
+static int feed_event(struct feeder *f, const struct walk_event *e,
+                      struct cairn_err *err)
+{
+	switch (e->kind) {
+	case WALK_START:
+		f->thread = twpp_thread(f->builder, ++f->nthreads);
+		return 0;
+	case WALK_ENTER:
+	case WALK_FRAME:
+		return twpp_enter(f->thread, e->function, err);
+	case WALK_PATH:
+		return twpp_blocks(f->thread, e->way->blocks + e->nskipped,
+		                   e->way->nblocks - e->nskipped, err);
+	case WALK_LEAVE:
+	case WALK_DEATH:
+		return twpp_leave(f->thread, e->kind == WALK_DEATH, err);
+	default:
+		return 0;
+	}
+}
+
+static int feed_thread(struct feeder *f, struct traced *t, size_t thread,
+                       struct cairn_err *err)
+{
+	struct walk_event *events = xcalloc(BATCH, sizeof(*events));
+	struct traced_walk w;
+	int rc = 1;
+
+	f->thread = twpp_thread(f->builder, ++f->nthreads);
+	traced_begin(&w, t, thread);
+	while (rc > 0) {
+		size_t n;
+		int fed = 0;
+
+		rc = walk_run(&w.walk, events, BATCH, &n, err);
+		for (size_t i = 0; i < n && fed == 0; i++)
+			fed = feed_event(f, &events[i], err);
+		if (fed < 0)
+			rc = fed;
+	}
+	traced_end(&w);
+	free(events);
+	return rc;
+}
+
+static int finish(struct feeder *f, const struct trace_input *trace,
+                  struct bytes *out, struct cairn_err *err)
+{
+	const struct traced *t = &trace->traced;
+	struct twpp_source *sources =
+	        xcalloc((size_t)t->n + 1, sizeof(*sources));
+	int rc;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		sources[i] = (struct twpp_source){
+		        .name = traced_name(t, i),
+		        .nblocks = t->functions[i].f->nblocks,
+		        .nedges = t->functions[i].f->nedges,
+		};
+	rc = twpp_finish(f->builder, sources, t->n, out, err);
+	free(sources);
+	return rc;
+}
+
+int twpp_from_trace(struct cli_inputs *in, char *path, struct bytes *out,
+                    struct cairn_err *err)
+{
+	struct trace_input trace;
+	struct feeder f = {0};
+	int rc;
+
+	CAIRN_TRY(trace_input_try(&trace, in, path, true, err));
+	f.builder = twpp_new();
+	rc = 0;
+	for (size_t i = 0; i < trace.streams.nthreads && rc == 0; i++)
+		rc = feed_thread(&f, &trace.traced, i, err);
+	if (rc == 0)
+		rc = finish(&f, &trace, out, err);
+	twpp_free(f.builder);
+	trace_input_close(&trace);
+	return rc;
+}

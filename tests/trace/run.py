@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Traces against a log of all blocks, whatever happens to the program.
+
+Each case is a program that is built with `--cairn=trace,log` and log.c, where
+it writes down every block that it executes, by thread.  It runs, and
+proof_walked regenerates the trace of each of its processes and compares the
+blocks of each thread with its log.  The programs are those of the battery, with
+every way to end, jump, fork or thread, and those beside this script.
+
+    run.py [--keep DIR] [--list] [--full] [CASE...]
+    CAIRN_BIN    directory of cairn and cairn-cc (default: build/bin)
+    CAIRN_BUILD  the build tree, with tests/proof_walked (default: build)
+
+A CASE is a name of the table, or the beginning of one.  Without --full the
+cases that take longest are left out.  One line for each failure; the last line
+counts.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import glob
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+BATTERY = os.path.join(TESTS, "battery")
+PROGRAMS = os.path.join(TESTS, "programs")
+sys.path.insert(0, PROGRAMS)
+from profiles import Broken, CAIRN_BIN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
+
+WALKED = os.path.join(
+    os.environ.get("CAIRN_BUILD", os.path.dirname(CAIRN_BIN)), "tests",
+    "proof_walked")
+TIMEOUT = 60
+NO_BOUND = 1 << 60
+TRUNCATED = 8                # CAIRN_FILE_TRUNCATED of abi/file.h
+NOBODY = 65534
+
+
+@dataclasses.dataclass
+class Case:
+    """A program, how it is built and run, and what the trace must have."""
+    name: str
+    sources: tuple = ()      # default: NAME.c of the battery or from here
+    how: str = "exact"       # of proof_walked
+    status: int = 0          # exit status, or minus the signal
+    opts: tuple = ("-O0", "-O2")
+    flags: tuple = ()
+    other: tuple = ()        # a second program, in NAME.d/
+    libraries: int = 0       # dlopen_lib.c, built this many times
+    kill: int = 0            # signal to send once the program says "ready"
+    after: tuple = ()        # ... and then so many seconds: one run for each
+    lag: int = 0             # blocks that the log may have more
+    arguments: tuple = ()
+    limits: tuple = ()       # (resource, value) ...
+    env: tuple = ()          # (name, value) ...
+    judge: str = ""          # a method of Run that looks at more
+    log: bool = True         # is there a log to compare with?
+    disk: str = ""           # a file system of this size for the trace
+    alone: bool = False      # there may be no other thread
+    full: bool = False       # only with --full
+
+    def files(self):
+        if self.sources:
+            return [find(s) for s in self.sources]
+        return [find(self.name + ".c") or find(self.name + ".cpp")]
+
+
+def find(name):
+    for folder in (HERE, BATTERY, PROGRAMS):
+        if os.path.exists(os.path.join(folder, name)):
+            return os.path.join(folder, name)
+    return None
+
+
+def cases():
+    """The table."""
+    abort, segv, term, kill = (-signal.SIGABRT, -signal.SIGSEGV,
+                               -signal.SIGTERM, -signal.SIGKILL)
+    rows = [Case(name) for name in (
+        "return", "inline_lines", "recursion", "tail_recursion",
+        "longjmp_loop", "setjmp_loop", "builtin_jump", "throw",
+        "rethrow", "unwind_dtor", "static_ctor", "pthread_exit",
+        "pthread_cancel", "threads", "many_threads", "thrd_create",
+        "fork", "fork_thread", "daemon", "vfork_exec",
+        "posix_spawn")]
+    rows += [
+        Case("siglongjmp", how="cut", lag=100),
+        Case("computed_goto", status=13),
+        Case("exit_callee", status=3),
+        Case("exit_recursion", status=8),
+        Case("exit_thread", status=12),
+        Case("exit_handler", status=21),
+        Case("quick_exit", status=4),
+        Case("underscore_exit", status=5),
+        Case("atexit", status=14),
+        Case("abort", status=abort),
+        Case("terminate", status=abort),
+        Case("throw_c", sources=("throw_c.cpp", "throw_c_middle.c")),
+        Case("segv", status=segv, how="prefix", lag=64),
+        Case("stack_overflow", status=segv, how="prefix", lag=1024),
+        Case("signal_handler", how="counts", full=True),
+        Case("hot_loop_signal", how="counts", full=True),
+        Case("signal_loop", how="counts", opts=("-O2",)),
+        Case("timer_thread", how="order"),
+        # one turns in a loop, whose turns are in a register
+        Case("threads_alive", how="prefix", lag=NO_BOUND),
+        Case("sigterm", status=term, kill=signal.SIGTERM, how="prefix",
+             lag=64),
+        Case("sigkill", status=kill, how="prefix", lag=64),
+        Case("sigkill_between", status=kill, how="prefix", lag=64),
+        Case("sigkill_threads", status=kill, kill=signal.SIGKILL,
+             how="prefix", lag=4096),
+        Case("hot_loop_kill", status=kill, kill=signal.SIGKILL,
+             sources=("hot_loop.c",), how="prefix", lag=4096),
+        Case("hot_loop_term", status=term, kill=signal.SIGTERM,
+             sources=("hot_loop.c",), how="prefix", lag=4096),
+        Case("raw_exit", status=6, how="prefix", lag=64),
+        Case("exec_other", other=("exec_target.c",)),
+        Case("dlopen_many", libraries=300, opts=("-O2",), full=True),
+        Case("dlclose", libraries=4, full=True),
+    ]
+    return rows + here() + ways() + blocked() + synchronised()
+
+
+def here():
+    """The programs beside this script."""
+    kill = -signal.SIGKILL
+    deep = ((resource.RLIMIT_STACK, 128 << 20),)
+    return [
+        Case("deep", limits=deep, opts=("-O0", "-O1")),
+        Case("forks", opts=("-O0", "-O2", "-O3")),
+        Case("forks_async", how="cut", lag=NO_BOUND),
+        Case("execs"),
+        Case("callbacks", opts=("-O0", "-O1", "-O2", "-O3")),
+        Case("own_malloc"),
+        Case("leaps", opts=("-O0", "-O1", "-O2", "-O3")),
+        Case("far_jumps", how="cut", lag=300 * 256),
+        Case("turns", arguments=("turns", "200", "50")),
+        Case("turns_at_once", sources=("turns.c",),
+             arguments=("once", "32", "20000")),
+        Case("turns_many", sources=("turns.c",), opts=("-O2",),
+             arguments=("gate", "600", "20")),
+        Case("ticks", how="order", arguments=("1000", "2")),
+        Case("ticks_long", sources=("ticks.c",), how="order",
+             arguments=("20", "300")),
+        Case("stuck", status=kill, kill=signal.SIGKILL, how="prefix",
+             lag=4096, after=(0, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2)),
+    ]
+
+
+def ways():
+    """Ways to build, with programs that do a bit of everything."""
+    rows = []
+    for name, flags in (("lto", ("-flto",)), ("static", ("-static",)),
+                        ("static_pie", ("-static-pie",)),
+                        ("nopie", ("-no-pie", "-fno-pie"))):
+        for program in ("forks.c", "leaps.c", "callbacks.cpp"):
+            rows.append(Case("%s_%s" % (program.split(".")[0], name),
+                             sources=(program,), flags=flags, opts=("-O2",),
+                             how="counts" if name == "lto" else "exact"))
+    for program in ("interpreter", "gotos", "jumps", "leaves", "musttail"):
+        rows.append(Case(program, sources=(program + ".c",),
+                         opts=("-O0", "-O1", "-O3")))
+    rows.append(Case("control", status=9, opts=("-O0", "-O1", "-O3")))
+    rows.append(Case("shapes", sources=("shapes_main.cpp", "shapes.cpp"),
+                     status=3, opts=("-O0", "-O2")))
+    rows.append(Case("coroutine", sources=("coroutine.cpp",),
+                     flags=("-std=c++20",), opts=("-O0", "-O2")))
+    return rows
+
+
+def synchronised():
+    """Who waits for whom is in the trace."""
+    return [Case("sync_" + how, sources=("sync.c",), arguments=(how,),
+                 opts=("-O2",), judge="judge_sync")
+            for how in ("mutex", "condition", "semaphore", "barrier", "11",
+                        "rwlock", "lock", "join")]
+
+
+def blocked():
+    """The trace cannot be written, or not by a thread of its own."""
+    return [
+        Case("full_limit", sources=("full.c",), how="prefix", lag=NO_BOUND,
+             opts=("-O2",), log=False, judge="judge_full",
+             limits=((resource.RLIMIT_FSIZE, 1 << 20),)),
+        Case("full_disk", sources=("full.c",), how="prefix", lag=NO_BOUND,
+             opts=("-O2",), log=False, judge="judge_full", disk="1m"),
+        Case("full_alone", sources=("full.c",), opts=("-O2",), alone=True),
+    ]
+
+
+# --- building and running -------------------------------------------------
+
+class Run:
+    def __init__(self, case, opt, directory):
+        self.case, self.opt, self.dir = case, opt, directory
+        self.program = os.path.join(directory, case.name)
+        self.flags = [opt, "-g", "-pthread", "-D_GNU_SOURCE", "-I", BATTERY,
+                      *case.flags]
+
+    def compile(self, source, obj, *more):
+        cc = CAIRN_CXX if source.endswith(".cpp") else CAIRN_CC
+        call([cc, *self.flags, "--cairn=trace,log", *more, "-c", source,
+              "-o", obj], cwd=self.dir)
+        return obj
+
+    def link(self, sources, output, *more):
+        cxx = any(s.endswith(".cpp") for s in sources)
+        objects = [self.compile(s, os.path.join(
+            self.dir, os.path.basename(s).replace(".", "_") + ".o"))
+            for s in sources]
+        call([CAIRN_CXX if cxx else CAIRN_CC, *self.flags, "--cairn=trace,log",
+              *objects, *more, "-o", output], cwd=self.dir)
+
+    def build(self):
+        plain = []
+        for source in (os.path.join(HERE, "log.c"),
+                       os.path.join(BATTERY, "battery.c")):
+            plain.append(os.path.join(
+                self.dir, os.path.basename(source)[:-1] + "o"))
+            call(["clang-19", "-O2", "-fPIC", "-D_GNU_SOURCE", "-c", source,
+                  "-o", plain[-1]])
+        os.makedirs(self.program + ".d")
+        more = ["-rdynamic"] if self.case.libraries else []
+        self.link(self.case.files(), self.program, *plain, *more)
+        for source in self.case.other:
+            self.link([find(source)], os.path.join(
+                self.program + ".d", source[:-2]), *plain, "-rdynamic")
+        for n in range(1, 1 + self.case.libraries):
+            obj = self.compile(find("dlopen_lib.c"), "lib%d.o" % n, "-fPIC",
+                               "-DLIBRARY=%d" % n)
+            call([CAIRN_CC, *self.flags, "--cairn=trace,log", "-shared", obj,
+                  "-o", os.path.join(self.program + ".d", "lib%d.so" % n)],
+                 cwd=self.dir)
+
+    def folder(self, name):
+        path = os.path.join(self.dir, name)
+        shutil.rmtree(path, ignore_errors=True)
+        os.makedirs(path)
+        return path
+
+    def traces(self):
+        """The directory of the traces, empty."""
+        if not self.case.disk:
+            return self.folder("out")
+        path = os.path.join(self.dir, "disk")
+        for name in os.listdir(path):
+            os.remove(os.path.join(path, name))
+        return path
+
+    def limit(self):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for what, value in self.case.limits:
+            resource.setrlimit(what, (value, value))
+        if self.case.alone:
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+            os.setuid(NOBODY)
+
+    def start(self):
+        env = dict(os.environ, CAIRN_LOG=self.folder("log"),
+                   BATTERY_TRUTH=self.folder("truth"),
+                   CAIRN_OUT=os.path.join(self.traces(), "%p.cairn"),
+                   **dict(self.case.env))
+        if not self.case.log:
+            del env["CAIRN_LOG"]
+        if self.case.alone:
+            for name in (".", "log", "truth", "out"):
+                os.chmod(os.path.join(self.dir, name), 0o777)
+        return subprocess.Popen(
+            [self.program, *self.case.arguments], env=env, cwd=self.dir,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, preexec_fn=self.limit)
+
+    def run(self, after):
+        child = self.start()
+        try:
+            if self.case.kill:
+                child.stdout.readline()
+                time.sleep(after)
+                child.send_signal(self.case.kill)
+            out, err = child.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+            raise Broken("it does not end") from None
+        self.out, self.err = out.decode(), err.decode()
+        if child.returncode != self.case.status:
+            raise Broken("status %d, not %d: %s" % (
+                child.returncode, self.case.status, self.err.strip()[-200:]))
+        self.wait()
+
+    def wait(self):
+        """Children may live longer: until all files are closed."""
+        end = time.monotonic() + 5
+        while time.monotonic() < end and any(
+                os.path.isdir("/proc/" + pid) for pid in self.pids()):
+            time.sleep(0.02)
+
+    def pids(self):
+        return {os.path.basename(p).split(".")[0]
+                for p in glob.glob(os.path.join(self.dir, "log", "*"))}
+
+    def judge_full(self):
+        """The program did not notice, and the file and stderr say so."""
+        if not self.out.startswith("done "):
+            raise Broken("it printed " + self.out[:80])
+        if self.err.count("cairn:") != 1:
+            raise Broken("the runtime said: " + (self.err.strip() or "nothing"))
+        if not any(f & TRUNCATED for f in self.flags_of()):
+            raise Broken("the trace does not say that something is missing")
+
+    def judge_sync(self):
+        """The threads called section() in the order that they say."""
+        for trace, _ in self.images().values():
+            text = call([WALKED, "sections", trace])
+            walked = re.findall(r"^section (\d+)$", text, re.M)
+            if walked != self.out.split():
+                raise Broken("the order of threads is another one")
+
+    # --- what is left ------------------------------------------------------
+
+    def images(self):
+        """(pid, image) -> trace, logs"""
+        found = {}
+        for path in glob.glob(os.path.join(self.dir, "log", "*")):
+            pid, image, _ = os.path.basename(path).split(".")
+            found.setdefault((pid, image), [None, []])[1].append(path)
+        for path in glob.glob(os.path.join(
+                self.dir, "disk" if self.case.disk else "out", "*")):
+            m = re.match(r"(\d+)(?:\.(\d+))?\.cairn$", os.path.basename(path))
+            if not m:
+                raise Broken("a file named " + os.path.basename(path))
+            found.setdefault((m[1], m[2] or "0"), [None, []])[0] = path
+        return found
+
+    def compare(self):
+        self.lines = []
+        for (pid, image), (trace, logs) in sorted(self.images().items()):
+            who = "process %s, image %s: " % (pid, image)
+            if not trace:
+                raise Broken(who + "no trace")
+            how = self.case.how if self.case.log else "read"
+            done = subprocess.run(
+                [WALKED, how, trace, *sorted(logs)], check=False,
+                capture_output=True, text=True, timeout=TIMEOUT)
+            self.lines += done.stdout.splitlines()
+            if done.returncode:
+                bad = [s for s in done.stdout.splitlines() if "FAIL" in s]
+                raise Broken(who + "; ".join(bad[:3] or [
+                    "proof_walked: status %d %s" % (done.returncode,
+                                                    done.stderr[-200:])]))
+        for lag in self.numbers("lag"):
+            if abs(lag) > self.case.lag:
+                raise Broken("%d blocks are missing" % lag)
+
+    def numbers(self, name):
+        return [int(n) for s in self.lines
+                for n in re.findall(r"\b%s=(-?\d+)" % name, s)]
+
+    def flags_of(self):
+        return [int(n, 16) for s in self.lines
+                for n in re.findall(r"flags=(0x[0-9a-f]+|0)", s)]
+
+    def attempt(self):
+        self.build()
+        for after in self.case.after or (0,):
+            self.run(after)
+            self.compare()
+            if self.case.log and not sum(self.numbers("blocks")):
+                raise Broken("the trace is empty")
+            if self.case.judge:
+                getattr(self, self.case.judge)()
+            elif "cairn:" in self.err:
+                raise Broken("the runtime said: " + self.err.strip())
+            elif any(f & TRUNCATED for f in self.flags_of()):
+                raise Broken("the trace says that something is missing")
+
+
+def attempt(case, opt, keep):
+    folder = "%s%s" % (case.name, opt)
+    if keep:
+        directory = os.path.join(keep, folder)
+        shutil.rmtree(directory, ignore_errors=True)
+        os.makedirs(directory)
+    else:
+        directory = tempfile.mkdtemp(prefix="cairn-trace-")
+    out = os.path.join(directory, "disk")
+    try:
+        if case.disk:
+            os.makedirs(out)
+            call(["mount", "-t", "tmpfs", "-o", "size=" + case.disk, "none",
+                  out])
+        Run(case, opt, directory).attempt()
+        return None
+    except (Broken, subprocess.TimeoutExpired) as problem:
+        return "FAIL %s %s: %s" % (case.name, opt, problem)
+    finally:
+        if os.path.ismount(out):
+            subprocess.run(["umount", out], check=False)
+        if not keep:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keep")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("cases", nargs="*")
+    args = parser.parse_args()
+    rows = [(c, opt) for c in cases() for opt in c.opts
+            if any(c.name.startswith(w) for w in args.cases)
+            or not args.cases and (args.full or not c.full)]
+    if args.list:
+        print("\n".join(c.name for c in cases()))
+        return 0
+    if args.keep:
+        args.keep = os.path.abspath(args.keep)
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for said in pool.map(lambda row: attempt(*row, args.keep), rows):
+            failed += said is not None
+            if said:
+                print(said, flush=True)
+    print("%d passed, %d failed" % (len(rows) - failed, failed))
+    return 1 if failed or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
