@@ -786,9 +786,12 @@ static void forget_thread(struct thread *t)
 /* Shards of the child's thread, and those of no thread. */
 static bool goes_on(const struct chunk *c, const struct thread *self)
 {
-	uint32_t serial = rt_get32(c->mem + CAIRN_CHK_ID);
+	uint32_t type = rt_get32(c->mem + CAIRN_CHK_TYPE);
+	uint32_t serial = type == CAIRN_CHUNK_STREAM
+	                          ? c->owner
+	                          : rt_get32(c->mem + CAIRN_CHK_ID);
 
-	if (rt_get32(c->mem + CAIRN_CHK_TYPE) == CAIRN_CHUNK_COUNTS && !serial)
+	if (type == CAIRN_CHUNK_COUNTS && !serial)
 		return true;
 	return self && serial == self->serial;
 }

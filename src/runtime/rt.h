@@ -36,6 +36,9 @@ struct chunk {
 	bool is_mapped;        /* mem is the file; else private memory */
 	bool is_published;
 	bool is_loose; /* its thread still runs: do not seal */
+	/* of a STREAM: serial of its thread, 0: free.  Its header says so, too,
+	 * but that is the file's: the parent of a fork goes on changing it. */
+	uint32_t owner;
 };
 
 /* One module: storage in module.c of each, so its layout is an ABI. */

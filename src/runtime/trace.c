@@ -69,7 +69,6 @@ struct buffer {
 	struct buffer *next; /* free, queued or kept */
 	struct buffer *all;  /* of all that there are */
 	struct chunk *chunk;
-	uint32_t owner; /* serial of the thread, 0: free */
 	size_t used;
 	/* Where slow calls gave more room than was needed. */
 	size_t handed[HANDED];
@@ -266,7 +265,6 @@ static void append(struct packer *p, const struct buffer *b, size_t n)
 /* What its header says.  Requires: lock held. */
 static void label(struct buffer *b, uint32_t id, uint64_t part)
 {
-	b->owner = id;
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_STREAM,
 	        .id = id,
@@ -274,6 +272,7 @@ static void label(struct buffer *b, uint32_t id, uint64_t part)
 	        .flags = CAIRN_CHUNK_LIVE,
 	};
 
+	b->chunk->owner = id;
 	out_label(b->chunk, &spec);
 }
 
@@ -357,17 +356,19 @@ __attribute__((noreturn)) static void write_forever(void)
 		rt_enter(&mask);
 		look_at_kept();
 		b = take_queued();
-		if (b && may_have_hole() && has_hole(b)) {
-			keep(b);
-			rt_leave(&mask);
-			continue;
-		}
 		trace.npacking += b != NULL;
 		rt_leave(&mask);
 		if (!b) {
 			if (__atomic_load_n(&trace.must_stop, __ATOMIC_ACQUIRE))
 				sys1(SYS_exit, 0);
 			sys_futex_wait(&trace.nqueued, seen, 0);
+			continue;
+		}
+		if (may_have_hole() && has_hole(b)) {
+			rt_enter(&mask);
+			trace.npacking--;
+			keep(b);
+			rt_leave(&mask);
 			continue;
 		}
 		n = trace.is_off ? 0 : pack(&trace.writers, b);
@@ -962,7 +963,7 @@ static void sort_buffers(const struct thread *me, bool was_interrupted)
 	trace.size = 0;
 	for (; b; b = next) {
 		next = b->all;
-		if (!me || b->owner != me->serial)
+		if (!me || b->chunk->owner != me->serial)
 			continue;
 		trace.size += b->chunk->size;
 		b->all = trace.all;
