@@ -4,6 +4,7 @@
 
     counts.py [--keep DIR] [--seeds N] [TEST...]
     CAIRN_BIN    directory of cairn and cairn-cc (default: build/bin)
+    QUICK=1      only at -O2, and fewer random programs
 
 Programs of the other tests, and random ones (csmith), are built with
 --cairn=edges, --cairn=paths and --cairn=trace.  Each has to print what the
@@ -15,7 +16,8 @@ have another graph, since marks keep the optimizer from something, is on a line
 of its own.
 
 Then what is made of traces: `merge` of two is twice the counts, `pack` and
-`pack --best` keep them, and tools/decode.py, the second decoder, has them, too.  One line for each failure; the last line counts.
+`pack --best` keep them, and tools/decode.py, the second decoder, has them, too.
+One line for each failure; the last line counts.
 """
 import argparse
 import json
@@ -54,9 +56,10 @@ PROGRAMS = {
     "tail_recursion": ["battery/tail_recursion.c", "battery/battery.c"],
     "threads": ["battery/threads.c", "battery/battery.c", "-pthread"],
 }
-LEVELS = ("-O2", "-O0", "-O1")
+QUICK = os.environ.get("QUICK", "0") not in ("", "0")
+LEVELS = ("-O2",) if QUICK else ("-O2", "-O0", "-O1")
 MODES = ("edges", "paths", "trace")
-SEEDS = 12
+SEEDS = 4 if QUICK else 12
 
 
 class Compared:
