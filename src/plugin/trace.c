@@ -15,8 +15,8 @@
  * The place in the stream is taken by one instruction, so that a signal handler
  * may come in between any two: what it writes stands behind.  (xadd without
  * lock; load, store and increment take 1.8 ns in a loop of nothing else, this
- * takes 2.1.)  A history of more than six bits has a length before it, and is
- * written by the runtime.
+ * takes 2.1.)  A history of more than six bits has a length before it; one of
+ * more than 31 is written by the runtime.
  *
  * A function that others than known calls may enter says so first:
  *

@@ -50,6 +50,7 @@
 #define SMALLEST ((size_t)4 << 10)
 #define ROOM 24u /* what a slow call hands out: any item */
 #define LEVEL 1
+_Static_assert(ROOM >= CAIRN_TRACE_ROOM_MAX, "whatever is taken at a time");
 #define TICKS 100000u /* of the processor, between looks at the clock */
 #define STACK ((size_t)256 << 10)
 
