@@ -192,13 +192,30 @@ static block_id traced_next(const struct traced_function *f, block_id block)
 	return block;
 }
 
+/* The code of a function: two places if the low 32 bits wrap around in it. */
+static size_t traced_put_code(struct traced_place *places, uint64_t at,
+                              uint64_t size, uint32_t function)
+{
+	uint32_t first = (uint32_t)at, last = (uint32_t)(at + size - 1);
+
+	if (first <= last) {
+		places[0] = (struct traced_place){
+		        .first = first, .last = last, .function = function};
+		return 1;
+	}
+	places[0] = (struct traced_place){
+	        .first = first, .last = UINT32_MAX, .function = function};
+	places[1] = (struct traced_place){.last = last, .function = function};
+	return 2;
+}
+
 static int traced_index(struct traced *t, struct cairn_err *err)
 {
 	size_t ncode = 0, nsites = 0;
 
 	for (uint32_t i = 0; i < t->n; i++)
 		nsites += t->functions[i].f->nsites;
-	t->code = xcalloc((size_t)t->n + 1, sizeof(*t->code));
+	t->code = xcalloc(2 * (size_t)t->n + 1, sizeof(*t->code));
 	t->sites = xcalloc(nsites + 1, sizeof(*t->sites));
 	nsites = 0;
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -206,11 +223,8 @@ static int traced_index(struct traced *t, struct cairn_err *err)
 		uint64_t at =
 		        f->f->address + t->profile->modules[f->module].bias;
 
-		t->code[ncode++] = (struct traced_place){
-		        .first = (uint32_t)at,
-		        .last = (uint32_t)(at + f->f->code_size - 1),
-		        .function = i,
-		};
+		ncode += traced_put_code(t->code + ncode, at, f->f->code_size,
+		                         i);
 		for (uint32_t k = 0; k < f->f->nsites; k++) {
 			const struct map_site *s =
 			        &f->map->sites[f->f->first_site + k];

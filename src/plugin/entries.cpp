@@ -19,8 +19,10 @@
 //
 // Only code of an executable does so (in a shared object foo may be another's),
 // and only strong definitions; libc's functions are called as they are, and so
-// are those that return twice or take a variable number of arguments.  Calls
-// behind which nothing follows go to foo: there nobody is left to see the end.
+// are those that return twice, take a variable number of arguments or a copy of
+// something in memory: a jump that hands it on would write over its own return
+// address (LLVM 19).  Calls behind which nothing follows go to foo: there
+// nobody is left to see the end.
 //
 // Breaks when: the linker renames single symbols, as --wrap does; the driver
 // renames the third as well.
@@ -53,9 +55,18 @@ static bool isPlainCall(const Use &U, const Function &F,
 	       !E.is_last(wrap(const_cast<CallBase *>(Call)));
 }
 
+// Can a jump hand on all that it takes?
+static bool canHandOn(const Function &F)
+{
+	for (const Argument &A : F.args())
+		if (A.hasPassPointeeByValueCopyAttr())
+			return false;
+	return !F.isVarArg();
+}
+
 static bool canBeSplit(const Function &F, const struct shim_entries &E)
 {
-	return !F.isDeclaration() && F.hasExternalLinkage() && !F.isVarArg() &&
+	return !F.isDeclaration() && F.hasExternalLinkage() && canHandOn(F) &&
 	       !F.hasComdat() && F.getName() != "main" &&
 	       !F.hasFnAttribute(Attribute::ReturnsTwice) &&
 	       !F.getName().starts_with("__cairn") && isInstrumented(&F, E);
@@ -134,7 +145,7 @@ static void redirectCalls(Function &D, const TargetLibraryInfoImpl &Library,
 	SmallVector<Use *, 8> Calls;
 	LibFunc Known;
 
-	if (!D.isDeclaration() || D.isIntrinsic() || D.isVarArg() ||
+	if (!D.isDeclaration() || D.isIntrinsic() || !canHandOn(D) ||
 	    D.hasExternalWeakLinkage() || D.getName().starts_with("__cairn") ||
 	    D.getName().starts_with("\1") ||
 	    Library.getLibFunc(D.getName(), Known))

@@ -143,6 +143,8 @@ def here():
         Case("execs"),
         Case("callbacks", opts=("-O0", "-O1", "-O2", "-O3")),
         Case("own_malloc"),
+        Case("by_value", sources=("by_value.c", "by_value2.c"),
+             opts=("-O0", "-O2")),
         Case("leaps", opts=("-O0", "-O1", "-O2", "-O3")),
         Case("far_jumps", how="cut", lag=300 * 256),
         Case("turns", arguments=("turns", "200", "50")),
