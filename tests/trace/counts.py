@@ -17,6 +17,8 @@ of its own.
 
 Then what is made of traces: `merge` of two is twice the counts, `pack` and
 `pack --best` keep them, and tools/decode.py, the second decoder, has them, too.
+And the other encodings, trace,witness and trace,paths, must have the same counts
+of blocks, lines and paths as trace has.
 One line for each failure; the last line counts.
 """
 import argparse
@@ -59,6 +61,7 @@ PROGRAMS = {
 QUICK = os.environ.get("QUICK", "0") not in ("", "0")
 LEVELS = ("-O2",) if QUICK else ("-O2", "-O0", "-O1")
 MODES = ("edges", "paths", "trace")
+ENCODINGS = ("trace,witness", "trace,paths")
 SEEDS = 4 if QUICK else 12
 
 
@@ -193,6 +196,23 @@ def compare(words, directory, compared, tools=False):
     if tools:
         check_tools(files["trace"], directory, trace)
         check_decoder(files["trace"])
+        for mode in ENCODINGS:
+            compare_encoding(mode, words, directory, files["trace"], trace)
+
+
+def compare_encoding(mode, words, directory, trace, counts):
+    exe = build((CAIRN_CC, CAIRN_CXX), words, directory, mode)
+    execute(exe, directory)
+    other = exe + ".cairn"
+    check(other)
+    if times(read(other), 1) != times(counts, 1):
+        raise Broken("%s: other counts of blocks" % mode)
+    if paths(other) != paths(trace):
+        raise Broken("%s: other counts of paths" % mode)
+    if lines(other) != lines(trace):
+        raise Broken("%s: other counts of lines" % mode)
+    check_tools(other, directory, counts)
+    check_decoder(other)
 
 
 def random_program(seed, directory):
