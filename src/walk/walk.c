@@ -37,6 +37,7 @@
  */
 #include "walk/walk.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,7 +239,7 @@ static void walk_learn(struct walk_way *way, const struct walk_function *f,
 		way->leaves &= !way->stops;
 	}
 	way->is_plain = !way->leaves && !way->stops &&
-	                way->end == CODES_GOES_ON &&
+	                way->end != CODES_IS_SILENT &&
 	                way->callee == WALK_NOTHING;
 }
 
@@ -1044,7 +1045,7 @@ static size_t walk_take_plain(struct walk *w, struct walk_event *events,
 	block_id next = top->next;
 	size_t n = 0;
 
-	if (!f->codes || !f->ways || top->is_inside)
+	if (!f->codes || f->codes->one_by_one || !f->ways || top->is_inside)
 		return 0;
 	while (n < cap && (nbits || !w->is_full)) {
 		const struct walk_start *s = &f->ways->starts[next];
@@ -1074,6 +1075,103 @@ static size_t walk_take_plain(struct walk *w, struct walk_event *events,
 	return n;
 }
 
+/* An item of one path, of few bytes; its size, or 0: walk_step has to look. */
+static inline unsigned walk_small_item(const struct walk *w, size_t at,
+                                       uint32_t *value)
+{
+	if (at >= w->nbytes)
+		return 0;
+	*value = w->bytes[at];
+	if (*value <= CAIRN_TRACE_SMALL)
+		return 1;
+	if (*value != CAIRN_TRACE_WORD + 4 || w->nbytes - at < 5)
+		return 0;
+	memcpy(value, w->bytes + at + 1, 4);
+	*value = le32toh(*value);
+	return 5;
+}
+
+/* The path that an item means, if it is plain and known. */
+static inline const struct walk_way *walk_item_path(const struct walk_ways *ways,
+                                                    block_id first,
+                                                    uint32_t value,
+                                                    bool has_codes)
+{
+	const struct walk_start *s = &ways->starts[first];
+	const struct walk_way *way = NULL;
+
+	if (has_codes) {
+		if (s->width > 31 || value >> s->width != 1)
+			return NULL;
+		value -= UINT32_C(1) << s->width;
+	} else if (!value) {
+		return NULL;
+	}
+	if (s->table)
+		way = value < s->size ? &s->table[value] : NULL;
+	else if (!s->size && ways->wide.cap)
+		way = walk_wide_slot(&ways->wide, first, value)->way;
+	return way && way->is_plain ? way : NULL;
+}
+
+/* Takes paths of a function that writes them one by one, or witnesses, as long
+ * as nothing else happens between them. */
+static size_t walk_take_items(struct walk *w, struct walk_event *events,
+                              size_t cap)
+{
+	struct walk_frame *top = walk_top(w);
+	const struct walk_function *f = &w->program->functions[top->function];
+	bool has_codes = f->codes != NULL;
+	uint64_t nblocks = 0, nread = 0;
+	size_t n = 0, at = w->at;
+
+	if (!f->ways || top->is_inside || top->state == WALK_AWAY)
+		return 0;
+	while (n < cap) {
+		uint32_t value;
+		unsigned size = walk_small_item(w, at, &value);
+		const struct walk_way *way;
+
+		if (!size)
+			break;
+		way = walk_item_path(f->ways, top->next, value, has_codes);
+		if (!way)
+			break;
+		at += size;
+		nread++;
+		top->next = way->next;
+		if (!way->nedges) /* a witness where the frame was already */
+			continue;
+		nblocks += way->nblocks;
+		events[n++] = (struct walk_event){
+		        .kind = WALK_PATH,
+		        .function = top->function,
+		        .depth = w->nframes - 1,
+		        .way = way,
+		};
+	}
+	if (!nread)
+		return 0;
+	top->state = WALK_READY;
+	w->at = at;
+	w->nread += nread;
+	w->nsilent = 0;
+	w->nblocks += nblocks;
+	return n;
+}
+
+/* Is the next thing that happens an item of its own for each path? */
+static bool walk_reads_items(const struct walk *w)
+{
+	const struct walk_frame *top = walk_top(w);
+	const struct codes *c;
+
+	if (!top || w->is_leaving || w->calls != WALK_NOTHING)
+		return false;
+	c = w->program->functions[top->function].codes;
+	return !c || c->one_by_one;
+}
+
 int walk_run(struct walk *w, struct walk_event *events, size_t cap, size_t *n,
              struct cairn_err *err)
 {
@@ -1083,6 +1181,8 @@ int walk_run(struct walk *w, struct walk_event *events, size_t cap, size_t *n,
 	while (result > 0 && *n < cap) {
 		if (w->has_history)
 			*n += walk_take_plain(w, events + *n, cap - *n);
+		else if (walk_reads_items(w))
+			*n += walk_take_items(w, events + *n, cap - *n);
 		if (*n == cap)
 			break;
 		result = walk_step(w, &events[*n], err);
