@@ -143,9 +143,8 @@ enum cairn_paths {
 };
 
 /* Does it write a trace, instead of counting? */
-#define CAIRN_PATHS_ARE_TRACED(paths)     \
-	((paths) == CAIRN_PATHS_TRACE ||  \
-	 (paths) == CAIRN_PATHS_TRACE_PATHS || \
+#define CAIRN_PATHS_ARE_TRACED(paths)                                          \
+	((paths) == CAIRN_PATHS_TRACE || (paths) == CAIRN_PATHS_TRACE_PATHS || \
 	 (paths) == CAIRN_PATHS_WITNESS)
 
 /* What a frame that dies at a site leaves unfinished. */

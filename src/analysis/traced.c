@@ -91,8 +91,9 @@ static int traced_corrupt(const struct traced_function *f, const char *what,
 	                  map_string(f->map, f->f->name), what);
 }
 
-static struct witness_options traced_witness_options(
-        const struct traced_function *f, const struct traced_known *k)
+static struct witness_options
+traced_witness_options(const struct traced_function *f,
+                       const struct traced_known *k)
 {
 	return (struct witness_options){
 	        .slots = {.asked = k->asked,
@@ -116,8 +117,8 @@ static int traced_witness(struct traced_function *f,
 	return 0;
 }
 
-static int traced_codes(struct traced_function *f,
-                        const struct traced_known *k, struct cairn_err *err)
+static int traced_codes(struct traced_function *f, const struct traced_known *k,
+                        struct cairn_err *err)
 {
 	struct codes_options options = {
 	        .asked = k->asked,

@@ -50,7 +50,7 @@ static const char help[] =
         "  all              a counter on every edge\n"
         "Options of trace:\n"
         "  witness          write witnesses (Ball and Larus 1994), not "
-        "histories of paths\n"
+        "histories\n"
         "  paths            write every path where it ends; both for "
         "comparison\n"
         "Options of paths:\n"

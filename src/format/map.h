@@ -94,7 +94,7 @@ struct map_function {
 	uint32_t first_slot, nslots; /* interesting paths */
 	uint32_t slots_size;         /* counters for them */
 	uint32_t first_traced, ntraced; /* traced: calls that end histories */
-	uint32_t first_witness, nwitnesses; /* WITNESS: slots, ascending */
+	uint32_t first_witness, nwitnesses;  /* WITNESS: slots, ascending */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	size_t record, record_size;          /* where the section has it */
 };

@@ -27,9 +27,9 @@
  * history, and says how many there were where it is left, in CODES_COUNT_BITS
  * or, if they do not suffice, by itself.  The ways in and out of it are cuts.
  *
- * With one_by_one there are no histories of several paths: every path is written
- * where it ends.  Then only those edges are cut without which codes would be too
- * wide, and no loop counts its turns.
+ * With one_by_one there are no histories of several paths: every path is
+ * written where it ends.  Then only those edges are cut without which codes
+ * would be too wide, and no loop counts its turns.
  *
  * Writer and reader must agree on when no history is written.  The writer knows
  * where it ends, the reader where it begins: an end is silent if nothing was
@@ -194,8 +194,8 @@ static edge_id *codes_choose(const struct cfg *g,
 	        .is_kept = is_kept,
 	        .weight = options->weight,
 	        .npaths = xcalloc((size_t)g->nblocks + 2, sizeof(*c.npaths)),
-	        .max = UINT64_C(1) << (options->one_by_one ? CODES_BITS_ALONE
-	                                                   : CODES_BITS),
+	        .max = UINT64_C(1)
+	               << (options->one_by_one ? CODES_BITS_ALONE : CODES_BITS),
 	        .cuts_rare = options->weight && !options->one_by_one,
 	        .ways = xcalloc((size_t)g->nedges + 1, sizeof(*c.ways)),
 	        .cuts = xcalloc((size_t)g->nedges + 1, sizeof(*c.cuts)),

@@ -721,8 +721,8 @@ static LLVMValueRef leave_loop(struct trace_writer *t, const struct placed *p)
 	LLVMPositionBuilderAtEnd(b, f.rare);
 	call_count(t,
 	           pw_sum(&t->w, h,
-	                  pw_constant(&t->w, (CODES_COUNT_MAX << l->bits) +
-	                                             op->add)),
+	                  pw_constant(&t->w,
+	                              (CODES_COUNT_MAX << l->bits) + op->add)),
 	           n);
 	values[1] = pw_constant(&t->w, 1);
 	LLVMBuildBr(b, f.rest);

@@ -1092,10 +1092,9 @@ static inline unsigned walk_small_item(const struct walk *w, size_t at,
 }
 
 /* The path that an item means, if it is plain and known. */
-static inline const struct walk_way *walk_item_path(const struct walk_ways *ways,
-                                                    block_id first,
-                                                    uint32_t value,
-                                                    bool has_codes)
+static inline const struct walk_way *
+walk_item_path(const struct walk_ways *ways, block_id first, uint32_t value,
+               bool has_codes)
 {
 	const struct walk_start *s = &ways->starts[first];
 	const struct walk_way *way = NULL;

@@ -5,10 +5,10 @@
  * N random programs: functions with random control-flow graphs that call each
  * other, themselves and code without marks, which may call back; jump out of
  * calls and land in some frame; are interrupted by handlers; and end in the
- * middle of it all.  Some functions write every path by itself.  Each program is
- * run, with the operations of codes.h on the histories of all frames, and writes
- * its stream.  The walk must find the same events again: who was entered, left
- * or died, and which edges every path took.
+ * middle of it all.  Some functions write every path by itself.  Each program
+ * is run, with the operations of codes.h on the histories of all frames, and
+ * writes its stream.  The walk must find the same events again: who was
+ * entered, left or died, and which edges every path took.
  *
  * What is read is the same from anywhere: see reading.h.
  *
@@ -85,7 +85,7 @@ struct function {
 	bool has_tails; /* calls anything when it is left */
 	bool has_weights;
 	bool one_by_one; /* every path is written by itself */
-	struct rng rng; /* of the weights */
+	struct rng rng;  /* of the weights */
 	struct codes codes;
 	struct codes_ops ops;
 	/* per place: the operation there, or NULL */

@@ -78,10 +78,10 @@ enum feature {
 };
 
 static const char *const feature_name[NFEATURES] = {
-        "silent paths",     "witnesses at heads", "call blocks",
-        "indirect branches", "wide codes",        "deaths",
-        "catchers between", "handlers",           "call-backs",
-        "recursion",        "tail calls",         "final calls",
+        "silent paths",      "witnesses at heads", "call blocks",
+        "indirect branches", "wide codes",         "deaths",
+        "catchers between",  "handlers",           "call-backs",
+        "recursion",         "tail calls",         "final calls",
 };
 
 /* --- programs ------------------------------------------------------------ */
@@ -169,8 +169,7 @@ static void choose_branch(struct function *f, struct program *p, block_id b)
 }
 
 /* Makes a block the call itself that leads to it, if nothing else does. */
-static void choose_call_block(struct function *f, struct program *p,
-                              block_id b)
+static void choose_call_block(struct function *f, struct program *p, block_id b)
 {
 	const struct cfg *g = &f->g;
 	uint32_t nways = g->out_at[b + 1] - g->out_at[b];

@@ -18,7 +18,8 @@ of its own.
 Then what is made of traces: `merge` of two is twice the counts, `pack` and
 `pack --best` keep them, and tools/decode.py, the second decoder, has them, too.
 And the other encodings, trace,witness and trace,paths, must have the same counts
-of blocks, lines and paths as trace has, for those programs that are not long.
+of blocks, lines and paths, and the same path traces (twpp), as trace has, for
+those programs that are not long.
 One line for each failure; the last line counts.
 """
 import argparse
@@ -210,6 +211,9 @@ def compare_encoding(mode, words, directory, trace, counts, tools):
         raise Broken("%s: other counts of blocks" % mode)
     if paths(other) != paths(trace):
         raise Broken("%s: other counts of paths" % mode)
+    if (call([CAIRN, "twpp", "--json", other]) !=
+            call([CAIRN, "twpp", "--json", trace])):
+        raise Broken("%s: other path traces" % mode)
     if "-g" in words and lines(other) != lines(trace):
         raise Broken("%s: other counts of lines" % mode)
     if tools:

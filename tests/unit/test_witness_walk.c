@@ -65,12 +65,10 @@ static void program_init(struct program *x, const uint32_t *callee_0,
 	assert_int_equal(witness_init(&x->w[0], &x->g[0], &options, &err), 0);
 	options = (struct witness_options){0};
 	assert_int_equal(witness_init(&x->w[1], &x->g[1], &options, &err), 0);
-	x->f[0] = (struct walk_function){.witness = &x->w[0],
-	                                 .callee = callee_0,
-	                                 .is_final = is_final};
-	x->f[1] = (struct walk_function){.witness = &x->w[1],
-	                                 .callee = callee_1,
-	                                 .is_final = is_final};
+	x->f[0] = (struct walk_function){
+	        .witness = &x->w[0], .callee = callee_0, .is_final = is_final};
+	x->f[1] = (struct walk_function){
+	        .witness = &x->w[1], .callee = callee_1, .is_final = is_final};
 	x->p = (struct walk_program){
 	        .functions = x->f,
 	        .nfunctions = 2,
@@ -138,14 +136,13 @@ struct seen {
 	struct walk_event events[256];
 };
 
-static int walk_all(struct walk *w, struct seen *seen,
-                    struct cairn_err *err)
+static int walk_all(struct walk *w, struct seen *seen, struct cairn_err *err)
 {
 	int result;
 
 	seen->n = 0;
-	while (seen->n < 256 && (result = walk_next(
-	                                 w, &seen->events[seen->n], err)) == 1)
+	while (seen->n < 256 &&
+	       (result = walk_next(w, &seen->events[seen->n], err)) == 1)
 		seen->n++;
 	return seen->n == 256 ? 1 : result;
 }
@@ -261,9 +258,8 @@ static void test_parts(void **state)
 			padded.bytes[padded.n++] = s.bytes[k];
 		padded.ends[padded.nends++] = padded.n;
 	}
-	walk_init(
-	        &w, &x.p,
-	        (struct walk_source){.context = &padded, .next = next_part});
+	walk_init(&w, &x.p,
+	          (struct walk_source){.context = &padded, .next = next_part});
 	assert_int_equal(walk_all(&w, &parts, &err), 0);
 	assert_int_equal(parts.n, whole.n);
 	for (uint32_t i = 0; i < parts.n; i++)
