@@ -328,7 +328,14 @@ class Function:
         self.how, self.calls = c.uv(), []
         if not self.how:
             return
-        need(self.how in (1, 2, 3, 4, 5), "unknown way to count paths")
+        need(self.how in (1, 2, 3, 4, *TRACED), "unknown way to count paths")
+        if self.how == WITNESS:
+            self.witnesses, slot = [], 0
+            for _ in range(c.uv()):
+                slot += c.uv()
+                self.witnesses.append(slot)
+            self.calls = [(c.uv(), c.uv()) for _ in range(c.uv())]
+            return
         self.possible = c.uv()
         self.cuts = [c.uv() for _ in range(c.uv())]
         self.turns = [c.uv() for _ in range(c.uv())]
@@ -344,7 +351,7 @@ class Function:
             need(what <= 3, "unknown kind of site")
             number = c.sv() if what >= 2 else c.uv() if what else 0
             self.pending.append((what, number))
-        if self.how == 5:
+        if self.how in TRACED:
             self.calls = [(c.uv(), c.uv()) for _ in range(c.uv())]
 
     def read_tables(self, record, at, nsites, nprobes):
@@ -536,7 +543,7 @@ def place_frames(of_map, module):
         ins, outs = (count, 0) if kind in (3, 4) else (0, count)
         for at in place(of_map, pc):
             f, key = at.f, (at.block, at.segment)
-            if f.how == 5:
+            if f.how in TRACED:
                 continue  # the walk sees them
             if f.how:
                 register = word - 1 - module.bias if f.how == 1 else word - 1
@@ -637,7 +644,7 @@ def known(n):
 
 
 def count_function(f, module, frames_missing):
-    if f.how == 5:
+    if f.how in TRACED:
         balanced = count_traced(f) or not f.consistent or frames_missing
         f.consistent &= balanced
         count_segments(f)
@@ -997,7 +1004,7 @@ def forget_edges(f):
 
 
 def paths_json(f):
-    if not f.how or f.how == 5:
+    if not f.how or f.how in TRACED:
         return None
     unfinished = [[block, segment, total, outs - ins] for
                   (total, block, segment), (ins, outs) in f.prefixes.items()
@@ -1012,6 +1019,8 @@ def paths_json(f):
 
 
 # --- section 15: traces ------------------------------------------------------
+ONE_BY_ONE, WITNESS = 6, 7  # how a function writes a trace
+TRACED = 5, ONE_BY_ONE, WITNESS
 FALL, NORETURN = 12, 2
 KNOWN, MAYBE = 1, 2  # calls
 ENTER, DEATH, LAND, FRAME, TIME, BEGINS, SYNC, PAD, CUT = range(0xF0, 0xF9)
@@ -1103,8 +1112,8 @@ class Codes:
 
     def ends_history(self, step):
         """Does a step to the end end the history with the path?"""
-        return step[0] in ("edge", "stop") or (
-            step[0] == "end" and step[1] in self.f.callee)
+        return (step[0] in ("edge", "stop") or self.f.how == ONE_BY_ONE or
+                step[0] == "end" and step[1] in self.f.callee)
 
     def hear(self):
         """Vertices that a history with bits, or a loud one, comes by."""
@@ -1149,6 +1158,102 @@ class Codes:
         return self.known[first, code]
 
 
+class Witnesses:
+    """The witnesses of a function.  A place is a vertex: ("in", block) before
+    its head, ("at", block) behind it; ("at", 0) is the entry, ("in", 0) the
+    exit, ("call", edge) is in a call."""
+
+    def __init__(self, f):
+        self.f, self.out, self.into, self.ways = f, {}, {}, {}
+        self.arc_of = {}  # slot -> arc: source, slot, edge, target
+        self.make_arcs()
+        need(all(s in self.arc_of for s in f.witnesses),
+             f.name + ": a witness where none fits")
+        self.assign()
+
+    def make_arcs(self):
+        f, indirect = self.f, set()
+        call_blocks = {f.edges[e][1] for e, k in enumerate(f.kinds)
+                       if k == CALL}
+        heads = (f.loud - call_blocks) | {
+            f.edges[e][1] for e, k in enumerate(f.kinds) if k == INDIRECT}
+        for e, (src, dst, _) in enumerate(f.edges):
+            if f.kinds[e] == INDIRECT and e not in f.callee:
+                if (src, dst) not in indirect:
+                    self.add(("at", src), None, e, ("in", dst))
+                indirect.add((src, dst))
+            elif e in f.callee and src and dst:
+                self.add(("at", src), e, e, ("call", e))
+                self.add(("call", e), None, None, ("in", dst))
+            elif f.kinds[e] != ABNORMAL:
+                self.add(("at", src), e, e, ("in", dst))
+        for b in range(1, len(f.segments)):
+            slot = len(f.edges) + b if b in heads else None
+            self.add(("in", b), slot, None, ("at", b))
+
+    def add(self, *arc):
+        self.out.setdefault(arc[0], []).append(arc)
+        self.into.setdefault(arc[3], []).append(arc)
+        if arc[1] is not None:
+            self.arc_of[arc[1]] = arc
+
+    def assign(self):
+        """The first code that nothing else has that the same root sees."""
+        self.code = dict.fromkeys(self.f.witnesses)
+        used = {}  # root -> codes
+        for slot in self.f.witnesses:
+            roots = self.roots(self.arc_of[slot][0])
+            code = 1
+            while any(code in used.setdefault(r, set()) for r in roots):
+                code += 1
+            for r in roots:
+                used[r].add(code)
+            self.code[slot] = code
+        if any(code > 127 for code in self.code.values()):
+            for i, slot in enumerate(self.f.witnesses):
+                self.code[slot] = 1 + i
+
+    def roots(self, vertex):
+        """Vertices above without an arc into them that writes nothing."""
+        work, seen, found = [vertex], {vertex}, []
+        while work:
+            v = work.pop()
+            above = {arc[0] for arc in self.into.get(v, [])
+                     if arc[1] not in self.code and v[0] != "call"}
+            if not above:
+                found.append(v)
+            work += above - seen
+            seen |= above
+        return found
+
+    def paths(self, place):
+        """{code: (edges, place behind)}; under 0 if nothing is written."""
+        if place not in self.ways:
+            self.ways[place] = self.look(place)
+        return self.ways[place]
+
+    def look(self, place):
+        found, work = {}, [(place, [])]
+        while work:
+            v, edges = work.pop()
+            out = self.out.get(v, [])
+            if v[0] == "call" or not out:
+                need(0 not in found, "two ways without a witness")
+                found[0] = edges, out[0][3] if out else v
+                continue
+            for _, slot, e, to in out:
+                way = edges + [e] if e is not None else edges
+                if slot not in self.code:
+                    work.append((to, way))
+                    continue
+                need(self.code[slot] not in found, "one witness of two ways")
+                if to[0] == "call":
+                    to = self.out[to][0][3]
+                found[self.code[slot]] = way, to
+        need(0 not in found or len(found) == 1, "a way without a witness")
+        return found
+
+
 class Activation:
     """A frame while a stream is walked."""
 
@@ -1156,6 +1261,7 @@ class Activation:
         self.f = f
         self.next = 0  # the block where its next path begins; 0: enters
         self.inside = False  # it is in the middle of that block
+        self.past_head = False  # it is behind the witness at its head
         self.state = "ready"  # or in a call of anything: "waiting", or in one
         #                       that does not come back: "away"
         self.part = self.behind = None  # where it is, for the counts
@@ -1167,7 +1273,7 @@ class Trace:
         self.functions, self.code, self.sites = [], [], {}
         for module, of_map in zip(modules, maps):
             for f in of_map.functions:
-                if f.how == 5:
+                if f.how in TRACED:
                     self.add_function(f, module.bias)
         for f in self.functions:
             self.resolve(f)
@@ -1272,9 +1378,34 @@ class Walk:
         f.codes = f.codes or Codes(f)
         return f.codes
 
+    def step_witness(self, top):
+        """A step of a function with witnesses; False: an item is needed."""
+        f = top.f
+        f.codes = f.codes or Witnesses(f)
+        paths = f.codes.paths(("at" if top.past_head or not top.next else "in",
+                               top.next))
+        code = 0
+        if self.history is not None:
+            code = self.history[0]
+            need(not self.is_full and code in paths,
+                 "a witness that nobody writes")
+            self.history = None
+        elif top.state != "ready" or 0 not in paths or self.idle > 100000:
+            return False
+        self.idle += 1
+        edges, behind = paths[code]
+        top.state = "ready"
+        if edges:
+            self.take_path(top, edges, "on")
+        top.past_head = behind[0] == "at"
+        return True
+
     def step(self):
         top = self.frames[-1] if self.frames else None
-        if self.history is None and top and top.state == "ready":
+        if top and top.f.how == WITNESS:
+            if self.step_witness(top):
+                return True
+        elif self.history is None and top and top.state == "ready":
             codes = self.codes(top.f)
             if codes.width(top.next) == 0:
                 edges, end = codes.path(top.next, 0)
@@ -1421,6 +1552,7 @@ class Walk:
                 self.end_frame(top)
                 self.arrive(at, inside)
             top.next, top.inside, top.state = at, inside, "waiting"
+            top.past_head = False
         else:
             self.die(f, kind, at)
 
@@ -1440,6 +1572,7 @@ class Walk:
     def arrive(self, at, inside):
         top = self.frames[-1]
         top.next, top.inside, top.state = at, inside, "waiting"
+        top.past_head = False
         top.part, top.behind = at if inside else at - 1, at
         top.in_call, top.has_left = True, False
         top.f.begun[top.part] = top.f.begun.get(top.part, 0) + 1
@@ -1567,7 +1700,7 @@ def decode(data, exes):
             add_lines(f, lines)
             doubt = counts_missing or (
                 frames_missing and not f.is_strict
-            ) or (f.is_begun if f.how == 5 else f.how and f.is_partial)
+            ) or (f.is_begun if f.how in TRACED else f.how and f.is_partial)
             functions.append(
                 {
                     "name": f.name,

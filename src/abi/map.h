@@ -91,7 +91,7 @@
  *   per edge: uv source, uv target, uv kind (enum cairn_edge_kind),
  *       uv 0 or 1 + counter that counts this edge, uv weight
  *   uv  number of sites; per site: uv block, uv segment that ends in the call
- *   uv  enum cairn_paths: how paths are counted; if not NONE:
+ *   uv  enum cairn_paths: how paths are counted; if neither NONE nor WITNESS:
  *       uv  number of paths
  *       uv  number of cuts; per cut: uv edge (graph/paths.h: options.cuts).
  *           Edges of kind INDIRECT and CALL end paths as well, those of kind
@@ -107,9 +107,11 @@
  *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
  *           values of the path so far (graph/increments.h), for REGISTER sv
  *           what to add to the register to get it
- *       TRACE only: uv number of calls that end histories; per call: uv its
- *           edge; uv enum cairn_calls: unless ANYTHING, the address of the
- *           callee is the next of those behind the probes
+ *   if WITNESS: uv number of witnesses; per witness: uv its slot
+ *       (graph/slots.h) less that of the one before (first: less 0)
+ *   if TRACE, TRACE_PATHS or WITNESS: uv number of calls that end histories;
+ *       per call: uv its edge; uv enum cairn_calls: unless ANYTHING, the
+ *       address of the callee is the next of those behind the probes
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
@@ -125,6 +127,8 @@
  * RESIDUAL: as HASHED, but only paths that no test had are counted; no loop has
  * counters, and where all are tested there are no words.
  * TRACE: none is counted; the function writes its histories (graph/codes.h).
+ * TRACE_PATHS: the same, but a history has one path.
+ * WITNESS: the same, but it writes witnesses (graph/witness.h).
  */
 enum cairn_paths {
 	CAIRN_PATHS_NONE = 0,
@@ -133,8 +137,15 @@ enum cairn_paths {
 	CAIRN_PATHS_PREFERRED = 3,
 	CAIRN_PATHS_RESIDUAL = 4,
 	CAIRN_PATHS_TRACE = 5,
+	CAIRN_PATHS_TRACE_PATHS = 6,
+	CAIRN_PATHS_WITNESS = 7,
 	CAIRN_NPATHS_KINDS
 };
+
+/* Does it write a trace, instead of counting? */
+#define CAIRN_PATHS_ARE_TRACED(paths)                                          \
+	((paths) == CAIRN_PATHS_TRACE || (paths) == CAIRN_PATHS_TRACE_PATHS || \
+	 (paths) == CAIRN_PATHS_WITNESS)
 
 /* What a frame that dies at a site leaves unfinished. */
 enum cairn_pending {

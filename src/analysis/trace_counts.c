@@ -557,7 +557,7 @@ static void tc_copy_others(const struct profile_module *m, struct bytes *out)
 	size_t n = 0, at = 0;
 
 	for (uint32_t i = 0; i < map->nfunctions; i++)
-		if (map->functions[i].paths == CAIRN_PATHS_TRACE)
+		if (CAIRN_PATHS_ARE_TRACED(map->functions[i].paths))
 			traced[n++] = &map->functions[i];
 	qsort(traced, n, sizeof(*traced), tc_by_record);
 	for (size_t i = 0; i < n; i++) {
@@ -714,14 +714,14 @@ static void tc_release(struct trace_counter *c)
 }
 
 int trace_counts(struct profile *p, const struct streams *s,
-                 struct cairn_err *err)
+                 uint64_t *nwitnessed, struct cairn_err *err)
 {
 	struct trace_counter c = {.p = p};
 	int rc;
 
 	CAIRN_TRY(traced_init(&c.t, p, s, err));
 	c.functions = xcalloc((size_t)c.t.n + 1, sizeof(*c.functions));
-	rc = 0;
+	rc = nwitnessed ? traced_check(&c.t, nwitnessed, err) : 0;
 	for (uint32_t i = 0; i < c.t.n && rc == 0; i++)
 		rc = whole_init(&c.functions[i].whole, c.t.functions[i].map,
 		                c.t.functions[i].f, err);
@@ -748,7 +748,7 @@ int trace_counts_file(const char *path, const struct profile_options *options,
 	                  plain.partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE,
 	                  err);
 	if (rc == 0) {
-		rc = trace_counts(p, &s, &e);
+		rc = trace_counts(p, &s, plain.nwitnessed, &e);
 		if (rc < 0)
 			cairn_fail(err, rc, "%s: %s", path, e.text);
 		else

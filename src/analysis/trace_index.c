@@ -367,7 +367,7 @@ static void get_frames(struct cursor *c, struct checkpoints *points,
 		c->bad |= flags >> 1 > WALK_AWAY ||
 		          (f->below >= i && f->below != CHECKPOINTS_NOBODY) ||
 		          f->function >= t->n ||
-		          f->next >= t->functions[f->function].g.nblocks;
+		          f->next >= walk_nplaces(&t->walked[f->function]);
 		if (!c->bad && f->below != CHECKPOINTS_NOBODY)
 			f->depth += points->frames[f->below].depth;
 	}

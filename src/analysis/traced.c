@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a profile and its streams to something that can be walked: the graphs of
- * all functions with their codes, and what addresses in the streams mean.
+ * all functions with their codes or witnesses, and what addresses in the
+ * streams mean.
  *
  * Addresses have 32 bits, the low ones.  Those of two modules can be the same;
  * an address that means two functions, or two calls, cannot be read, which is
@@ -20,6 +21,7 @@
 #include "analysis/path_counts.h"
 #include "format/map.h"
 #include "format/profile.h"
+#include "graph/witness_check.h"
 
 struct traced_place {
 	uint32_t first, last; /* addresses */
@@ -40,16 +42,89 @@ static bool has_tails(const struct traced *t, uint32_t function)
 	return t->functions[function].f->flags & CAIRN_FN_TAILS;
 }
 
-static int traced_codes(const struct traced *t, struct traced_function *f,
-                        struct cairn_err *err)
+/* What is known of a function, for codes and for witnesses. */
+struct traced_known {
+	enum dag_how *asked;
+	bool *is_call, *loud, *is_call_block;
+};
+
+static void traced_know(struct traced_known *k, const struct traced *t,
+                        const struct traced_function *f)
 {
 	const struct map_edge *edges = f->map->edges + f->f->first_edge;
-	bool *is_call = xcalloc((size_t)f->f->nedges + 1, sizeof(*is_call));
-	bool *loud = xcalloc((size_t)f->f->nblocks + 1, sizeof(*loud));
-	enum dag_how *asked;
+	size_t nedges = (size_t)f->f->nedges + 1;
+	size_t nblocks = (size_t)f->f->nblocks + 1;
+
+	k->asked = xcalloc(nedges, sizeof(*k->asked));
+	k->is_call = xcalloc(nedges, sizeof(*k->is_call));
+	k->loud = xcalloc(nblocks, sizeof(*k->loud));
+	k->is_call_block = xcalloc(nblocks, sizeof(*k->is_call_block));
+	for (uint32_t e = 0; e < f->f->nedges; e++) {
+		k->asked[e] = path_counts_ask(edges[e].kind);
+		k->is_call_block[edges[e].dst] |=
+		        edges[e].kind == CAIRN_EDGE_CALL;
+	}
+	for (uint32_t i = 0; i < f->f->ntraced; i++) {
+		const struct map_call *call = &traced_calls(f)[i];
+
+		k->asked[call->edge] = DAG_CUT;
+		k->is_call[call->edge] = true;
+		k->loud[edges[call->edge].dst] |=
+		        call->kind != CAIRN_CALLS_KNOWN ||
+		        f->callee[call->edge] == WALK_ANYTHING ||
+		        has_tails(t, f->callee[call->edge]);
+	}
+}
+
+static void traced_forget(struct traced_known *k)
+{
+	free(k->asked);
+	free(k->is_call);
+	free(k->loud);
+	free(k->is_call_block);
+}
+
+static int traced_corrupt(const struct traced_function *f, const char *what,
+                          struct cairn_err *err)
+{
+	return cairn_fail(err, CAIRN_E_CORRUPT, "the map of %s: %s",
+	                  map_string(f->map, f->f->name), what);
+}
+
+static struct witness_options
+traced_witness_options(const struct traced_function *f,
+                       const struct traced_known *k)
+{
+	return (struct witness_options){
+	        .slots = {.asked = k->asked,
+	                  .is_call = k->is_call,
+	                  .loud = k->loud,
+	                  .is_call_block = k->is_call_block},
+	        .is_placed = true,
+	        .places = f->map->witnesses + f->f->first_witness,
+	        .nplaces = f->f->nwitnesses,
+	};
+}
+
+static int traced_witness(struct traced_function *f,
+                          const struct traced_known *k, struct cairn_err *err)
+{
+	struct witness_options options = traced_witness_options(f, k);
+	struct cairn_err why = {0};
+
+	if (witness_init(&f->witness, &f->g, &options, &why) < 0)
+		return traced_corrupt(f, why.text, err);
+	return 0;
+}
+
+static int traced_codes(struct traced_function *f, const struct traced_known *k,
+                        struct cairn_err *err)
+{
 	struct codes_options options = {
-	        .is_call = is_call,
-	        .loud = loud,
+	        .asked = k->asked,
+	        .is_call = k->is_call,
+	        .loud = k->loud,
+	        .one_by_one = f->f->paths == CAIRN_PATHS_TRACE_PATHS,
 	        .is_cut = true,
 	        .cuts = f->map->cuts + f->f->first_cut,
 	        .ncuts = f->f->ncuts,
@@ -58,28 +133,60 @@ static int traced_codes(const struct traced *t, struct traced_function *f,
 	};
 	int rc;
 
-	path_counts_graph(&f->g, &asked, f->map, f->f);
-	for (uint32_t i = 0; i < f->f->ntraced; i++) {
-		const struct map_call *call = &traced_calls(f)[i];
-
-		asked[call->edge] = DAG_CUT;
-		is_call[call->edge] = true;
-		loud[edges[call->edge].dst] |=
-		        call->kind != CAIRN_CALLS_KNOWN ||
-		        f->callee[call->edge] == WALK_ANYTHING ||
-		        has_tails(t, f->callee[call->edge]);
-	}
-	options.asked = asked;
+	if (options.one_by_one && options.nheads)
+		return traced_corrupt(f, "loops count that may not", err);
 	rc = codes_init(&f->codes, &f->g, &options, err);
-	free(asked);
-	free(is_call);
-	free(loud);
 	if (rc == 0 && f->codes.paths.n != f->f->npaths)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "the map of %s: its paths are not as many as "
 		                  "it says",
 		                  map_string(f->map, f->f->name));
 	return rc;
+}
+
+static bool traced_has_witness(const struct traced_function *f)
+{
+	return f->f->paths == CAIRN_PATHS_WITNESS;
+}
+
+static int traced_learn(const struct traced *t, struct traced_function *f,
+                        struct cairn_err *err)
+{
+	struct traced_known k;
+	enum dag_how *asked;
+	int rc;
+
+	path_counts_graph(&f->g, &asked, f->map, f->f);
+	free(asked);
+	traced_know(&k, t, f);
+	rc = traced_has_witness(f) ? traced_witness(f, &k, err)
+	                           : traced_codes(f, &k, err);
+	traced_forget(&k);
+	return rc;
+}
+
+int traced_check(const struct traced *t, uint64_t *n, struct cairn_err *err)
+{
+	struct cairn_err why = {0};
+
+	*n = 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct traced_function *f = &t->functions[i];
+		struct witness_options options;
+		struct traced_known k;
+		int rc;
+
+		if (!traced_has_witness(f))
+			continue;
+		traced_know(&k, t, f);
+		options = traced_witness_options(f, &k);
+		rc = witness_check(&f->witness, &options, &why);
+		traced_forget(&k);
+		if (rc < 0)
+			return traced_corrupt(f, why.text, err);
+		++*n;
+	}
+	return 0;
 }
 
 /* Of a conditional branch, a switch, a computed goto. */
@@ -269,9 +376,10 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 				        call->callee);
 			f->callee[call->edge] = callee;
 		}
-		CAIRN_TRY(traced_codes(t, f, err));
+		CAIRN_TRY(traced_learn(t, f, err));
 		t->walked[i] = (struct walk_function){
-		        .codes = &f->codes,
+		        .codes = traced_has_witness(f) ? NULL : &f->codes,
+		        .witness = traced_has_witness(f) ? &f->witness : NULL,
 		        .callee = f->callee,
 		        .is_final = f->is_final,
 		        .is_branch = f->is_branch,
@@ -291,7 +399,7 @@ int traced_init(struct traced *t, const struct profile *profile,
 		const struct map *map = profile->modules[m].map;
 
 		for (uint32_t i = 0; map && i < map->nfunctions; i++)
-			if (map->functions[i].paths == CAIRN_PATHS_TRACE)
+			if (CAIRN_PATHS_ARE_TRACED(map->functions[i].paths))
 				traced_add(t, m, i);
 	}
 	t->walked = xcalloc((size_t)t->n + 1, sizeof(*t->walked));
@@ -316,6 +424,7 @@ void traced_release(struct traced *t)
 		walk_program_release(&t->program);
 	for (uint32_t i = 0; i < t->n; i++) {
 		codes_release(&t->functions[i].codes);
+		witness_release(&t->functions[i].witness);
 		cfg_release(&t->functions[i].g);
 		free(t->functions[i].callee);
 		free(t->functions[i].is_final);

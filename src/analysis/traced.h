@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "format/streams.h"
+#include "graph/witness.h"
 #include "walk/walk.h"
 
 struct cairn_err;
@@ -20,6 +21,7 @@ struct traced_function {
 	const struct map_function *f;
 	struct cfg g;
 	struct codes codes;
+	struct witness witness; /* of one that writes witnesses; codes is {0} */
 	uint32_t *callee;
 	bool *is_final, *is_branch;
 };
@@ -45,6 +47,14 @@ struct traced {
 int traced_init(struct traced *t, const struct profile *profile,
                 const struct streams *streams, struct cairn_err *err);
 void traced_release(struct traced *t);
+
+/*
+ * Checks that the witnesses of all *n functions that have some are enough
+ * (witness_check: theorem 4.2 of the 1994 paper), with the codes they have.
+ *
+ * Fails: CAIRN_E_CORRUPT, with the function.
+ */
+int traced_check(const struct traced *t, uint64_t *n, struct cairn_err *err);
 
 /* The walk over the stream of a thread, part by part. */
 struct traced_walk {

@@ -48,6 +48,11 @@ static const char help[] =
         "Options of edges:\n"
         "  slow             a counter in every block\n"
         "  all              a counter on every edge\n"
+        "Options of trace:\n"
+        "  witness          write witnesses (Ball and Larus 1994), not "
+        "histories\n"
+        "  paths            write every path where it ends; both for "
+        "comparison\n"
         "Options of paths:\n"
         "  prefer=FILE      counters for the paths of this profile or list, "
         "one for the\n"
@@ -219,7 +224,7 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	                                  "prefer=line:FILE:LINE, top=N, "
 	                                  "share=PERCENT, others, "
 	                  : o->residual ? "tested=FILE, "
-	                  : o->trace    ? ""
+	                  : o->trace    ? "witness, paths, "
 	                                : "slow, all, ",
 	                  o->trace ? "weights=heuristic and weights=freq"
 	                           : always);
@@ -263,6 +268,10 @@ static int take_detail(struct option *o, const char *s, size_t n,
 		o->nogs = true;
 	else if (is(s, n, "log") && o->trace)
 		o->log = true;
+	else if (is(s, n, "witness") && o->trace)
+		o->witness = true;
+	else if (is(s, n, "paths") && o->trace)
+		o->path_ids = true;
 	else if (is(s, n, "weights=heuristic"))
 		o->weights = "heuristic";
 	else if (is(s, n, "weights=freq"))
@@ -279,6 +288,10 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=edges,slow counts blocks and all "
 		                  "counts edges; choose one");
+	if (o->witness && o->path_ids)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=trace writes witnesses or paths, "
+		                  "not both; choose one");
 	if (o->residual && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=residual needs tested=FILE, the "
@@ -312,6 +325,7 @@ static int take_value(struct option *o, const char *value,
 	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
 	o->paths = o->residual = o->trace = o->log = o->others = false;
+	o->witness = o->path_ids = false;
 	o->interest = o->sets = o->top = o->share = NULL;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {

@@ -12,6 +12,8 @@ struct option {
 	bool paths;           /* --cairn=paths: count paths, not edges */
 	bool residual;        /* --cairn=residual: only paths no test had */
 	bool trace;           /* --cairn=trace: all control flow, in order */
+	bool witness;         /* trace: witnesses of 1994, not histories */
+	bool path_ids;        /* trace: every path by itself, the same */
 	bool log;             /* trace: keep a hash of all blocks, for tests */
 	bool others;          /* paths: count those not preferred one by one */
 	bool none;            /* --cairn=none: compile as clang would */

@@ -253,7 +253,7 @@ static bool has_path_counters(const struct parser *p)
 	for (uint32_t i = 0; i < p->f.nblocks; i++)
 		if (m->blocks[p->f.first_block + i].counter != MAP_NONE)
 			return false;
-	if (p->f.paths == CAIRN_PATHS_TRACE)
+	if (CAIRN_PATHS_ARE_TRACED(p->f.paths))
 		return !p->f.ncounters;
 	if (p->f.paths == CAIRN_PATHS_DIRECT)
 		return p->f.ncounters == p->f.npaths && !p->f.nturns;
@@ -331,6 +331,45 @@ static void read_traced(struct parser *p)
 	p->f.ntraced = m->ntraced - p->f.first_traced;
 }
 
+/* Where witnesses stand, ascending. */
+static void read_witnesses(struct parser *p)
+{
+	struct map *m = p->map;
+	uint64_t slot = 0, nslots = (uint64_t)p->f.nedges + p->f.nblocks;
+	uint64_t n = cursor_uv(&p->c);
+
+	for (uint64_t i = 0; i < n && !p->c.bad; i++) {
+		uint64_t step = cursor_uv(&p->c);
+
+		if ((i && !step) || step >= nslots - slot) {
+			p->c.bad = true;
+			break;
+		}
+		slot += step;
+		VEC_RESERVE(m->witnesses, m->nwitnesses, m->witnesses_cap);
+		m->witnesses[m->nwitnesses++] = (uint32_t)slot;
+	}
+	p->f.nwitnesses = m->nwitnesses - p->f.first_witness;
+}
+
+static void read_numbering(struct parser *p)
+{
+	struct map *m = p->map;
+
+	p->f.npaths = cursor_uv(&p->c);
+	if (!p->f.npaths || p->f.npaths >= PATHS_END)
+		p->c.bad = true;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		VEC_RESERVE(m->cuts, m->ncuts, m->cuts_cap);
+		m->cuts[m->ncuts++] = read_below(p, p->f.nedges);
+	}
+	p->f.ncuts = m->ncuts - p->f.first_cut;
+	read_turns(p);
+	if (p->f.paths == CAIRN_PATHS_PREFERRED)
+		read_slots(p);
+	read_pendings(p);
+}
+
 static int read_paths(struct parser *p)
 {
 	struct map *m = p->map;
@@ -339,23 +378,14 @@ static int read_paths(struct parser *p)
 	p->f.first_turn = m->nturns;
 	p->f.first_slot = m->nslots;
 	p->f.first_traced = m->ntraced;
+	p->f.first_witness = m->nwitnesses;
 	p->f.paths = read_below(p, CAIRN_NPATHS_KINDS);
-	if (p->f.paths != CAIRN_PATHS_NONE) {
-		p->f.npaths = cursor_uv(&p->c);
-		if (!p->f.npaths || p->f.npaths >= PATHS_END)
-			p->c.bad = true;
-		for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
-			VEC_RESERVE(m->cuts, m->ncuts, m->cuts_cap);
-			m->cuts[m->ncuts++] = read_below(p, p->f.nedges);
-		}
-		p->f.ncuts = m->ncuts - p->f.first_cut;
-		read_turns(p);
-		if (p->f.paths == CAIRN_PATHS_PREFERRED)
-			read_slots(p);
-		read_pendings(p);
-		if (p->f.paths == CAIRN_PATHS_TRACE)
-			read_traced(p);
-	}
+	if (p->f.paths == CAIRN_PATHS_WITNESS)
+		read_witnesses(p);
+	else if (p->f.paths != CAIRN_PATHS_NONE)
+		read_numbering(p);
+	if (CAIRN_PATHS_ARE_TRACED(p->f.paths))
+		read_traced(p);
 	if (p->c.bad)
 		return corrupt(p, "its paths make no sense");
 	if (p->f.paths != CAIRN_PATHS_NONE && !has_path_counters(p))
@@ -676,6 +706,7 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->slots, 0, m->slots_cap);
 	VEC_RESERVE(m->traced, 0, m->traced_cap);
 	VEC_RESERVE(m->turns, 0, m->turns_cap);
+	VEC_RESERVE(m->witnesses, 0, m->witnesses_cap);
 	return m;
 }
 
@@ -722,6 +753,7 @@ void map_free(struct map *m)
 	free(m->cuts);
 	free(m->slots);
 	free(m->traced);
+	free(m->witnesses);
 	free(m->turns);
 	free(m);
 }

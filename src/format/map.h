@@ -93,7 +93,8 @@ struct map_function {
 	uint32_t turn_counter;       /* that of the first turn of the first */
 	uint32_t first_slot, nslots; /* interesting paths */
 	uint32_t slots_size;         /* counters for them */
-	uint32_t first_traced, ntraced; /* TRACE: calls that end histories */
+	uint32_t first_traced, ntraced; /* traced: calls that end histories */
+	uint32_t first_witness, nwitnesses;  /* WITNESS: slots, ascending */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	size_t record, record_size;          /* where the section has it */
 };
@@ -123,12 +124,14 @@ struct map {
 	uint32_t *turns;     /* heads of loops that count their turns */
 	struct map_slot *slots;
 	struct map_call *traced;
+	uint32_t *witnesses; /* slots that write: graph/slots.h */
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
-	        nslots, ntraced;
+	        nslots, ntraced, nwitnesses;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
-	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap;
+	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
+	        witnesses_cap;
 };
 
 /*

@@ -112,6 +112,10 @@ struct profile_options {
 	 * trace has the counts that are in it beside. */
 	int (*untrace)(const char *path, const struct profile_options *options,
 	               struct bytes *out, struct cairn_err *err);
+	/* Where untrace puts how many functions have witnesses, which it then
+	 * finds sufficient, or fails; NULL: they were found so when they were
+	 * read. */
+	uint64_t *nwitnessed;
 };
 
 /* Does the file begin like a profile, or is it absent?  It may be damaged. */

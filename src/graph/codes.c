@@ -27,6 +27,10 @@
  * history, and says how many there were where it is left, in CODES_COUNT_BITS
  * or, if they do not suffice, by itself.  The ways in and out of it are cuts.
  *
+ * With one_by_one there are no histories of several paths: every path is
+ * written where it ends.  Then only those edges are cut without which codes
+ * would be too wide, and no loop counts its turns.
+ *
  * Writer and reader must agree on when no history is written.  The writer knows
  * where it ends, the reader where it begins: an end is silent if nothing was
  * ever shifted in on the way to it, from wherever, and no history that is loud
@@ -76,6 +80,7 @@ struct codes_cutter {
 	const bool *is_kept; /* per CFG edge: not to be cut */
 	uint64_t *npaths;    /* per vertex, with the cuts */
 	uint64_t max;
+	bool cuts_rare;         /* edges before much */
 	struct codes_way *ways; /* room for the edges out of a block */
 	edge_id *cuts;
 	uint32_t ncuts;
@@ -171,7 +176,7 @@ static void codes_cut(struct codes_cutter *c)
 		c->npaths[v] = v == dag_end(d);
 		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++)
 			c->npaths[v] += c->npaths[d->edges[e].dst];
-		if (c->weight && c->npaths[v] > 2)
+		if (c->cuts_rare && c->npaths[v] > 2)
 			codes_cut_rare(c, v);
 		if (c->npaths[v] > c->max)
 			codes_cut_at(c, v);
@@ -189,7 +194,9 @@ static edge_id *codes_choose(const struct cfg *g,
 	        .is_kept = is_kept,
 	        .weight = options->weight,
 	        .npaths = xcalloc((size_t)g->nblocks + 2, sizeof(*c.npaths)),
-	        .max = UINT64_C(1) << CODES_BITS,
+	        .max = UINT64_C(1)
+	               << (options->one_by_one ? CODES_BITS_ALONE : CODES_BITS),
+	        .cuts_rare = options->weight && !options->one_by_one,
 	        .ways = xcalloc((size_t)g->nedges + 1, sizeof(*c.ways)),
 	        .cuts = xcalloc((size_t)g->nedges + 1, sizeof(*c.cuts)),
 	};
@@ -357,7 +364,8 @@ static int codes_find_loops(struct codes *c, const struct cfg *g,
 	        .is_kept = is_kept,
 	        .is_in = xcalloc(g->nblocks, sizeof(*y.is_in)),
 	};
-	uint32_t n = o->is_cut ? o->nheads : o->weight ? g->nblocks - 1 : 0;
+	bool may_count = o->weight && !o->one_by_one;
+	uint32_t n = o->is_cut ? o->nheads : may_count ? g->nblocks - 1 : 0;
 	int result = 0;
 
 	c->loops = xcalloc((size_t)g->nblocks + 1, sizeof(*c->loops));
@@ -429,7 +437,9 @@ static bool codes_ends_history(const struct codes *c, uint32_t e)
 	case DAG_STEP:
 		return edge->dst == dag_end(&c->paths.dag);
 	case DAG_END:
-		return c->is_call[edge->of];
+		return c->one_by_one || c->is_call[edge->of];
+	case DAG_SCATTER:
+		return c->one_by_one;
 	case DAG_STOP:
 		return true;
 	default:
@@ -569,7 +579,7 @@ int codes_init(struct codes *c, const struct cfg *g,
 {
 	int result;
 
-	*c = (struct codes){0};
+	*c = (struct codes){.one_by_one = options->one_by_one};
 	result = codes_begin_paths(c, g, *options, err);
 	if (result < 0) {
 		codes_release(c);
@@ -680,7 +690,7 @@ enum codes_end codes_end_of(const struct codes *c, const struct path *path)
 		        codes_stop_of(d, path_block(path, d->g, path->nedges)));
 	last = path->edges[path->nedges - 1];
 	if (d->how[last] == DAG_INDIRECT)
-		return CODES_GOES_ON;
+		return codes_end_at(c, d->scatter_of[d->g->edges[last].dst]);
 	return codes_end_at(c, d->edge_of[last]);
 }
 

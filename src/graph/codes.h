@@ -15,6 +15,8 @@ struct cairn_err;
 /* Bits of a code that cuts keep to; more only where no cut helps. */
 #define CODES_BITS 12u
 #define CODES_BITS_MAX 32u
+/* The same where every path is written by itself: a history has four bytes. */
+#define CODES_BITS_ALONE 30u
 /* A history that is not below this is full: a code of CODES_BITS more has to
  * fit into 63 bits. */
 #define CODES_FULL (UINT64_C(1) << (63 - CODES_BITS))
@@ -33,6 +35,8 @@ struct codes_options {
 	/* per block, or NULL: the history from there on is written, even if
 	 * there is only one */
 	const bool *loud;
+	/* every path ends its history: the stream of path numbers */
+	bool one_by_one;
 	/* cut these, those of an earlier codes_init, and choose none */
 	bool is_cut;
 	const edge_id *cuts;
@@ -65,6 +69,7 @@ struct codes {
 	                    one that enters the function */
 	bool *is_call;   /* per CFG edge */
 	bool *is_silent; /* per DAG edge: the history ends there, unwritten */
+	bool one_by_one; /* wherever a path ends */
 	struct codes_loop *loops;
 	uint32_t nloops;
 	uint32_t
@@ -76,8 +81,8 @@ struct codes {
  *
  * Requires: cfg_link(g) done, g outlives c; asked as for dag_init.
  * Ensures:  paths that begin in the same block have different codes.  The
- *           result is a function of g, asked, is_call, loud and c->paths.cuts
- *           alone.
+ *           result is a function of g, asked, is_call, loud, one_by_one and
+ *           c->paths.cuts alone.
  * Fails:    CAIRN_E_CORRUPT if asked breaks the rules of dag_init, or cuts are
  *           no edges that can be cut; CAIRN_E_LIMIT if a code would need more
  *           than CODES_BITS_MAX bits.  c is then released.

@@ -8,8 +8,9 @@
  * is drawn again: an edge that calls becomes an arc to a vertex of its own, the
  * call, and one from there on; a block gets a second vertex in front of its
  * head.  The arc between the two has room for a witness if the block is loud
- * (what comes in may come from a call of anything, and has to be heard), or an
- * indirect branch leads to it (a witness of which fits nowhere else).
+ * (what comes in may come from a call of anything, and has to be heard) and not
+ * itself the call, or an indirect branch leads to it (a witness of which fits
+ * nowhere else).
  *
  * Invariant: an arc without room is an indirect edge, which leads to a vertex
  * whose only arc out has room; or it leads from a call, or from in front of a
@@ -39,6 +40,11 @@ struct slots_maker {
 static bool slots_is_loud(const struct slots_maker *m, block_id b)
 {
 	return m->o->loud && b != CFG_OUTSIDE && m->o->loud[b];
+}
+
+static bool slots_is_call_block(const struct slots_maker *m, block_id b)
+{
+	return m->o->is_call_block && m->o->is_call_block[b];
 }
 
 static enum dag_how slots_how(const struct slots_maker *m, edge_id e)
@@ -90,7 +96,8 @@ static int slots_find_heads(struct slots_maker *m, struct cairn_err *err)
 	const struct cfg *g = m->s->g;
 
 	for (block_id b = 0; b < g->nblocks; b++)
-		m->has_head[b] = slots_is_loud(m, b);
+		m->has_head[b] =
+		        slots_is_loud(m, b) && !slots_is_call_block(m, b);
 	for (edge_id e = 0; e < g->nedges; e++) {
 		if (slots_how(m, e) != DAG_INDIRECT)
 			continue;
@@ -99,6 +106,12 @@ static int slots_find_heads(struct slots_maker *m, struct cairn_err *err)
 			return cairn_fail(err, CAIRN_E_CORRUPT,
 			                  "edge %" PRIu32 " leads in or out "
 			                  "and has no room for a witness",
+			                  e);
+		if (slots_is_call_block(m, g->edges[e].src) ||
+		    slots_is_call_block(m, g->edges[e].dst))
+			return cairn_fail(err, CAIRN_E_CORRUPT,
+			                  "indirect edge %" PRIu32
+			                  " leads to or from a call",
 			                  e);
 		m->has_head[g->edges[e].dst] = true;
 	}

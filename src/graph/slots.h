@@ -53,13 +53,18 @@ struct slots_options {
 	/* per block: what begins there is heard before the next call, and
 	 * before the exit */
 	const bool *loud;
+	/* per block: it is a call that comes back in several ways, and nothing
+	 * else: its head is before the call, so a witness of what comes back
+	 * fits only on its edges out.  No indirect edge leads to or from it. */
+	const bool *is_call_block;
 };
 
 /*
  * Makes the graph.  Indirect edges between the same blocks are one, the first.
  *
  * Requires: cfg_link(g) done, g outlives s.
- * Fails:    CAIRN_E_CORRUPT if an indirect edge leads in or out.
+ * Fails:    CAIRN_E_CORRUPT if an indirect edge leads in or out, or to or from
+ *           a block that is a call.
  * Memory:   O(V+E), until slots_release.
  */
 int slots_init(struct slots *s, const struct cfg *g,

@@ -12,11 +12,11 @@
  * written next.  Two witnesses that one vertex sees part at some predicate, so
  * they must differ; others need not.  All that sees a witness is below a vertex
  * that no arc without a witness leads to, a root.  So a witness takes the first
- * code that is free in all roots above it.  239 codes fit into a byte (other
+ * code that is free in all roots above it.  127 codes fit into a byte (other
  * values are no witnesses).  If they do not suffice, more witnesses are placed,
  * so that fewer are seen from one vertex.  Where a block has more ways out than
  * there are codes that is of no use: then every witness has a number of its
- * own, and codes of the function have two or four bytes.
+ * own, and those that do not fit have four bytes.
  *
  * Invariant: what one vertex sees has different codes, and the arcs to it are
  * known (ways[]).  A vertex that sees nothing comes to a call, the exit or the
@@ -38,21 +38,7 @@
 #include "graph/witness_check.h"
 #include "graph/witness_place.h"
 
-/* How many codes have so many bytes, and the first of them. */
-static uint64_t witness_max(unsigned width)
-{
-	return (uint64_t)(WITNESS_LAST - WITNESS_FIRST + 1) << 8 * (width - 1);
-}
-
-static uint32_t witness_first(unsigned width)
-{
-	return WITNESS_FIRST << 8 * (width - 1);
-}
-
-static unsigned witness_width(uint64_t ncodes)
-{
-	return ncodes <= witness_max(1) ? 1 : ncodes <= witness_max(2) ? 2 : 4;
-}
+#define WITNESS_NCODES (WITNESS_LAST - WITNESS_FIRST + 1) /* of a byte */
 
 /* --- where --------------------------------------------------------------- */
 
@@ -103,9 +89,9 @@ static uint32_t *witness_code(struct witness *w, uint32_t slot)
 /* Gives every witness a number of its own. */
 static void witness_number(struct witness *w)
 {
-	w->width = witness_width(w->nslots);
+	w->width = w->nslots <= WITNESS_NCODES ? 1 : 4;
 	for (uint32_t i = 0; i < w->nslots; i++)
-		*witness_code(w, w->slots[i]) = witness_first(w->width) + i;
+		*witness_code(w, w->slots[i]) = WITNESS_FIRST + i;
 }
 
 static void witness_list(struct witness *w, const bool *at_arc)
@@ -123,7 +109,8 @@ static void witness_list(struct witness *w, const bool *at_arc)
 
 /* --- codes --------------------------------------------------------------- */
 
-#define WITNESS_WORDS 4
+#define WITNESS_WORDS 2
+_Static_assert(WITNESS_LAST == 64 * WITNESS_WORDS - 1, "one bit per code");
 
 struct witness_painter {
 	struct witness *w;
@@ -224,7 +211,7 @@ static bool witness_assign(struct witness *w, const bool *at_arc)
 static void witness_assign_more(struct witness *w, const uint64_t *weight,
                                 bool *at_arc)
 {
-	uint64_t most = witness_most_ways(&w->graph), limit = witness_max(1);
+	uint64_t most = witness_most_ways(&w->graph), limit = WITNESS_NCODES;
 	bool is_wide = most > limit;
 
 	if (is_wide) /* ways[] is not to grow without bound, either */

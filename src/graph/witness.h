@@ -13,11 +13,12 @@
 struct cairn_err;
 
 /*
- * Codes are written highest byte first, and that is one of these; other values
- * are for whoever else writes (abi/trace.h).
+ * A code is an item of the stream as a history is (abi/trace.h): a byte up to
+ * LAST, or a byte that says so and four.
  */
 #define WITNESS_FIRST 0x01u
-#define WITNESS_LAST 0xefu
+#define WITNESS_LAST 0x7fu
+#define WITNESS_LAST_WIDE 0x7fffffffu
 #define WITNESS_NONE UINT32_MAX /* no witness here */
 /* What is_alone reads behind the last witness; nobody writes it. */
 #define WITNESS_EOF (UINT32_MAX - 1)
@@ -45,7 +46,7 @@ struct witness_way {
  */
 struct witness {
 	struct slots graph;
-	unsigned width;    /* bytes of a code: 1, 2 or 4 */
+	unsigned width;    /* bytes of the widest code: 1 or 4 */
 	uint32_t nslots;   /* that write */
 	uint32_t *slots;   /* ascending */
 	uint32_t *on_edge; /* per CFG edge: a code, or WITNESS_NONE */

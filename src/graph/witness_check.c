@@ -263,18 +263,17 @@ static int check_cycles(struct check *c, struct cairn_err *err)
 
 /* --- places -------------------------------------------------------------- */
 
-static bool check_fits(const struct witness *w, uint32_t code)
+static bool check_fits(uint32_t code)
 {
-	uint32_t first = code >> 8 * (w->width - 1);
-
 	return code == WITNESS_NONE ||
-	       (first >= WITNESS_FIRST && first <= WITNESS_LAST);
+	       (code >= WITNESS_FIRST && code <= WITNESS_LAST_WIDE);
 }
 
 static bool check_has_head(const struct check *c, block_id b)
 {
 	if (b != CFG_OUTSIDE && c->o->slots.loud && c->o->slots.loud[b])
-		return true;
+		return !c->o->slots.is_call_block ||
+		       !c->o->slots.is_call_block[b];
 	for (uint32_t i = c->g->in_at[b]; i < c->g->in_at[b + 1]; i++)
 		if (check_how(c, c->g->in[i]) == DAG_INDIRECT)
 			return true;
@@ -288,7 +287,7 @@ static int check_places(const struct check *c, struct cairn_err *err)
 		bool has_room = check_how(c, e) != DAG_INDIRECT &&
 		                check_how(c, e) != DAG_IGNORED;
 
-		if (!check_fits(c->w, c->w->on_edge[e]) ||
+		if (!check_fits(c->w->on_edge[e]) ||
 		    (!has_room && c->w->on_edge[e] != WITNESS_NONE))
 			return cairn_fail(err, CAIRN_E_CORRUPT,
 			                  "a witness does not fit on edge "
@@ -296,7 +295,7 @@ static int check_places(const struct check *c, struct cairn_err *err)
 			                  e);
 	}
 	for (block_id b = 0; b < c->g->nblocks; b++)
-		if (!check_fits(c->w, c->w->at_head[b]) ||
+		if (!check_fits(c->w->at_head[b]) ||
 		    (c->w->at_head[b] != WITNESS_NONE && !check_has_head(c, b)))
 			return cairn_fail(err, CAIRN_E_CORRUPT,
 			                  "a witness does not fit at the head "

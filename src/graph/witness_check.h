@@ -16,7 +16,7 @@ struct witness_options;
  *     one, to a call, the exit or a block without edges out, and writes nothing
  *     (the blocking property);
  *  3. every directed cycle writes;
- *  4. nothing stands where no code fits, or is as large as a mark.
+ *  4. nothing stands where no code fits, or is too large for one.
  *
  * Fails: CAIRN_E_CORRUPT, with the block or edge.
  */

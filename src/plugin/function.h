@@ -19,6 +19,8 @@ struct mode {
 	bool paths;     /* count paths, not edges */
 	bool residual;  /* paths: only those that no test had */
 	bool trace;     /* write down which way it goes */
+	bool witness;   /* trace: witnesses, not histories */
+	bool path_ids;  /* trace: histories of one path each */
 	bool log;       /* trace: and every block, for the proof */
 	bool others;    /* paths: those not preferred one by one, too */
 	bool slow;      /* a counter in every block */
@@ -182,7 +184,8 @@ void describe_paths(const struct function *fn, struct bytes *b);
 
 /* Chooses what to write where, writes it, and says what the map says of it:
  * trace.c. */
-void trace_choose(struct function *fn, const uint64_t *weight);
+void trace_choose(struct function *fn, const struct mode *mode,
+                  const uint64_t *weight);
 void mark_trace(struct function *fn, const struct mode *mode);
 void describe_trace(const struct function *fn, struct bytes *b);
 void trace_release_of(struct function *fn);

@@ -101,6 +101,10 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->all = true;
 		else if (!strcmp(word, "log"))
 			mode->log = true;
+		else if (!strcmp(word, "witness"))
+			mode->witness = true;
+		else if (!strcmp(word, "paths"))
+			mode->path_ids = true;
 		else if (!strcmp(word, "nogs"))
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
@@ -434,7 +438,7 @@ static void run_traced(struct plugin *p, LLVMValueRef f)
 	function_import(&fn, f, &p->mode, p->shim);
 	flow = xcalloc(fn.g.nedges, sizeof(*flow));
 	weigh(p, &fn, flow);
-	trace_choose(&fn, flow);
+	trace_choose(&fn, &p->mode, flow);
 	describe_function(&fn, &p->mode, &blob);
 	describe_trace(&fn, &blob);
 	mark_trace(&fn, &p->mode);

@@ -18,6 +18,9 @@
  * takes 2.1.)  A history of more than six bits has a length before it; one of
  * more than 31 is written by the runtime.
  *
+ * With trace,witness there is no history: where graph/witness.c has put one, a
+ * constant is written.
+ *
  * A function that others than known calls may enter says so first:
  *
  *     enter  mov  $5, %eax;  xadd ...;  lea here(%rip), %rcx
@@ -36,6 +39,7 @@
 #include "base/err.h"
 #include "graph/codes.h"
 #include "graph/weight.h"
+#include "graph/witness.h"
 #include "plugin/path_writer.h"
 #include "plugin/shim.h"
 
@@ -46,10 +50,23 @@
 #define ANNOUNCED "cairn-announced"
 #define TAILS "cairn-tails"
 
+/* What stands at a place: an operation on the history, or a witness. */
+struct trace_op {
+	enum increment_place place;
+	uint32_t where; /* edge or block */
+	const struct codes_op *op;
+	uint32_t witness; /* if there is no op */
+};
+
+/* It has codes or a witness; the other one is {0}. */
 struct function_trace {
+	bool has_witness;
 	struct codes codes;
-	struct codes_ops ops;
-	const struct codes_op **on_edge; /* per edge, or NULL */
+	struct codes_ops codes_ops;
+	struct witness witness;
+	struct trace_op *ops;
+	uint32_t nops;
+	const struct trace_op **on_edge; /* per edge, or NULL */
 };
 
 /* --- which functions ----------------------------------------------------- */
@@ -163,45 +180,50 @@ static enum dag_how asked_for(const struct edge_info *e)
 	return e->is_call ? DAG_CUT : DAG_THROUGH;
 }
 
-static void choose_codes(struct function *fn, const uint64_t *weight)
-{
-	enum dag_how *asked = xcalloc(fn->g.nedges, sizeof(*asked));
-	bool *is_call = xcalloc(fn->g.nedges, sizeof(*is_call));
-	bool *loud = xcalloc(fn->g.nblocks, sizeof(*loud));
-	struct codes_options options = {
-	        .asked = asked,
-	        .weight = weight,
-	        .is_call = is_call,
-	        .loud = loud,
-	};
-	struct cairn_err err = {0};
-	int result;
+/* What is known of a function, for codes and for witnesses. */
+struct known {
+	enum dag_how *asked;
+	bool *is_call, *loud, *is_call_block;
+};
 
+static void know(struct known *k, const struct function *fn)
+{
+	k->asked = xcalloc(fn->g.nedges, sizeof(*k->asked));
+	k->is_call = xcalloc(fn->g.nedges, sizeof(*k->is_call));
+	k->loud = xcalloc(fn->g.nblocks, sizeof(*k->loud));
+	k->is_call_block = xcalloc(fn->g.nblocks, sizeof(*k->is_call_block));
 	for (edge_id e = 0; e < fn->g.nedges; e++) {
-		asked[e] = asked_for(&fn->edges[e]);
-		is_call[e] = fn->edges[e].is_call;
-		loud[fn->g.edges[e].dst] |=
-		        is_call[e] &&
+		k->asked[e] = asked_for(&fn->edges[e]);
+		k->is_call[e] = fn->edges[e].is_call;
+		k->loud[fn->g.edges[e].dst] |=
+		        k->is_call[e] &&
 		        (!fn->edges[e].callee || fn->edges[e].is_maybe ||
 		         trace_has_tails(fn->edges[e].callee));
+		k->is_call_block[fn->g.edges[e].dst] |=
+		        fn->edges[e].kind == CAIRN_EDGE_CALL;
 	}
-	result = codes_init(&fn->trace->codes, &fn->g, &options, &err);
-	/* every edge may be cut, indirect branches have landing blocks */
-	assert(result == CAIRN_OK);
-	(void)result;
-	free(asked);
-	free(is_call);
-	free(loud);
 }
 
-void trace_choose(struct function *fn, const uint64_t *weight)
+static void forget(struct known *k)
 {
+	free(k->asked);
+	free(k->is_call);
+	free(k->loud);
+	free(k->is_call_block);
+}
+
+static void add_op(struct function_trace *t, struct trace_op op)
+{
+	t->ops[t->nops++] = op;
+}
+
+/* Operations of codes, with as little work as possible on the way. */
+static void place_codes(struct function *fn, const uint64_t *weight)
+{
+	struct function_trace *t = fn->trace;
 	uint64_t *cost = xcalloc(fn->g.nedges, sizeof(*cost));
 	bool *needs_block = xcalloc(fn->g.nedges, sizeof(*needs_block));
-	struct function_trace *t = xcalloc(1, sizeof(*t));
 
-	fn->trace = t;
-	choose_codes(fn, weight);
 	for (edge_id e = 0; e < fn->g.nedges; e++) {
 		enum edge_where where = fn->edges[e].where;
 
@@ -209,32 +231,116 @@ void trace_choose(struct function *fn, const uint64_t *weight)
 		needs_block[e] = where == AT_SPLIT || where == AT_PAD;
 	}
 	weight_add_jumps(&fn->g, needs_block, cost);
-	codes_place(&t->codes, cost, &t->ops);
-	t->on_edge = xcalloc((size_t)fn->g.nedges + 1, sizeof(*t->on_edge));
-	for (uint32_t i = 0; i < t->ops.n; i++)
-		if (t->ops.ops[i].place == INCREMENT_ON_EDGE)
-			t->on_edge[t->ops.ops[i].where] = &t->ops.ops[i];
+	codes_place(&t->codes, cost, &t->codes_ops);
+	t->ops = xcalloc((size_t)t->codes_ops.n + 1, sizeof(*t->ops));
+	for (uint32_t i = 0; i < t->codes_ops.n; i++) {
+		const struct codes_op *op = &t->codes_ops.ops[i];
+
+		add_op(t, (struct trace_op){op->place, op->where, op, 0});
+	}
 	free(cost);
 	free(needs_block);
+}
+
+static void choose_codes(struct function *fn, const struct known *k,
+                         bool one_by_one, const uint64_t *weight)
+{
+	struct codes_options options = {
+	        .asked = k->asked,
+	        .weight = weight,
+	        .is_call = k->is_call,
+	        .loud = k->loud,
+	        .one_by_one = one_by_one,
+	};
+	struct cairn_err err = {0};
+	int result = codes_init(&fn->trace->codes, &fn->g, &options, &err);
+
+	/* every edge may be cut, indirect branches have landing blocks */
+	assert(result == CAIRN_OK);
+	(void)result;
+	place_codes(fn, weight);
+}
+
+static void choose_witness(struct function *fn, const struct known *k,
+                           const uint64_t *weight)
+{
+	struct function_trace *t = fn->trace;
+	struct witness *w = &t->witness;
+	struct witness_options options = {
+	        .slots = {.asked = k->asked,
+	                  .is_call = k->is_call,
+	                  .loud = k->loud,
+	                  .is_call_block = k->is_call_block},
+	        .weight = weight,
+	};
+	struct cairn_err err = {0};
+	int result = witness_init(w, &fn->g, &options, &err);
+
+	/* indirect branches have landing blocks, which call nothing */
+	assert(result == CAIRN_OK);
+	(void)result;
+	t->has_witness = true;
+	t->ops = xcalloc((size_t)w->nslots + 1, sizeof(*t->ops));
+	for (uint32_t i = 0; i < w->nslots; i++) {
+		uint32_t slot = w->slots[i], b = slot - fn->g.nedges;
+
+		if (slot < fn->g.nedges)
+			add_op(t, (struct trace_op){INCREMENT_ON_EDGE, slot,
+			                            NULL, w->on_edge[slot]});
+		else
+			add_op(t, (struct trace_op){INCREMENT_AT_HEAD, b, NULL,
+			                            w->at_head[b]});
+	}
+}
+
+void trace_choose(struct function *fn, const struct mode *mode,
+                  const uint64_t *weight)
+{
+	struct function_trace *t = xcalloc(1, sizeof(*t));
+	struct known k;
+
+	fn->trace = t;
+	know(&k, fn);
+	if (mode->witness)
+		choose_witness(fn, &k, weight);
+	else
+		choose_codes(fn, &k, mode->path_ids, weight);
+	forget(&k);
+	t->on_edge = xcalloc((size_t)fn->g.nedges + 1, sizeof(*t->on_edge));
+	for (uint32_t i = 0; i < t->nops; i++)
+		if (t->ops[i].place == INCREMENT_ON_EDGE)
+			t->on_edge[t->ops[i].where] = &t->ops[i];
 }
 
 void trace_release_of(struct function *fn)
 {
 	if (!fn->trace)
 		return;
-	codes_ops_release(&fn->trace->ops);
+	codes_ops_release(&fn->trace->codes_ops);
 	codes_release(&fn->trace->codes);
+	witness_release(&fn->trace->witness);
+	free(fn->trace->ops);
 	free(fn->trace->on_edge);
 	free(fn->trace);
 	fn->trace = NULL;
 }
 
-void describe_trace(const struct function *fn, struct bytes *b)
+static void describe_witness(const struct function *fn, struct bytes *b)
+{
+	const struct witness *w = &fn->trace->witness;
+
+	bytes_put_uv(b, CAIRN_PATHS_WITNESS);
+	bytes_put_uv(b, w->nslots);
+	for (uint32_t i = 0; i < w->nslots; i++)
+		bytes_put_uv(b, w->slots[i] - (i ? w->slots[i - 1] : 0));
+}
+
+static void describe_codes(const struct function *fn, struct bytes *b)
 {
 	const struct paths *p = &fn->trace->codes.paths;
-	uint32_t ncalls = 0;
 
-	bytes_put_uv(b, CAIRN_PATHS_TRACE);
+	bytes_put_uv(b, fn->trace->codes.one_by_one ? CAIRN_PATHS_TRACE_PATHS
+	                                            : CAIRN_PATHS_TRACE);
 	bytes_put_uv(b, p->n);
 	bytes_put_uv(b, p->ncuts);
 	for (uint32_t i = 0; i < p->ncuts; i++)
@@ -244,6 +350,16 @@ void describe_trace(const struct function *fn, struct bytes *b)
 		bytes_put_uv(b, fn->trace->codes.loops[i].head);
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		bytes_put_uv(b, CAIRN_PENDING_NOTHING);
+}
+
+void describe_trace(const struct function *fn, struct bytes *b)
+{
+	uint32_t ncalls = 0;
+
+	if (fn->trace->has_witness)
+		describe_witness(fn, b);
+	else
+		describe_codes(fn, b);
 	for (edge_id e = 0; e < fn->g.nedges; e++)
 		ncalls += fn->edges[e].is_call;
 	bytes_put_uv(b, ncalls);
@@ -261,7 +377,7 @@ void describe_trace(const struct function *fn, struct bytes *b)
 
 struct placed {
 	LLVMValueRef at; /* keeps the place */
-	const struct codes_op *op;
+	const struct trace_op *op;
 };
 
 struct trace_writer {
@@ -273,7 +389,7 @@ struct trace_writer {
 };
 
 static void place_before(struct trace_writer *t, LLVMValueRef at,
-                         const struct codes_op *op)
+                         const struct trace_op *op)
 {
 	VEC_RESERVE(t->placed, t->nplaced, t->placed_cap);
 	t->placed[t->nplaced++] = (struct placed){shim_place(at), op};
@@ -301,17 +417,17 @@ static void place_edges(struct trace_writer *t, bool at_top)
 static void place_at_blocks(struct trace_writer *t, enum increment_place place)
 {
 	const struct function *fn = t->w.m.fn;
-	const struct codes_ops *ops = &fn->trace->ops;
+	const struct trace_op *ops = fn->trace->ops;
 
-	for (uint32_t i = 0; i < ops->n; i++) {
-		const struct node *node = &fn->nodes[ops->ops[i].where];
+	for (uint32_t i = 0; i < fn->trace->nops; i++) {
+		const struct node *node = &fn->nodes[ops[i].where];
 
-		if (ops->ops[i].place == place)
+		if (ops[i].place == place)
 			place_before(t,
 			             place == INCREMENT_AT_HEAD
 			                     ? marker_top_of(node)
 			                     : marker_end_of(node->block),
-			             &ops->ops[i]);
+			             &ops[i]);
 	}
 }
 
@@ -585,10 +701,11 @@ static void call_count(struct trace_writer *t, LLVMValueRef h, LLVMValueRef n)
 /* The history behind a loop that has counted its turns. */
 static LLVMValueRef leave_loop(struct trace_writer *t, const struct placed *p)
 {
+	const struct codes_op *op = p->op->op;
 	const struct codes_loop *l =
-	        &t->w.m.fn->trace->codes.loops[p->op->leaves_loop - 1];
+	        &t->w.m.fn->trace->codes.loops[op->leaves_loop - 1];
 	LLVMBuilderRef b = t->w.m.builder;
-	LLVMValueRef h = shifted(t, pw_get(&t->w, t->h), p->op->shift, 0);
+	LLVMValueRef h = shifted(t, pw_get(&t->w, t->h), op->shift, 0);
 	LLVMValueRef n = pw_get(&t->w, t->n);
 	LLVMValueRef most = pw_constant(&t->w, CODES_COUNT_MAX);
 	struct path_fork f = pw_fork_before(&t->w, p->at);
@@ -599,13 +716,13 @@ static LLVMValueRef leave_loop(struct trace_writer *t, const struct placed *p)
 	        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, n, most, ""),
 	                        f.rare, f.common));
 	LLVMPositionBuilderAtEnd(b, f.common);
-	values[0] = pw_sum(&t->w, h, shifted(t, n, l->bits, p->op->add));
+	values[0] = pw_sum(&t->w, h, shifted(t, n, l->bits, op->add));
 	LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderAtEnd(b, f.rare);
 	call_count(t,
 	           pw_sum(&t->w, h,
-	                  pw_constant(&t->w, (CODES_COUNT_MAX << l->bits) +
-	                                             p->op->add)),
+	                  pw_constant(&t->w,
+	                              (CODES_COUNT_MAX << l->bits) + op->add)),
 	           n);
 	values[1] = pw_constant(&t->w, 1);
 	LLVMBuildBr(b, f.rest);
@@ -622,11 +739,27 @@ static void count_turn(struct trace_writer *t)
 	       pw_sum(&t->w, pw_get(&t->w, t->n), pw_constant(&t->w, 1)));
 }
 
+static void write_witness(struct trace_writer *t, const struct placed *p)
+{
+	LLVMValueRef code = pw_constant(&t->w, p->op->witness);
+
+	LLVMPositionBuilderBefore(t->w.m.builder, p->at);
+	if (p->op->witness <= WITNESS_LAST)
+		write_byte(t, code, p->at);
+	else
+		write_four(t, code, p->at);
+	LLVMInstructionEraseFromParent(p->at);
+}
+
 static void write_op(struct trace_writer *t, const struct placed *p)
 {
-	const struct codes_op *op = p->op;
+	const struct codes_op *op = p->op->op;
 	LLVMValueRef h;
 
+	if (!op) {
+		write_witness(t, p);
+		return;
+	}
 	LLVMPositionBuilderBefore(t->w.m.builder, p->at);
 	if (op->turns_loop) {
 		count_turn(t);
@@ -673,8 +806,10 @@ static void write_enter(struct trace_writer *t)
 	LLVMBasicBlockRef entry = LLVMGetInstructionParent(place);
 
 	LLVMPositionBuilderBefore(m->builder, place);
-	pw_set(&t->w, t->h, pw_constant(&t->w, 1));
-	pw_set(&t->w, t->n, pw_constant(&t->w, 0));
+	if (!m->fn->trace->has_witness) {
+		pw_set(&t->w, t->h, pw_constant(&t->w, 1));
+		pw_set(&t->w, t->n, pw_constant(&t->w, 0));
+	}
 	m->fn->nodes[1].first = place;
 	if (!trace_is_announced(m->fn->f))
 		return;
@@ -739,8 +874,11 @@ void mark_trace(struct function *fn, const struct mode *mode)
 	LLVMPositionBuilderBefore(
 	        t.w.m.builder,
 	        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(fn->f)));
-	t.h = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64, "cairn.history");
-	t.n = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64, "cairn.turns");
+	if (!fn->trace->has_witness) {
+		t.h = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64,
+		                      "cairn.history");
+		t.n = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64, "cairn.turns");
+	}
 	marker_keep_last_calls(fn);
 	write_enter(&t);
 	if (mode->log)
@@ -750,7 +888,7 @@ void mark_trace(struct function *fn, const struct mode *mode)
 		shim_add_site(fn->sites[i].call, i, NULL);
 	for (size_t i = 0; i < t.nplaced; i++)
 		write_op(&t, &t.placed[i]);
-	if (!shim_is_not_optimized(fn->f)) {
+	if (t.h && !shim_is_not_optimized(fn->f)) {
 		shim_promote(t.h);
 		shim_promote(t.n);
 	}

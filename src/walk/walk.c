@@ -15,6 +15,13 @@
  * are entered in the middle of a history, signal handlers, are marked as well:
  * they stand before the history that they interrupted.
  *
+ * A function may write witnesses instead (graph/witness.h), as in the paper: an
+ * item is then a witness, and the path that it is read for leads up to where it
+ * was written.  By the blocking property that is before the next call, and
+ * before the exit; so between paths no witness is pending, and one is read only
+ * when a path is due that needs it.  All else is the same, and functions of
+ * both kinds call each other.
+ *
  * A path is looked up once, and then remembered with its blocks (walk_ways), by
  * where it begins and its code.
  *
@@ -30,6 +37,7 @@
  */
 #include "walk/walk.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +45,10 @@
 #include "abi/trace.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "graph/witness.h"
+
+_Static_assert(WITNESS_FIRST > 0 && WITNESS_LAST == CAIRN_TRACE_SMALL,
+               "a witness is an item as a history is");
 
 #define WALK_AGAIN 2
 #define WALK_REPEAT 3 /* an event, and the mark is taken once more */
@@ -64,15 +76,34 @@ struct walk_wide {
 
 /* Of one function. */
 struct walk_ways {
-	struct walk_start *starts; /* per block */
+	struct walk_start *starts; /* per place */
 	struct walk_wide wide;
 	struct path path;
 };
 
-#define WALK_TABLE_BITS 16u /* wider ones have no table */
+#define WALK_TABLE_BITS 12u /* wider ones have no table */
 #define WALK_COUNTED 255u   /* as width: a loop that counts its turns */
 /* As nbits, of a history that is but a number of turns, and an exit. */
 #define WALK_MANY_TURNS 63u
+
+static const struct cfg *walk_graph(const struct walk_function *f)
+{
+	return f->codes ? f->codes->paths.dag.g : f->witness->graph.g;
+}
+
+uint32_t walk_nplaces(const struct walk_function *f)
+{
+	return (f->codes ? 1 : 2) * walk_graph(f)->nblocks;
+}
+
+/* A place of a function with witnesses, as a frame has it and as witness.h
+ * has it: there blocks behind their heads come first. */
+static uint32_t walk_swap_place(const struct walk_function *f, uint32_t at)
+{
+	uint32_t n = walk_graph(f)->nblocks;
+
+	return at == CFG_OUTSIDE ? at : at < n ? at + n : at - n;
+}
 
 static void walk_free_way(struct walk_way *way)
 {
@@ -105,8 +136,8 @@ void walk_program_release(struct walk_program *p)
 
 		if (!f->ways)
 			continue;
-		for (block_id b = 0; b < f->codes->paths.dag.g->nblocks; b++)
-			walk_free_start(&f->ways->starts[b]);
+		for (uint32_t at = 0; at < walk_nplaces(f); at++)
+			walk_free_start(&f->ways->starts[at]);
 		walk_free_wide(&f->ways->wide);
 		path_release(&f->ways->path);
 		free(f->ways->starts);
@@ -171,7 +202,7 @@ static void walk_list_blocks(struct walk_way *way, const struct path *path,
 
 	if (!path->enters)
 		blocks[way->nblocks++] = path->first;
-	if (path->end != PATH_STOPS)
+	if (path->end != PATH_STOPS && n)
 		n--; /* leads to where the next one begins, or out */
 	for (; i < n; i++)
 		blocks[way->nblocks++] = g->edges[path->edges[i]].dst;
@@ -181,7 +212,7 @@ static void walk_list_blocks(struct walk_way *way, const struct path *path,
 static void walk_learn(struct walk_way *way, const struct walk_function *f,
                        const struct path *path)
 {
-	const struct cfg *g = f->codes->paths.dag.g;
+	const struct cfg *g = walk_graph(f);
 	edge_id *edges = xcalloc((size_t)path->nedges + 1, sizeof(*edges));
 
 	*way = (struct walk_way){
@@ -189,7 +220,7 @@ static void walk_learn(struct walk_way *way, const struct walk_function *f,
 	        .enters = path->enters,
 	        .leaves = path->end == PATH_LEAVES,
 	        .stops = path->end == PATH_STOPS,
-	        .end = codes_end_of(f->codes, path),
+	        .end = f->codes ? codes_end_of(f->codes, path) : CODES_GOES_ON,
 	        .callee = WALK_NOTHING,
 	        .nedges = path->nedges,
 	        .edges = edges,
@@ -208,17 +239,37 @@ static void walk_learn(struct walk_way *way, const struct walk_function *f,
 		way->leaves &= !way->stops;
 	}
 	way->is_plain = !way->leaves && !way->stops &&
-	                way->end == CODES_GOES_ON &&
+	                way->end != CODES_IS_SILENT &&
 	                way->callee == WALK_NOTHING;
+}
+
+/* A table has the silent path under 0, and others under their codes. */
+static void walk_begin_witnesses(struct walk_function *f)
+{
+	const struct witness *w = f->witness;
+
+	for (uint32_t at = 0; at < walk_nplaces(f); at++) {
+		uint32_t v = walk_swap_place(f, at), most = 0;
+
+		for (uint32_t i = 0; i < w->nways[v]; i++)
+			if (w->ways[w->ways_at[v] + i].code > most)
+				most = w->ways[w->ways_at[v] + i].code;
+		if (most <= WITNESS_LAST)
+			f->ways->starts[at].size = most + 1;
+	}
 }
 
 static void walk_begin_ways(struct walk_function *f)
 {
 	const struct codes *c = f->codes;
-	block_id n = c->paths.dag.g->nblocks;
+	uint32_t n = walk_nplaces(f);
 
 	f->ways = xcalloc(1, sizeof(*f->ways));
 	f->ways->starts = xcalloc(n, sizeof(*f->ways->starts));
+	if (!c) {
+		walk_begin_witnesses(f);
+		return;
+	}
 	for (block_id b = 0; b < n; b++) {
 		struct walk_start *s = &f->ways->starts[b];
 		unsigned bits = c->width[b];
@@ -247,6 +298,32 @@ static int walk_find(struct walk_function *f, block_id first, uint64_t code,
 		CAIRN_TRY(codes_decode(f->codes, first, code, &f->ways->path,
 		                       err));
 		walk_learn(way, f, &f->ways->path);
+	}
+	*out = way;
+	return 0;
+}
+
+/* The path from a place of a function with witnesses to the one that has this
+ * code, or if it is 0 to its silent end. */
+static int walk_find_witness(struct walk_function *f, uint32_t at,
+                             uint32_t code, const struct walk_way **out,
+                             struct cairn_err *err)
+{
+	struct walk_way *way;
+	witness_place_id next = CFG_OUTSIDE;
+
+	if (!f->ways)
+		walk_begin_ways(f);
+	if (f->ways->starts[at].size && code >= f->ways->starts[at].size)
+		return witness_decode(f->witness, walk_swap_place(f, at), code,
+		                      &f->ways->path, &next, err);
+	way = walk_entry(f->ways, at, code);
+	if (!way->is_known) {
+		CAIRN_TRY(witness_decode(f->witness, walk_swap_place(f, at),
+		                         code ? code : WITNESS_NONE,
+		                         &f->ways->path, &next, err));
+		walk_learn(way, f, &f->ways->path);
+		way->next = walk_swap_place(f, next);
 	}
 	*out = way;
 	return 0;
@@ -512,7 +589,7 @@ static int walk_found_frame(struct walk *w, uint32_t function, block_id block,
 /* The edge by which a frame is in a call; CFG_NONE: none. */
 static edge_id walk_call_of(const struct walk_function *f, block_id next)
 {
-	const struct cfg *g = f->codes->paths.dag.g;
+	const struct cfg *g = walk_graph(f);
 
 	for (uint32_t i = g->in_at[next]; i < g->in_at[next + 1]; i++)
 		if (f->callee[g->in[i]] != WALK_NOTHING)
@@ -531,6 +608,8 @@ static void walk_found_callee(struct walk *w, uint32_t function)
 	if (!top || top->next == CFG_OUTSIDE)
 		return;
 	f = &w->program->functions[top->function];
+	if (top->next >= walk_graph(f)->nblocks)
+		return;
 	e = walk_call_of(f, top->next);
 	if (e != CFG_NONE && f->callee[e] == function)
 		top->state = WALK_READY;
@@ -697,12 +776,12 @@ static int walk_take_path(struct walk *w, const struct walk_way *way,
 static bool walk_may_go_on(struct walk *w)
 {
 	struct walk_frame *top = walk_top(w);
-	const struct codes *c = w->program->functions[top->function].codes;
+	const struct cfg *g = walk_graph(&w->program->functions[top->function]);
 
 	if (top->read != w->nread)
 		top->nsilent = 0;
 	top->read = w->nread;
-	return top->nsilent++ <= c->paths.dag.g->nblocks &&
+	return top->nsilent++ <= g->nblocks &&
 	       w->nsilent <= w->program->nfunctions;
 }
 
@@ -717,6 +796,13 @@ static int walk_needs_history(struct walk *w, const struct walk_way **way,
 
 	if (top->state == WALK_WAITING)
 		return 1;
+	if (!f->codes) {
+		if (!witness_is_silent(f->witness,
+		                       walk_swap_place(f, top->next)) ||
+		    !walk_may_go_on(w))
+			return 1;
+		return walk_find_witness(f, top->next, 0, way, err);
+	}
 	if (f->codes->width[top->next])
 		return 1;
 	result = walk_find(f, top->next, 0, way, err);
@@ -795,6 +881,31 @@ static int walk_next_turn(struct walk *w, const struct codes_loop *l,
 	return 1;
 }
 
+/* The path of the innermost frame up to the witness that is in hand.  One that
+ * stands where the frame is already makes no path. */
+static int walk_next_witness(struct walk *w, struct walk_event *event,
+                             struct cairn_err *err)
+{
+	struct walk_frame *top = walk_top(w);
+	struct walk_function *f = &w->program->functions[top->function];
+	const struct walk_way *way;
+	int result;
+
+	w->has_history = false;
+	w->nbits = 0;
+	if (w->is_full || w->word > WITNESS_LAST_WIDE ||
+	    witness_is_silent(f->witness, walk_swap_place(f, top->next)))
+		return walk_corrupt(w, "a witness that nobody writes", err);
+	result = walk_find_witness(f, top->next, (uint32_t)w->word, &way, err);
+	if (result < 0)
+		return result;
+	top->state = WALK_READY;
+	if (way->nedges || way->stops)
+		return walk_take_path(w, way, event, err);
+	top->next = way->next;
+	return WALK_AGAIN;
+}
+
 /* The next path of the innermost frame, whose history is in hand. */
 static int walk_next_path(struct walk *w, struct walk_event *event,
                           struct cairn_err *err)
@@ -848,9 +959,11 @@ static int walk_step(struct walk *w, struct walk_event *event,
 		w->nsilent++;
 		return walk_enter(w, w->calls, event);
 	}
-	if (w->has_history)
-		return walk_next_path(w, event, err);
 	top = walk_top(w);
+	if (w->has_history)
+		return w->program->functions[top->function].codes
+		               ? walk_next_path(w, event, err)
+		               : walk_next_witness(w, event, err);
 	if (top && top->state != WALK_AWAY) {
 		result = walk_needs_history(w, &way, err);
 		if (result < 0)
@@ -932,7 +1045,7 @@ static size_t walk_take_plain(struct walk *w, struct walk_event *events,
 	block_id next = top->next;
 	size_t n = 0;
 
-	if (!f->ways || top->is_inside)
+	if (!f->codes || f->codes->one_by_one || !f->ways || top->is_inside)
 		return 0;
 	while (n < cap && (nbits || !w->is_full)) {
 		const struct walk_start *s = &f->ways->starts[next];
@@ -962,6 +1075,102 @@ static size_t walk_take_plain(struct walk *w, struct walk_event *events,
 	return n;
 }
 
+/* An item of one path, of few bytes; its size, or 0: walk_step has to look. */
+static inline unsigned walk_small_item(const struct walk *w, size_t at,
+                                       uint32_t *value)
+{
+	if (at >= w->nbytes)
+		return 0;
+	*value = w->bytes[at];
+	if (*value <= CAIRN_TRACE_SMALL)
+		return 1;
+	if (*value != CAIRN_TRACE_WORD + 4 || w->nbytes - at < 5)
+		return 0;
+	memcpy(value, w->bytes + at + 1, 4);
+	*value = le32toh(*value);
+	return 5;
+}
+
+/* The path that an item means, if it is plain and known. */
+static inline const struct walk_way *
+walk_item_path(const struct walk_ways *ways, block_id first, uint32_t value,
+               bool has_codes)
+{
+	const struct walk_start *s = &ways->starts[first];
+	const struct walk_way *way = NULL;
+
+	if (has_codes) {
+		if (s->width > 31 || value >> s->width != 1)
+			return NULL;
+		value -= UINT32_C(1) << s->width;
+	} else if (!value) {
+		return NULL;
+	}
+	if (s->table)
+		way = value < s->size ? &s->table[value] : NULL;
+	else if (!s->size && ways->wide.cap)
+		way = walk_wide_slot(&ways->wide, first, value)->way;
+	return way && way->is_plain ? way : NULL;
+}
+
+/* Takes paths of a function that writes them one by one, or witnesses, as long
+ * as nothing else happens between them. */
+static size_t walk_take_items(struct walk *w, struct walk_event *events,
+                              size_t cap)
+{
+	struct walk_frame *top = walk_top(w);
+	const struct walk_function *f = &w->program->functions[top->function];
+	bool has_codes = f->codes != NULL;
+	uint64_t nblocks = 0, nread = 0;
+	size_t n = 0, at = w->at;
+
+	if (!f->ways || top->is_inside || top->state == WALK_AWAY)
+		return 0;
+	while (n < cap) {
+		uint32_t value;
+		unsigned size = walk_small_item(w, at, &value);
+		const struct walk_way *way;
+
+		if (!size)
+			break;
+		way = walk_item_path(f->ways, top->next, value, has_codes);
+		if (!way)
+			break;
+		at += size;
+		nread++;
+		top->next = way->next;
+		if (!way->nedges) /* a witness where the frame was already */
+			continue;
+		nblocks += way->nblocks;
+		events[n++] = (struct walk_event){
+		        .kind = WALK_PATH,
+		        .function = top->function,
+		        .depth = w->nframes - 1,
+		        .way = way,
+		};
+	}
+	if (!nread)
+		return 0;
+	top->state = WALK_READY;
+	w->at = at;
+	w->nread += nread;
+	w->nsilent = 0;
+	w->nblocks += nblocks;
+	return n;
+}
+
+/* Is the next thing that happens an item of its own for each path? */
+static bool walk_reads_items(const struct walk *w)
+{
+	const struct walk_frame *top = walk_top(w);
+	const struct codes *c;
+
+	if (!top || w->is_leaving || w->calls != WALK_NOTHING)
+		return false;
+	c = w->program->functions[top->function].codes;
+	return !c || c->one_by_one;
+}
+
 int walk_run(struct walk *w, struct walk_event *events, size_t cap, size_t *n,
              struct cairn_err *err)
 {
@@ -971,6 +1180,8 @@ int walk_run(struct walk *w, struct walk_event *events, size_t cap, size_t *n,
 	while (result > 0 && *n < cap) {
 		if (w->has_history)
 			*n += walk_take_plain(w, events + *n, cap - *n);
+		else if (walk_reads_items(w))
+			*n += walk_take_items(w, events + *n, cap - *n);
 		if (*n == cap)
 			break;
 		result = walk_step(w, &events[*n], err);

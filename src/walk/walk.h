@@ -10,6 +10,7 @@
 #include "graph/codes.h"
 
 struct cairn_err;
+struct witness;
 
 /* What an edge of a function's graph calls; it ends histories if it calls. */
 #define WALK_NOTHING UINT32_MAX
@@ -18,7 +19,9 @@ struct cairn_err;
 struct walk_ways;
 
 struct walk_function {
+	/* how it writes down which way it goes: one of them is NULL */
 	const struct codes *codes;
+	const struct witness *witness;
 	/* per CFG edge: one of the above, or the function that it calls, which
 	 * nobody else may enter without a mark; NOTHING if it leads outside */
 	const uint32_t *callee;
@@ -74,7 +77,7 @@ struct walk_way {
 	bool is_known, leaves, stops;
 	bool is_plain; /* the same frame goes on with the next one */
 	enum codes_end end;
-	block_id next; /* where the next one begins */
+	block_id next; /* where the next one begins: as in struct walk_frame */
 	uint32_t callee;
 };
 
@@ -97,7 +100,10 @@ enum walk_state {
 
 struct walk_frame {
 	uint32_t function;
-	block_id next;  /* where its next path begins; CFG_OUTSIDE: enters */
+	/* where its next path begins; CFG_OUTSIDE: enters.  In a function with
+	 * witnesses plus the number of blocks if it is behind the head of that
+	 * block already: walk_nplaces */
+	block_id next;
 	bool is_inside; /* it is in the middle of that block */
 	enum walk_state state;
 	uint32_t nsilent; /* paths since something was read ... */
@@ -143,6 +149,9 @@ struct walk {
 	uint32_t nidle;   /* paths since bits of the history were used */
 	bool is_leaving;  /* the innermost frame's last path left it */
 };
+
+/* Frames of a function have `next` below this. */
+uint32_t walk_nplaces(const struct walk_function *f);
 
 /* Requires: program outlives w.  Memory: until walk_release. */
 void walk_init(struct walk *w, struct walk_program *program,

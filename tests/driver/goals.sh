@@ -206,6 +206,11 @@ refuses "record" "not built yet" "$cc" --cairn=record -c a.c
 refuses "record" "not built yet" "$cc" --cairn=record -c a.c
 refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c
 refuses "slow and all" "choose one" "$cc" --cairn=edges,slow,all -c a.c
+refuses "witness and paths" "choose one" "$cc" \
+	--cairn=trace,witness,paths -c a.c
+refuses "edges,witness" "no option 'witness'" "$cc" --cairn=edges,witness -c a.c
+refuses "trace,strict" "it has witness, paths, weights" "$cc" \
+	--cairn=trace,strict -c a.c
 refuses "none,slow" "takes no options" "$cc" --cairn=none,slow -c a.c
 refuses "option" "no option of cairn-cc" "$cc" --cairn-quick -c a.c
 refuses "option, help" "--cairn-help, which" "$cc" --cairn-quick -c a.c

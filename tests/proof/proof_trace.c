@@ -5,9 +5,10 @@
  * N random programs: functions with random control-flow graphs that call each
  * other, themselves and code without marks, which may call back; jump out of
  * calls and land in some frame; are interrupted by handlers; and end in the
- * middle of it all.  Each is run, with the operations of codes.h on the
- * histories of all frames, and writes its stream.  The walk must find the same
- * events again: who was entered, left or died, and which edges every path took.
+ * middle of it all.  Some functions write every path by itself.  Each program
+ * is run, with the operations of codes.h on the histories of all frames, and
+ * writes its stream.  The walk must find the same events again: who was
+ * entered, left or died, and which edges every path took.
  *
  * What is read is the same from anywhere: see reading.h.
  *
@@ -63,6 +64,7 @@ enum feature {
 	WITH_HANDLERS,
 	WITH_CALL_BACKS,
 	WITH_RECURSION,
+	WITH_ONE_BY_ONE,
 	NFEATURES
 };
 
@@ -70,6 +72,7 @@ static const char *const feature_name[NFEATURES] = {
         "silence",       "cuts",       "wide codes", "long histories",
         "counted loops", "many turns", "tail calls", "final calls",
         "deaths",        "handlers",   "call-backs", "recursion",
+        "one by one",
 };
 
 /* --- programs ------------------------------------------------------------ */
@@ -81,7 +84,8 @@ struct function {
 	bool *loud, *is_call, *is_final;
 	bool has_tails; /* calls anything when it is left */
 	bool has_weights;
-	struct rng rng; /* of the weights */
+	bool one_by_one; /* every path is written by itself */
+	struct rng rng;  /* of the weights */
 	struct codes codes;
 	struct codes_ops ops;
 	/* per place: the operation there, or NULL */
@@ -164,7 +168,11 @@ static void index_ops(struct function *f)
 static void function_init(struct function *f, struct program *p, enum version v)
 {
 	struct codes_options options = {
-	        .asked = f->asked, .loud = f->loud, .is_call = f->is_call};
+	        .asked = f->asked,
+	        .loud = f->loud,
+	        .is_call = f->is_call,
+	        .one_by_one = f->one_by_one,
+	};
 	uint64_t *cost = xcalloc((size_t)f->g.nedges + 1, sizeof(*cost));
 	uint64_t *weight = xcalloc((size_t)f->g.nedges + 1, sizeof(*weight));
 	struct cairn_err err;
@@ -187,6 +195,7 @@ static void function_init(struct function *f, struct program *p, enum version v)
 	for (block_id b = 0; b < f->g.nblocks; b++)
 		p->has[WITH_WIDE_CODES] |= f->codes.width[b] > CODES_BITS;
 	p->has[WITH_COUNTED_LOOPS] |= f->codes.nloops > 0;
+	p->has[WITH_ONE_BY_ONE] |= f->one_by_one;
 	free(cost);
 	free(weight);
 }
@@ -223,6 +232,7 @@ static void program_init(struct program *p, uint64_t seed, uint64_t number,
 		p->f[i] = (struct function){
 		        .has_tails = rng_percent(&r, 20),
 		        .has_weights = rng_percent(&r, 70),
+		        .one_by_one = rng_percent(&r, 30),
 		        .rng = {rng_next(&r)},
 		};
 	for (uint32_t i = 0; i < p->n; i++) {

@@ -8,8 +8,9 @@
  * handlers; and end in the middle of it all.  Each is run, and its edges and
  * heads of blocks write the witnesses that witness_init gave them.  The walk
  * must find the same events again: who was entered, left or died, and which
- * edges every path took.  witness_check must find nothing, and a reader who is
- * told the places alone must have the same codes.
+ * edges every path took, and what is read must be the same from anywhere
+ * (reading.h).  witness_check must find nothing, and a reader who is told the
+ * places alone must have the same codes.
  *
  * The same checks then judge wrong versions.  A version counts as found if it
  * is rejected for some program that is right.
@@ -28,9 +29,10 @@
 #include "base/err.h"
 #include "graph/witness.h"
 #include "graph/witness_check.h"
-#include "walk/witness_walk.h"
+#include "walk/walk.h"
 #include "../unit/graphs.h"
 #include "proof.h"
+#include "reading.h"
 
 enum { FUNCTIONS_MAX = 6, DEPTH_MAX = 30, FUEL = 400 };
 
@@ -62,6 +64,7 @@ static const char *const version_name[NVERSIONS] = {
 enum feature {
 	WITH_SILENCE,
 	WITH_HEADS,
+	WITH_CALL_BLOCKS,
 	WITH_INDIRECT_BRANCHES,
 	WITH_WIDE_CODES,
 	WITH_DEATHS,
@@ -75,9 +78,10 @@ enum feature {
 };
 
 static const char *const feature_name[NFEATURES] = {
-        "silent paths", "witnesses at heads", "indirect branches", "wide codes",
-        "deaths",       "catchers between",   "handlers",          "call-backs",
-        "recursion",    "tail calls",         "final calls",
+        "silent paths",      "witnesses at heads", "call blocks",
+        "indirect branches", "wide codes",         "deaths",
+        "catchers between",  "handlers",           "call-backs",
+        "recursion",         "tail calls",         "final calls",
 };
 
 /* --- programs ------------------------------------------------------------ */
@@ -87,7 +91,8 @@ struct function {
 	enum dag_how *asked;
 	uint64_t *weight;
 	uint32_t *callee;
-	bool *loud, *is_call, *is_final;
+	bool *loud, *is_call, *is_final, *is_call_block;
+	bool has_tails; /* calls anything when it is left */
 	struct witness witness;
 	/* what is written: as the witness has it, or not */
 	uint32_t *on_edge, *at_head;
@@ -95,8 +100,8 @@ struct function {
 
 struct program {
 	struct function f[FUNCTIONS_MAX];
-	struct witness_function walked[FUNCTIONS_MAX];
-	struct witness_program walk;
+	struct walk_function walked[FUNCTIONS_MAX];
+	struct walk_program walk;
 	uint32_t n;
 	const char *why; /* it is refused */
 	bool has[NFEATURES];
@@ -136,13 +141,12 @@ static void choose_edge(struct function *f, struct program *p, edge_id e,
 		return;
 	if (edge->dst == CFG_OUTSIDE) {
 		f->is_final[e] = rng_percent(r, 10);
-		if (rng_percent(r, 20))
-			f->callee[e] = rng_below(r, p->n);
 	} else if (rng_percent(r, calls)) {
 		f->is_call[e] = true;
 		f->callee[e] =
 		        rng_percent(r, 50) ? WALK_ANYTHING : rng_below(r, p->n);
-		f->loud[edge->dst] |= f->callee[e] == WALK_ANYTHING;
+		f->loud[edge->dst] |= f->callee[e] == WALK_ANYTHING ||
+		                      p->f[f->callee[e]].has_tails;
 	} else if (rng_percent(r, 2)) {
 		f->asked[e] = DAG_IGNORED;
 	}
@@ -164,6 +168,24 @@ static void choose_branch(struct function *f, struct program *p, block_id b)
 	}
 }
 
+/* Makes a block the call itself that leads to it, if nothing else does. */
+static void choose_call_block(struct function *f, struct program *p, block_id b)
+{
+	const struct cfg *g = &f->g;
+	uint32_t nways = g->out_at[b + 1] - g->out_at[b];
+
+	if (nways == 0)
+		return;
+	for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++)
+		if (!f->is_call[g->in[i]])
+			return;
+	for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++)
+		if (f->asked[g->out[i]])
+			return;
+	f->is_call_block[b] = true;
+	p->has[WITH_CALL_BLOCKS] |= f->loud[b];
+}
+
 static void choose_edges(struct function *f, struct program *p, struct rng *r)
 {
 	uint32_t calls = rng_below(r, 30);
@@ -176,11 +198,15 @@ static void choose_edges(struct function *f, struct program *p, struct rng *r)
 	f->is_call = xcalloc(n, sizeof(*f->is_call));
 	f->is_final = xcalloc(n, sizeof(*f->is_final));
 	f->loud = xcalloc(f->g.nblocks, sizeof(*f->loud));
+	f->is_call_block = xcalloc(f->g.nblocks, sizeof(*f->is_call_block));
 	for (edge_id e = 0; e < f->g.nedges; e++)
 		choose_edge(f, p, e, calls, r);
 	for (block_id b = 1; b < f->g.nblocks; b++)
 		if (rng_percent(r, branches))
 			choose_branch(f, p, b);
+	for (block_id b = 1; b < f->g.nblocks; b++)
+		if (rng_percent(r, 50))
+			choose_call_block(f, p, b);
 }
 
 static struct witness_options options_of(const struct function *f)
@@ -188,7 +214,8 @@ static struct witness_options options_of(const struct function *f)
 	return (struct witness_options){
 	        .slots = {.asked = f->asked,
 	                  .is_call = f->is_call,
-	                  .loud = f->loud},
+	                  .loud = f->loud,
+	                  .is_call_block = f->is_call_block},
 	        .weight = f->weight,
 	};
 }
@@ -210,8 +237,7 @@ static void write_as(struct function *f, enum version v, struct rng *r)
 	f->at_head = copy(f->witness.at_head, f->g.nblocks);
 	for (edge_id e = 0; e < nedges && v == ONE_CODE; e++)
 		if (f->on_edge[e] != WITNESS_NONE)
-			f->on_edge[e] = WITNESS_FIRST
-			                << 8 * (f->witness.width - 1);
+			f->on_edge[e] = WITNESS_FIRST;
 	if (v == ONE_LESS && f->witness.nslots) {
 		uint32_t slot =
 		        f->witness.slots[rng_below(r, f->witness.nslots)];
@@ -306,15 +332,21 @@ static void function_init(struct function *f, struct program *p, enum version v,
 static uint32_t function_at(void *context, uint32_t address)
 {
 	(void)context;
-	return address;
+	return address - 1;
 }
 
-/* In a run the address of a place is its function and its block. */
-static uint32_t site_at(void *context, uint32_t address, block_id *block)
+/* In a run the address of a place is its function, from 1 on, and its block. */
+static uint32_t site_at(void *context, uint32_t address, block_id *block,
+                        bool *is_inside)
 {
-	(void)context;
+	const struct program *p = context;
+	uint32_t function = (address & 255) - 1;
+
+	(void)is_inside;
 	*block = address >> 8;
-	return address & 255;
+	return function < p->n && *block < p->f[function].g.nblocks
+	               ? function
+	               : WALK_NOTHING;
 }
 
 static void program_init(struct program *p, uint64_t seed, uint64_t number,
@@ -325,17 +357,23 @@ static void program_init(struct program *p, uint64_t seed, uint64_t number,
 	r.state = rng_next(&r) ^ number;
 	rng_next(&r);
 	*p = (struct program){.n = 1 + rng_below(&r, FUNCTIONS_MAX)};
+	for (uint32_t i = 0; i < p->n; i++)
+		p->f[i].has_tails = rng_percent(&r, 20);
 	for (uint32_t i = 0; i < p->n; i++) {
 		random_graph(&p->f[i].g, &r);
 		choose_edges(&p->f[i], p, &r);
 		function_init(&p->f[i], p, v, &r);
-		p->walked[i] = (struct witness_function){
-		        &p->f[i].witness, p->f[i].callee, p->f[i].is_final,
-		        NULL};
+		p->walked[i] = (struct walk_function){
+		        .witness = &p->f[i].witness,
+		        .callee = p->f[i].callee,
+		        .is_final = p->f[i].is_final,
+		        .has_tails = p->f[i].has_tails,
+		};
 	}
-	p->walk = (struct witness_program){
+	p->walk = (struct walk_program){
 	        .functions = p->walked,
 	        .nfunctions = p->n,
+	        .context = p,
 	        .function_at = function_at,
 	        .site_at = site_at,
 	};
@@ -344,7 +382,7 @@ static void program_init(struct program *p, uint64_t seed, uint64_t number,
 
 static void program_release(struct program *p)
 {
-	witness_program_release(&p->walk);
+	walk_program_release(&p->walk);
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct function *f = &p->f[i];
 
@@ -356,6 +394,7 @@ static void program_release(struct program *p)
 		free(f->loud);
 		free(f->is_call);
 		free(f->is_final);
+		free(f->is_call_block);
 		free(f->on_edge);
 		free(f->at_head);
 	}
@@ -399,10 +438,12 @@ static bool put_witness(struct run *r, const struct activation *a,
 {
 	if (code == WITNESS_NONE)
 		return false;
-	for (unsigned i = r->p->f[a->function].witness.width; i-- > 0;) {
-		uint8_t byte = (uint8_t)(code >> 8 * i);
-
-		bytes_put(&r->stream, &byte, 1);
+	(void)a;
+	if (code <= CAIRN_TRACE_SMALL) {
+		bytes_put(&r->stream, &(uint8_t){(uint8_t)code}, 1);
+	} else {
+		bytes_put(&r->stream, &(uint8_t){CAIRN_TRACE_WORD + 4}, 1);
+		bytes_put_u32(&r->stream, code);
 	}
 	r->told = r->log.n;
 	return true;
@@ -470,7 +511,7 @@ static enum outcome enter(struct run *r, uint32_t function)
 		r->is_cut = true;
 		return ENDED;
 	}
-	put_mark(r, CAIRN_TRACE_ENTER, function);
+	put_mark(r, CAIRN_TRACE_ENTER, function + 1);
 	return run_function(r, function);
 }
 
@@ -510,13 +551,25 @@ static enum outcome come(struct run *r, struct activation *a, block_id b,
 	return RETURNED;
 }
 
-/* The frame goes on in some block. */
-static enum outcome land(struct run *r, struct activation *a)
+/* Where the frame can go on: behind a call of anything; CFG_OUTSIDE: it makes
+ * none. */
+static block_id find_landing(struct run *r, const struct activation *a)
 {
 	const struct function *f = &r->p->f[a->function];
-	block_id b = 1 + rng_below(&r->p->rng, f->g.nblocks - 1);
+	edge_id start = rng_below(&r->p->rng, f->g.nedges);
 
-	put_mark(r, CAIRN_TRACE_LAND, b << 8 | a->function);
+	for (edge_id i = 0; i < f->g.nedges; i++) {
+		edge_id e = (start + i) % f->g.nedges;
+
+		if (f->callee[e] == WALK_ANYTHING)
+			return f->g.edges[e].dst;
+	}
+	return CFG_OUTSIDE;
+}
+
+static enum outcome land(struct run *r, struct activation *a, block_id b)
+{
+	put_mark(r, CAIRN_TRACE_LAND, b << 8 | (a->function + 1));
 	say(r, a, WALK_LAND, b);
 	r->told = r->log.n;
 	return come(r, a, b, true);
@@ -540,7 +593,7 @@ static enum outcome run_anything(struct run *r)
 		return how;
 	if (rng_percent(rng, 2))
 		return ENDED;
-	if (!rng_percent(rng, 10))
+	if (!rng_percent(rng, 10) || r->depth == 0)
 		return RETURNED;
 	r->catcher = rng_below(rng, r->depth);
 	return THROWN;
@@ -561,24 +614,19 @@ static enum outcome run_call(struct run *r, uint32_t callee)
 static void die(struct run *r, const struct activation *a)
 {
 	if (r->v != NO_DEATHS)
-		put_mark(r, CAIRN_TRACE_DEATH, a->function);
+		put_mark(r, CAIRN_TRACE_DEATH, a->function + 1);
 	say(r, a, WALK_DEATH, 0);
 	r->told = r->log.n;
 	r->p->has[WITH_DEATHS] = true;
 }
 
-/* In a call that does not return: of a function, or of anything. */
-static enum outcome stop(struct run *r, uint32_t callee)
+/* In a call that does not return, of anything. */
+static enum outcome stop(struct run *r)
 {
-	enum outcome how = RETURNED;
+	enum outcome how = run_anything(r);
 
-	if (callee != WALK_NOTHING)
-		how = run_call(r, callee);
-	if (how != RETURNED)
-		return how;
-	/* it does after all: then the program ends */
-	if (callee != WALK_NOTHING || rng_percent(&r->p->rng, 50))
-		return ENDED;
+	if (how != RETURNED || rng_percent(&r->p->rng, 50))
+		return how == RETURNED ? ENDED : how;
 	r->catcher = rng_below(&r->p->rng, r->depth);
 	return THROWN;
 }
@@ -619,7 +667,7 @@ static enum outcome take(struct run *r, struct activation *a, edge_id e,
 		return come(r, a, dst, writes);
 	if (f->is_final[e]) {
 		r->p->has[WITH_FINAL_CALLS] = true;
-		return stop(r, f->callee[e]);
+		return stop(r);
 	}
 	*left = true;
 	return RETURNED;
@@ -673,7 +721,7 @@ static enum outcome step(struct run *r, struct activation *a, bool *left)
 	if (e != CFG_NONE)
 		return take(r, a, e, left);
 	say(r, a, WALK_PATH, 0);
-	return stop(r, WALK_NOTHING);
+	return stop(r);
 }
 
 /* Runs from where it is until it is left; RETURNED if it leaves by itself. */
@@ -683,14 +731,22 @@ static enum outcome run_frame(struct run *r, struct activation *a)
 	enum outcome how = take(r, a, 0, &left);
 
 	while (how != ENDED && !left) {
+		block_id b = CFG_OUTSIDE;
+
 		if (how == RETURNED) {
 			how = step(r, a, &left);
-		} else if (r->depth - 1 == r->catcher) {
-			how = land(r, a);
-		} else {
-			die(r, a);
-			break;
+			continue;
 		}
+		if (r->depth - 1 == r->catcher)
+			b = find_landing(r, a);
+		if (b != CFG_OUTSIDE) {
+			how = land(r, a, b);
+			continue;
+		}
+		if (r->depth - 1 == r->catcher && r->catcher)
+			r->catcher--;
+		die(r, a);
+		return r->depth == 1 ? ENDED : how;
 	}
 	return how;
 }
@@ -698,7 +754,6 @@ static enum outcome run_frame(struct run *r, struct activation *a)
 static enum outcome run_function(struct run *r, uint32_t function)
 {
 	struct activation a = {.function = function};
-	uint32_t tail = WALK_NOTHING;
 	enum outcome how;
 
 	for (uint32_t i = 0; i < r->depth; i++)
@@ -707,17 +762,15 @@ static enum outcome run_function(struct run *r, uint32_t function)
 	say(r, &a, WALK_ENTER, 0);
 	begin_path(r, &a, CFG_OUTSIDE, CFG_OUTSIDE);
 	how = run_frame(r, &a);
-	if (how == RETURNED) {
+	if (how == RETURNED)
 		say(r, &a, WALK_LEAVE, 0);
-		tail = r->p->f[function].callee[a.edges[a.nedges - 1]];
-	}
 	r->depth--;
 	free(a.edges);
 	free(a.blocks);
-	if (tail == WALK_NOTHING)
+	if (how != RETURNED || !r->p->f[function].has_tails)
 		return how;
 	r->p->has[WITH_TAIL_CALLS] = true;
-	return run_call(r, tail);
+	return run_anything(r);
 }
 
 /* --- judging ------------------------------------------------------------- */
@@ -728,12 +781,12 @@ static const char *judge_stream(struct run *r)
 	struct cairn_err err;
 	struct bytes found = {0};
 	const char *why = NULL;
-	struct witness_walk w;
+	struct walk w;
 	size_t n;
 	int got;
 
-	witness_walk_init_bytes(&w, &r->p->walk, r->stream.data, r->stream.n);
-	while ((got = witness_walk_next(&w, &event, &err)) == 1 &&
+	walk_init_bytes(&w, &r->p->walk, r->stream.data, r->stream.n);
+	while ((got = walk_next(&w, &event, &err)) == 1 &&
 	       found.n < 2 * r->log.n + 100000)
 		log_event(&found, &event);
 	n = found.n < r->log.n ? found.n : r->log.n;
@@ -745,7 +798,7 @@ static const char *judge_stream(struct run *r)
 		why = "events are missing";
 	else if (!r->is_cut && found.n != r->log.n)
 		why = "not as many events";
-	witness_walk_release(&w);
+	walk_release(&w);
 	bytes_release(&found);
 	return why;
 }
@@ -763,6 +816,9 @@ static const char *judge(uint64_t seed, uint64_t number, enum version v,
 		for (int i = 0; i < 3 && enter(&r, 0) == RETURNED; i++) {
 		}
 		why = why ? why : judge_stream(&r);
+		if (!why && v == RIGHT)
+			why = reading_judge(&p.walk, r.stream.data, r.stream.n,
+			                    &p.rng);
 	}
 	if (has)
 		memcpy(has, p.has, sizeof(p.has));

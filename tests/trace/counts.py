@@ -17,6 +17,9 @@ of its own.
 
 Then what is made of traces: `merge` of two is twice the counts, `pack` and
 `pack --best` keep them, and tools/decode.py, the second decoder, has them, too.
+And the other encodings, trace,witness and trace,paths, must have the same counts
+of blocks, lines and paths, and the same path traces (twpp), as trace has, for
+those programs that are not long.
 One line for each failure; the last line counts.
 """
 import argparse
@@ -59,6 +62,8 @@ PROGRAMS = {
 QUICK = os.environ.get("QUICK", "0") not in ("", "0")
 LEVELS = ("-O2",) if QUICK else ("-O2", "-O0", "-O1")
 MODES = ("edges", "paths", "trace")
+ENCODINGS = ("trace,witness", "trace,paths")
+LONG = ("trips", "musttail", "tail_recursion", "threads")
 SEEDS = 4 if QUICK else 12
 
 
@@ -168,7 +173,7 @@ def check_decoder(profile):
           "--compare", report, profile])
 
 
-def compare(words, directory, compared, tools=False):
+def compare(words, directory, compared, tools=False, encodings=()):
     plain = execute(build(("clang-19", "clang++-19"), words, directory,
                           "plain"), directory)
     files = {}
@@ -193,6 +198,27 @@ def compare(words, directory, compared, tools=False):
     if tools:
         check_tools(files["trace"], directory, trace)
         check_decoder(files["trace"])
+    for mode in encodings:
+        compare_encoding(mode, words, directory, files["trace"], trace, tools)
+
+
+def compare_encoding(mode, words, directory, trace, counts, tools):
+    exe = build((CAIRN_CC, CAIRN_CXX), words, directory, mode)
+    execute(exe, directory)
+    other = exe + ".cairn"
+    check(other)
+    if times(read(other), 1) != times(counts, 1):
+        raise Broken("%s: other counts of blocks" % mode)
+    if paths(other) != paths(trace):
+        raise Broken("%s: other counts of paths" % mode)
+    if (call([CAIRN, "twpp", "--json", other]) !=
+            call([CAIRN, "twpp", "--json", trace])):
+        raise Broken("%s: other path traces" % mode)
+    if "-g" in words and lines(other) != lines(trace):
+        raise Broken("%s: other counts of lines" % mode)
+    if tools:
+        check_tools(other, directory, counts)
+        check_decoder(other)
 
 
 def random_program(seed, directory):
@@ -236,7 +262,8 @@ def main():
             os.makedirs(directory)
             try:
                 compare(words(directory), directory, compared,
-                        tools=name.endswith("-O2"))
+                        tools=name.endswith("-O2"),
+                        encodings=() if name.startswith(LONG) else ENCODINGS)
                 passed += 1
             except csmith.Useless:
                 continue

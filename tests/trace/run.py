@@ -6,9 +6,12 @@ Each case is a program that is built with `--cairn=trace,log` and log.c, where
 it writes down every block that it executes, by thread.  It runs, and
 proof_walked regenerates the trace of each of its processes and compares the
 blocks of each thread with its log.  The programs are those of the battery, with
-every way to end, jump, fork or thread, and those beside this script.
+every way to end, jump, fork or thread, and those beside this script.  Many are
+also built with `trace,witness` and `trace,paths`, all with --full; then `cairn
+check` has to find the witnesses of every function that was compiled sufficient
+(theorem 4.2 of the 1994 paper), too.
 
-    run.py [--keep DIR] [--list] [--full] [CASE...]
+    run.py [--keep DIR] [--list] [--full] [--encoding WORD] [CASE...]
     CAIRN_BIN    directory of cairn and cairn-cc (default: build/bin)
     CAIRN_BUILD  the build tree, with tests/proof_walked (default: build)
 
@@ -20,6 +23,7 @@ import argparse
 import concurrent.futures
 import dataclasses
 import glob
+import json
 import os
 import re
 import resource
@@ -35,7 +39,8 @@ TESTS = os.path.dirname(HERE)
 BATTERY = os.path.join(TESTS, "battery")
 PROGRAMS = os.path.join(TESTS, "programs")
 sys.path.insert(0, PROGRAMS)
-from profiles import Broken, CAIRN_BIN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
+from profiles import (Broken, CAIRN, CAIRN_BIN, CAIRN_CC,  # noqa: E402
+                      CAIRN_CXX, call)
 
 WALKED = os.path.join(
     os.environ.get("CAIRN_BUILD", os.path.dirname(CAIRN_BIN)), "tests",
@@ -68,11 +73,26 @@ class Case:
     disk: str = ""           # a file system of this size for the trace
     alone: bool = False      # there may be no other thread
     full: bool = False       # only with --full
+    mixed: bool = False      # each source in another encoding
+    # the same as lag with witnesses: what is bound to happen behind the last
+    # one the walk has taken when a handler jumps out of it
+    lag_witness: int = 0
 
     def files(self):
         if self.sources:
             return [find(s) for s in self.sources]
         return [find(self.name + ".c") or find(self.name + ".cpp")]
+
+
+# also in the other encodings, at their last level
+OTHERS = {
+    "return", "inline_lines", "recursion", "longjmp_loop", "setjmp_loop",
+    "builtin_jump", "throw", "rethrow", "unwind_dtor", "pthread_cancel",
+    "thrd_create", "fork", "vfork_exec", "siglongjmp", "computed_goto",
+    "exit_callee", "exit_thread", "terminate", "segv", "sigkill", "throw_c",
+    "deep", "forks", "callbacks", "leaps", "own_malloc", "turns",
+    "callbacks_lto", "forks_static", "interpreter", "gotos", "jumps",
+    "leaves", "control", "coroutine"}
 
 
 def find(name):
@@ -94,7 +114,7 @@ def cases():
         "fork", "fork_thread", "daemon", "vfork_exec",
         "posix_spawn")]
     rows += [
-        Case("siglongjmp", how="cut", lag=100),
+        Case("siglongjmp", how="cut", lag=100, lag_witness=400),
         Case("computed_goto", status=13),
         Case("exit_callee", status=3),
         Case("exit_recursion", status=8),
@@ -176,6 +196,11 @@ def ways():
     rows.append(Case("control", status=9, opts=("-O0", "-O1", "-O3")))
     rows.append(Case("shapes", sources=("shapes_main.cpp", "shapes.cpp"),
                      status=3, opts=("-O0", "-O2")))
+    for name, sources in (
+            ("shapes", ("shapes_main.cpp", "shapes.cpp")),
+            ("throw_c", ("throw_c.cpp", "throw_c_middle.c"))):
+        rows.append(Case("mixed_" + name, sources=sources, mixed=True,
+                         status=3 if name == "shapes" else 0, opts=("-O2",)))
     rows.append(Case("coroutine", sources=("coroutine.cpp",),
                      flags=("-std=c++20",), opts=("-O0", "-O2")))
     return rows
@@ -203,25 +228,34 @@ def blocked():
 
 # --- building and running -------------------------------------------------
 
+ENCODINGS = ("", "witness", "paths")   # of trace
+
+
 class Run:
-    def __init__(self, case, opt, directory):
+    def __init__(self, case, opt, encoding, directory):
         self.case, self.opt, self.dir = case, opt, directory
+        self.encoding = encoding
         self.program = os.path.join(directory, case.name)
         self.flags = [opt, "-g", "-pthread", "-D_GNU_SOURCE", "-I", BATTERY,
                       *case.flags]
 
-    def compile(self, source, obj, *more):
+    def mode(self, n=0):
+        """What the n-th source is compiled with."""
+        word = ENCODINGS[n % 3] if self.case.mixed else self.encoding
+        return "--cairn=trace,log" + ("," + word if word else "")
+
+    def compile(self, source, obj, *more, n=0):
         cc = CAIRN_CXX if source.endswith(".cpp") else CAIRN_CC
-        call([cc, *self.flags, "--cairn=trace,log", *more, "-c", source,
+        call([cc, *self.flags, self.mode(n), *more, "-c", source,
               "-o", obj], cwd=self.dir)
         return obj
 
     def link(self, sources, output, *more):
         cxx = any(s.endswith(".cpp") for s in sources)
         objects = [self.compile(s, os.path.join(
-            self.dir, os.path.basename(s).replace(".", "_") + ".o"))
-            for s in sources]
-        call([CAIRN_CXX if cxx else CAIRN_CC, *self.flags, "--cairn=trace,log",
+            self.dir, os.path.basename(s).replace(".", "_") + ".o"), n=n)
+            for n, s in enumerate(sources)]
+        call([CAIRN_CXX if cxx else CAIRN_CC, *self.flags, self.mode(),
               *objects, *more, "-o", output], cwd=self.dir)
 
     def build(self):
@@ -241,7 +275,7 @@ class Run:
         for n in range(1, 1 + self.case.libraries):
             obj = self.compile(find("dlopen_lib.c"), "lib%d.o" % n, "-fPIC",
                                "-DLIBRARY=%d" % n)
-            call([CAIRN_CC, *self.flags, "--cairn=trace,log", "-shared", obj,
+            call([CAIRN_CC, *self.flags, self.mode(), "-shared", obj,
                   "-o", os.path.join(self.program + ".d", "lib%d.so" % n)],
                  cwd=self.dir)
 
@@ -362,8 +396,20 @@ class Run:
                     "proof_walked: status %d %s" % (done.returncode,
                                                     done.stderr[-200:])]))
         for lag in self.numbers("lag"):
-            if abs(lag) > self.case.lag:
+            if abs(lag) > max(self.case.lag, self.encoding == "witness" and
+                              self.case.lag_witness):
                 raise Broken("%d blocks are missing" % lag)
+
+    def check_witnesses(self):
+        """Theorem 4.2, for every function that was compiled."""
+        for trace, _ in self.images().values():
+            done = subprocess.run(
+                [CAIRN, "check", "--partial", "--json", trace], check=False,
+                capture_output=True, text=True, timeout=TIMEOUT)
+            if not done.stdout:
+                raise Broken("cairn check: " + done.stderr.strip()[-200:])
+            if not json.loads(done.stdout)[0]["witnessed_functions"]:
+                raise Broken("cairn check looked at no witnesses")
 
     def numbers(self, name):
         return [int(n) for s in self.lines
@@ -380,6 +426,8 @@ class Run:
             self.compare()
             if self.case.log and not sum(self.numbers("blocks")):
                 raise Broken("the trace is empty")
+            if self.encoding == "witness":
+                self.check_witnesses()
             if self.case.judge:
                 getattr(self, self.case.judge)()
             elif "cairn:" in self.err:
@@ -388,8 +436,8 @@ class Run:
                 raise Broken("the trace says that something is missing")
 
 
-def attempt(case, opt, keep):
-    folder = "%s%s" % (case.name, opt)
+def attempt(case, opt, encoding, keep):
+    folder = "%s%s%s" % (case.name, opt, encoding)
     if keep:
         directory = os.path.join(keep, folder)
         shutil.rmtree(directory, ignore_errors=True)
@@ -402,10 +450,10 @@ def attempt(case, opt, keep):
             os.makedirs(out)
             call(["mount", "-t", "tmpfs", "-o", "size=" + case.disk, "none",
                   out])
-        Run(case, opt, directory).attempt()
+        Run(case, opt, encoding, directory).attempt()
         return None
     except (Broken, subprocess.TimeoutExpired) as problem:
-        return "FAIL %s %s: %s" % (case.name, opt, problem)
+        return "FAIL %s %s %s: %s" % (case.name, opt, encoding, problem)
     finally:
         if os.path.ismount(out):
             subprocess.run(["umount", out], check=False)
@@ -418,11 +466,19 @@ def main():
     parser.add_argument("--keep")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--encoding", choices=ENCODINGS)
     parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
-    rows = [(c, opt) for c in cases() for opt in c.opts
-            if any(c.name.startswith(w) for w in args.cases)
-            or not args.cases and (args.full or not c.full)]
+    chosen = [c for c in cases()
+              if any(c.name.startswith(w) for w in args.cases)
+              or not args.cases and (args.full or not c.full)]
+    rows = [(c, opt, "") for c in chosen for opt in c.opts]
+    rows += [(c, opt, encoding) for c in chosen
+             if (args.full or args.cases or c.name in OTHERS) and not c.mixed
+             for opt in (c.opts if args.full else c.opts[-1:])
+             for encoding in ENCODINGS[1:]]
+    if args.encoding is not None:
+        rows = [row for row in rows if row[2] == args.encoding]
     if args.list:
         print("\n".join(c.name for c in cases()))
         return 0

@@ -7,7 +7,7 @@ the truth for what is selected by function, depth, thread or moment, for the
 same backwards, for the exports and for cairn match-path.  An index beside the
 file changes nothing, nor does one that is damaged or of another run.  A file
 that is cut at any byte, or damaged, ends in a sentence, never in a crash; one
-of a program that was killed is read to its end.
+of a program that was killed is read to its end.  So in all encodings of a trace.
 
     view.py [NAME...]
     BUILD   the build directory (default: build); SEED=n other random moments
@@ -440,6 +440,8 @@ def programs(directory):
     words = os.path.join(ROOT, "examples", "words")
     yield "small", small, ("-O2",), ("10",)
     yield "small0", small, ("-O0",), ("3",)
+    yield "small_witness", small, ("-O2", "--cairn=trace,witness"), ("10",)
+    yield "small_paths", small, ("-O2", "--cairn=trace,paths"), ("3",)
     yield "words", words + ".c", ("-O2",), (words + ".txt",)
 
 
@@ -453,7 +455,7 @@ def main():
                 continue
             program = build(directory, name, source, *flags)
             check_program(name, program, *arguments)
-            if name == "small":
+            if name in ("small", "small_witness"):
                 trace = record(program, "5")
                 check_damage(name, trace, rng)
                 record(program, "10")
