@@ -30,7 +30,7 @@
 #define TIMES_MAX 65536
 #define BATCH 256
 
-static const char magic[] = "cairn trace index 1\n";
+static const char magic[] = "cairn trace index 2\n";
 
 void trace_index_release(struct trace_index *x)
 {
@@ -260,6 +260,8 @@ static void put_point(struct bytes *out, const struct checkpoint *k)
 	bytes_put_uv(out, k->at);
 	bytes_put_uv(out, k->nread);
 	bytes_put_uv(out, k->word);
+	bytes_put_uv(out, k->sync);
+	bytes_put_uv(out, k->ns);
 	bytes_put_uv(out, k->top);
 	bytes_put_uv(out, k->nframes);
 	bytes_put_uv(out, k->calls);
@@ -394,6 +396,8 @@ static void get_point(struct cursor *c, struct checkpoint *k)
 	k->at = cursor_uv(c);
 	k->nread = cursor_uv(c);
 	k->word = cursor_uv(c);
+	k->sync = cursor_uv(c);
+	k->ns = cursor_uv(c);
 	k->top = get_u32(c);
 	k->nframes = get_u32(c);
 	k->calls = get_u32(c);

@@ -255,8 +255,11 @@ static void add_link(struct argv *out, const struct command_tools *t,
 		add_executable(out, t, s);
 	for (size_t i = 0; i < s->nwraps; i++)
 		add_wrap(out, s->wraps[i]);
-	/* in a static program libc's own calls would be meant, too */
-	for (size_t i = 0; o->trace && !s->no_dynamic && i < COUNT(waits); i++)
+	/* the unwinder of a static program has weak references only, which
+	 * bring nothing in */
+	if (o->trace && s->no_dynamic)
+		add_linker(out, xasprintf("--undefined=__wrap_%s", waits[0]));
+	for (size_t i = 0; o->trace && i < COUNT(waits); i++)
 		add_linker(out, xasprintf("--wrap=%s", waits[i]));
 	add_linker(out, t->runtime);
 	if (s->no_libraries) {

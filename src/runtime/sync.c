@@ -11,6 +11,14 @@
  * by time where they are the same, inverts no such pair.  Hence those who are
  * waited for (unlock, signal, post, the end of a thread) need no mark.
  *
+ * A thread that is cancelled in one of these comes back from it, too: with the
+ * mutex of a condition variable, and its cleanup handlers run.  So the mark is
+ * made where the scope is left, which needs -fexceptions.
+ *
+ * In a static program the references of libc's and libstdc++'s own members are
+ * renamed as well: then there are marks for what these wait for, more than are
+ * needed.
+ *
  * Threads: that synchronise by atomic variables or system calls of their own
  * are not seen.
  * Cost: a locked increment and nine bytes each; from time to time a look at the
@@ -20,16 +28,24 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
+static void leave(const char *scope)
+{
+	(void)scope;
+	__cairn_core_trace_sync();
+}
+
+#define SYNC_BEHIND \
+	const char scope_ __attribute__((cleanup(leave), unused)) = 0
+
 /* Of each NAME: __wrap_NAME, which calls __real_NAME, the C library's. */
-#define ACQUIRE(name, parameters, ...)                    \
-	int __real_##name parameters;                     \
-	HIDDEN int __wrap_##name parameters;              \
-	int __wrap_##name parameters                      \
-	{                                                 \
-		int status_ = __real_##name(__VA_ARGS__); \
-                                                          \
-		__cairn_core_trace_sync();                \
-		return status_;                           \
+#define ACQUIRE(name, parameters, ...)             \
+	int __real_##name parameters;              \
+	HIDDEN int __wrap_##name parameters;       \
+	int __wrap_##name parameters               \
+	{                                          \
+		SYNC_BEHIND;                       \
+                                                   \
+		return __real_##name(__VA_ARGS__); \
 	}
 
 /* clang-format off */
@@ -76,6 +92,7 @@ HIDDEN void __wrap_call_once(void *flag, void (*f)(void));
 
 void __wrap_call_once(void *flag, void (*f)(void))
 {
+	SYNC_BEHIND;
+
 	__real_call_once(flag, f);
-	__cairn_core_trace_sync();
 }

@@ -754,11 +754,9 @@ uintptr_t cairn_module_trace_room(uintptr_t at)
 
 /* --- what the rest of the runtime tells us ------------------------------- */
 
-/* A mark with eight bytes, which are not zero. */
-static void put_long(unsigned mark, uint64_t value)
+/* A mark with eight bytes, which are not zero, at a place that was taken. */
+static void put_long(uintptr_t at, unsigned mark, uint64_t value)
 {
-	uintptr_t at = take(9);
-
 	if (at >= self()->trace_limit)
 		at = core_trace_room(&cairn_module, at);
 	*(volatile unsigned char *)at = (unsigned char)mark;
@@ -767,18 +765,41 @@ static void put_long(unsigned mark, uint64_t value)
 	                 : "r"(value));
 }
 
+/*
+ * The time.  What stands before the mark happened before the clock was read,
+ * what stands behind it was written later: so if a signal handler wrote
+ * something in between, the clock is read again.
+ */
+static void put_now(void)
+{
+	uintptr_t at, was;
+	uint64_t ns;
+
+	do {
+		at = was = *(volatile uintptr_t *)&self()->trace_at;
+		ns = now() - trace.start;
+		__asm__ volatile("cmpxchgq %2, %1"
+		                 : "+a"(was), "+m"(self()->trace_at)
+		                 : "r"(at + 9)
+		                 : "memory", "cc");
+	} while (was != at);
+	put_long(at, CAIRN_TRACE_TIME, ns);
+}
+
 /* Only threads that have a stream: another one has nothing to order yet, and
  * has a mark when it begins. */
 void core_trace_sync(void)
 {
 	struct thread *t = rt_self();
+	uint64_t number;
 
 	if (!t || !t->stream || !t->stream->buffer || trace.is_off)
 		return;
-	put_long(CAIRN_TRACE_SYNC, next_sync());
+	number = next_sync();
+	put_long(take(9), CAIRN_TRACE_SYNC, number);
 	if (ticks() - self()->trace_clock > TICKS) {
 		self()->trace_clock = ticks();
-		put_long(CAIRN_TRACE_TIME, now() - trace.start);
+		put_now();
 	}
 }
 

@@ -617,8 +617,10 @@ static int walk_take_mark(struct walk *w, uint8_t mark,
 	result = -1;
 	switch (mark) {
 	case CAIRN_TRACE_TIME:
+		w->ns = value;
 		return walk_tell(event, WALK_TIME, value);
 	case CAIRN_TRACE_SYNC:
+		w->sync = value;
 		return walk_tell(event, WALK_SYNC, value);
 	case CAIRN_TRACE_START:
 		w->nframes = w->nkept = 0;
