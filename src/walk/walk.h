@@ -133,16 +133,17 @@ struct walk {
 	/* All but the last of so many frames are as they were when this was
 	 * set to nframes, which is for others to do. */
 	size_t nkept;
-	uint64_t word;     /* the history in hand ... */
-	unsigned nbits;    /* ... and how much of it is left */
-	bool has_history;  /* there is one */
-	bool is_full;      /* its activation goes on with another */
-	bool is_lost;      /* where the outermost frames are nobody knows */
-	uint32_t calls;    /* what it enters next, or WALK_NOTHING */
-	uint32_t nsilent;  /* frames that began since something was read */
-	uint32_t nidle;    /* paths since bits of the history were used */
-	bool is_leaving;   /* the innermost frame's last path left it */
-	uint64_t sync, ns; /* of the last marks that said so, 0: none */
+	uint64_t word;    /* the history in hand ... */
+	unsigned nbits;   /* ... and how much of it is left */
+	bool has_history; /* there is one */
+	bool is_full;     /* its activation goes on with another */
+	bool is_lost;     /* where the outermost frames are nobody knows */
+	uint32_t calls;   /* what it enters next, or WALK_NOTHING */
+	uint32_t nsilent; /* frames that began since something was read */
+	uint32_t nidle;   /* paths since bits of the history were used */
+	bool is_leaving;  /* the innermost frame's last path left it */
+	/* What the last SYNC and TIME said; 0: there was none. */
+	uint64_t sync, ns;
 };
 
 /* Requires: program outlives w.  Memory: until walk_release. */
