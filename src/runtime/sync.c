@@ -15,8 +15,8 @@
  * mutex of a condition variable, and its cleanup handlers run.  So the mark is
  * made where the scope is left, which needs -fexceptions.
  *
- * In a static program the references of libstdc++'s and libgcc's own members are
- * renamed as well: marks for what these wait for are more than is needed.
+ * In a static program the references of libstdc++'s and libgcc's own members
+ * are renamed as well: marks for what these wait for are more than is needed.
  *
  * Threads: that synchronise by atomic variables or system calls of their own
  * are not seen.
