@@ -145,12 +145,36 @@ static int tell(struct teller *t, const struct walk_event *e,
 	return 0;
 }
 
-static int walk_thread(struct trace_input *in, size_t thread,
+/* How far it is: in bytes of the file. */
+struct way {
+	struct trace_progress progress;
+	uint64_t done, all;
+};
+
+static void measure(struct way *way, const struct streams *s)
+{
+	for (size_t i = 0; i < s->nthreads; i++)
+		for (size_t k = 0; k < s->threads[i].nparts; k++)
+			way->all += s->threads[i].parts[k].chunk->size;
+}
+
+/* Parts of a thread are done, up to `to`. */
+static void tell_progress(struct way *way, const struct streams_thread *t,
+                          uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i < to && i < t->nparts; i++)
+		way->done += t->parts[i].chunk->size;
+	if (to > from)
+		trace_progress_tell(&way->progress, way->done, way->all);
+}
+
+static int walk_thread(struct trace_input *in, size_t thread, struct way *way,
                        struct violations *v, struct cairn_err *err)
 {
 	struct teller t = {.v = v, .id = in->streams.threads[thread].id};
 	struct walk_event events[BATCH];
 	struct traced_walk w;
+	uint64_t nparts = 0;
 	int result = 1, told = 0;
 
 	traced_begin(&w, &in->traced, thread);
@@ -167,6 +191,8 @@ static int walk_thread(struct trace_input *in, size_t thread,
 			told = tell(&t, &events[i], err);
 			time += walk_nblocks(&events[i]);
 		}
+		tell_progress(way, w.thread, nparts, w.walk.nparts);
+		nparts = w.walk.nparts;
 	}
 	end_thread(&t, result < 0 ||
 	                       in->streams.c.state != CAIRN_STATE_CLOSED ||
@@ -175,13 +201,19 @@ static int walk_thread(struct trace_input *in, size_t thread,
 	return told < 0 ? told : result;
 }
 
-static int walk_all(void *context, struct violations *v, struct cairn_err *err)
+static int walk_all(const struct match_input *input, struct violations *v,
+                    struct cairn_err *err)
 {
-	struct trace_input *in = context;
+	struct trace_input *in = input->context;
+	struct way way = {0};
+	int rc = 0;
 
-	for (size_t i = 0; i < in->streams.nthreads; i++)
-		CAIRN_TRY(walk_thread(in, i, v, err));
-	return 0;
+	measure(&way, &in->streams);
+	trace_progress_begin(&way.progress, "matching", input->progress);
+	for (size_t i = 0; i < in->streams.nthreads && rc >= 0; i++)
+		rc = walk_thread(in, i, &way, v, err);
+	trace_progress_end(&way.progress);
+	return rc < 0 ? rc : 0;
 }
 
 /* --- the command --------------------------------------------------------- */

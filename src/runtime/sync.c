@@ -7,9 +7,9 @@
  * An event has the number of the last mark before it in its stream.  If what
  * one thread did happened before what another did, then the other waited, in
  * one of these or by being created, after the first was done: its mark is
- * newer than any mark before the first.  So whoever sorts by these numbers, and
- * by time where they are the same, inverts no such pair.  Hence those who are
- * waited for (unlock, signal, post, the end of a thread) need no mark.
+ * newer than any mark before the first.  So whoever sorts by these numbers
+ * inverts no such pair (analysis/interleave.c also knows when time may decide).
+ * Hence those who are waited for (unlock, signal, post, the end of a thread) need no mark.
  *
  * A thread that is cancelled in one of these comes back from it, too: with the
  * mutex of a condition variable, and its cleanup handlers run.  So the mark is
