@@ -238,7 +238,8 @@ uint64_t trace_index_identity(const struct traced *t)
 
 	for (uint32_t i = 0; i < p->nmodules; i++) {
 		h = mix_bytes(h, p->modules[i].id, p->modules[i].nid);
-		h = mix(h, p->modules[i].bias);
+		for (uint32_t k = 0; k < p->modules[i].nbiases; k++)
+			h = mix(h, p->modules[i].biases[k]);
 		h = mix(h, p->modules[i].map != NULL);
 	}
 	for (size_t i = 0; i < s->nthreads; i++) {

@@ -255,6 +255,8 @@ static void add_link(struct argv *out, const struct command_tools *t,
 		add_executable(out, t, s);
 	for (size_t i = 0; i < s->nwraps; i++)
 		add_wrap(out, s->wraps[i]);
+	if (o->trace && !s->no_dynamic)
+		add_linker(out, "--wrap=dlclose"); /* sync_dl.c */
 	/* the unwinder of a static program has weak references only, which
 	 * bring nothing in */
 	if (o->trace && s->no_dynamic)

@@ -803,6 +803,48 @@ void core_trace_sync(void)
 	}
 }
 
+/* --- modules that are gone ------------------------------------------------
+ */
+
+/* Nobody else is loaded where its code was.  False if something is there. */
+static bool reserve(const struct module *m)
+{
+	uintptr_t first = m->text & ~(RT_PAGE - 1);
+	size_t size = (m->text_end - first + RT_PAGE - 1) & ~(RT_PAGE - 1);
+	void *at = (void *)first;
+	void *p = sys_map(at, size, PROT_NONE,
+	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+	                          MAP_FIXED_NOREPLACE,
+	                  -1, 0);
+
+	if (p && p != at) /* a kernel that takes it for a hint */
+		sys3(SYS_munmap, (long)p, (long)size, 0);
+	return p == at;
+}
+
+/*
+ * An address in a stream must mean one function.  The same module may come back
+ * elsewhere, with another record; so that a program which loads one again and
+ * again does not run out of these, half of them are left for who is loaded
+ * where it was.
+ */
+void core_trace_closed(void)
+{
+	uint64_t mask;
+
+	if (!process.trace)
+		return;
+	rt_enter(&mask);
+	for (uint32_t i = 1; i <= process.nmodules; i++) {
+		struct module *m = &process.modules[i];
+
+		if (!m->live && !m->is_reserved && m->text_end > m->text &&
+		    process.nmodules < RT_MODULES / 2)
+			m->is_reserved = reserve(m);
+	}
+	rt_leave(&mask);
+}
+
 static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
 {
 	unsigned char *p;
