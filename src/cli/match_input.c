@@ -98,13 +98,15 @@ struct teller {
 	struct violations_thread t;
 	uint32_t id;
 	bool is_open;
+	bool was_lost; /* what it did just before is not known */
 };
 
 static void begin_thread(struct teller *t, uint64_t time, bool is_cut)
 {
 	if (t->is_open)
 		return;
-	violations_begin(&t->t, t->v, t->id, is_cut);
+	violations_begin(&t->t, t->v, t->id, is_cut || t->was_lost);
+	t->was_lost = false;
 	t->t.time = time;
 	t->is_open = true;
 }
@@ -123,6 +125,11 @@ static int tell(struct teller *t, const struct walk_event *e,
 	case WALK_START:
 		end_thread(t, false);
 		t->id = (uint32_t)e->value;
+		t->was_lost = false;
+		return 0;
+	case WALK_LOST: /* anything may happen until a frame is known again */
+		end_thread(t, true);
+		t->was_lost = true;
 		return 0;
 	case WALK_FRAME:
 		violations_resume(&t->t, e->function,

@@ -259,6 +259,10 @@ static void put_other(struct trace_view *v, const struct reader_event *event)
 	case WALK_START:
 		fprintf(v->out, "== thread %" PRIu64 " begins", e->value);
 		break;
+	case WALK_LOST:
+		fputs("-- from here on it is not known which frames are open",
+		      v->out);
+		break;
 	case WALK_SYNC:
 		fprintf(v->out, "-- order %" PRIu64, e->value);
 		break;

@@ -96,7 +96,8 @@ static bool is_shown(const struct trace_view *v, const struct walk_event *e)
 
 static void show(struct trace_view *v, const struct reader_event *event)
 {
-	if (is_shown(v, &event->e) || event->e.kind == WALK_START)
+	if (is_shown(v, &event->e) || event->e.kind == WALK_START ||
+	    event->e.kind == WALK_LOST)
 		v->form->event(v, event);
 }
 
@@ -104,15 +105,12 @@ static void show_next(struct trace_view *v, const struct reader_event *event)
 {
 	const struct walk_event *e = &event->e;
 
-	if (is_beginning(e)) {
-		if (v->nframes > e->depth) /* they were lost */
-			v->nframes = e->depth;
+	if (is_beginning(e))
 		open_frame(v, e->function);
-	}
 	show(v, event);
 	if (is_end(e) && v->nframes)
 		v->nframes--;
-	if (e->kind == WALK_START)
+	if (e->kind == WALK_START || e->kind == WALK_LOST)
 		v->nframes = 0;
 }
 
@@ -126,7 +124,7 @@ static int show_prev(struct trace_view *v, struct reader *r,
 	show(v, event);
 	if (is_beginning(e) && v->nframes)
 		v->nframes--;
-	if (e->kind != WALK_START)
+	if (e->kind != WALK_START && e->kind != WALK_LOST)
 		return 0;
 	/* what was open before it has no end */
 	CAIRN_TRY(reader_seek_event(r, reader_tell(r), err));

@@ -98,7 +98,8 @@ static void show(const struct traced *t, const struct walk_event *e)
 {
 	static const char *const names[] = {"ENTER", "PATH", "LEAVE",
 	                                    "DEATH", "LAND", "FRAME",
-	                                    "START", "TIME", "SYNC"};
+	                                    "START", "TIME", "SYNC",
+	                                    "LOST"};
 	const char *name = e->kind < sizeof(names) / sizeof(*names)
 	                           ? names[e->kind]
 	                           : "OTHER";
