@@ -25,6 +25,9 @@
  * A SYNC belongs to the piece behind it, and so does the START of a thread,
  * which stands before its first SYNC.
  *
+ * Without SYNC marks only time is known, and that comes first which began
+ * first.
+ *
  * Invariant: order[] has the threads with events left, by ascending sync.
  * Cost: the walk; per piece O(threads).  Memory: per thread that has begun and
  * not ended a batch of events and a part of its stream.
@@ -151,7 +154,7 @@ static void lane_begin(struct interleave *x, struct interleave_lane *l)
 	if (rc < 0)
 		lane_fail(x, l, &err);
 	l->block = l->w.walk.nblocks;
-	l->sync = l->w.walk.sync;
+	l->sync = x->range.by_time ? 0 : l->w.walk.sync;
 	l->since = l->w.walk.ns;
 	lane_list_open(l);
 	lane_fill(x, l);
@@ -206,7 +209,8 @@ static void lane_begin_piece(const struct interleave *x,
 	while (i-- > 0) {
 		const struct walk_event *e = lane_see(l, i);
 
-		if (e->kind == WALK_SYNC && e->value > l->sync)
+		if (e->kind == WALK_SYNC && !x->range.by_time &&
+		    e->value > l->sync)
 			l->sync = e->value;
 		if (e->kind == WALK_TIME && e->value > l->since)
 			l->since = e->value;
@@ -307,7 +311,8 @@ static size_t interleave_choose(const struct interleave *x)
 		const struct interleave_lane *l = &x->lanes[x->order[i]];
 		const struct interleave_lane *b = &x->lanes[x->order[best]];
 
-		if (since > l->until && l->since < b->since)
+		if ((since > l->until || x->range.by_time) &&
+		    l->since < b->since)
 			best = i;
 		if (l->since < since)
 			since = l->since;

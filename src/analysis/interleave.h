@@ -17,6 +17,7 @@ struct traced;
 struct interleave_range {
 	uint64_t from, to;
 	bool has_from, has_to;
+	bool by_time; /* there are no SYNC marks, or they are of no interest */
 };
 
 /* The events of all threads of a trace, in one order. */

@@ -29,6 +29,8 @@ static const char help[] =
         "a{2,5}\n"
         "  (a b)   ()   together; nothing\n\n"
         "  --once           once per thread, not again and again\n"
+        "  --interleave     all threads together do it, in one order (cairn "
+        "trace)\n"
         "  --json           everything, as JSON\n"
         "  -o FILE          write there instead of to stdout\n"
         "  --progress       say how far it is, even if stderr is no "
@@ -38,7 +40,7 @@ static const char help[] =
 
 #define DEFAULT_TOP 20
 
-enum { OPT_TOP = CLI_OPT_OWN, OPT_ONCE, OPT_PROGRESS };
+enum { OPT_TOP = CLI_OPT_OWN, OPT_ONCE, OPT_PROGRESS, OPT_INTERLEAVE };
 
 static const struct option options[] = {
         CLI_INPUT_OPTIONS,
@@ -47,13 +49,14 @@ static const struct option options[] = {
         {"top", required_argument, NULL, OPT_TOP},
         {"once", no_argument, NULL, OPT_ONCE},
         {"progress", no_argument, NULL, OPT_PROGRESS},
+        {"interleave", no_argument, NULL, OPT_INTERLEAVE},
         {0},
 };
 
 struct request {
 	struct cli_inputs inputs;
 	struct cli_form form;
-	bool once, progress;
+	bool once, progress, interleave;
 	unsigned top;
 	struct match_input input;
 	struct expression expression;
@@ -74,6 +77,9 @@ static int take_option(void *request, int c, const char *command)
 		return CLI_FINE;
 	case OPT_PROGRESS:
 		q->progress = true;
+		return CLI_FINE;
+	case OPT_INTERLEAVE:
+		q->interleave = true;
 		return CLI_FINE;
 	default:
 		return cli_form_option(&q->form, c, optarg) ||
@@ -142,6 +148,7 @@ static int show_match(struct request *q, char **argv, match_open *open)
 	if (status)
 		return status;
 	q->input.progress = q->progress;
+	q->input.interleave = q->interleave;
 	status = find_violations(q, argv[0], &err)
 	                 ? cli_fail(&err)
 	                 : write_match(q, argv[0], argv[1]);

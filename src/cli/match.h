@@ -28,7 +28,8 @@ struct match_input {
 	bool (*place)(void *context, uint32_t function, uint32_t block,
 	              const char **file, uint32_t *line);
 	void (*close)(void *context);
-	bool progress; /* say how far it is, even if stderr is no terminal */
+	bool progress;   /* say how far it is, even if stderr is no terminal */
+	bool interleave; /* all threads together, not each by itself */
 };
 
 /* Opens a file; prints what is wrong, and returns an exit status then. */

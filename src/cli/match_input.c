@@ -6,10 +6,15 @@
  * A stream may have several threads one after the other (START); each is judged
  * by itself.  One whose first event is a frame that was there before, in a
  * child of fork, began elsewhere.  Times are executed blocks.
+ *
+ * With --interleave all threads are told as one, in the order of
+ * analysis/interleave.c; each keeps the frames that it has.  Times are then the
+ * executed blocks of all.
  */
 #include "cli/cli.h"
 
 #include "analysis/alphabet.h"
+#include "analysis/interleave.h"
 #include "analysis/violations.h"
 #include "base/alloc.h"
 #include "base/err.h"
@@ -21,6 +26,7 @@
 #include <string.h>
 
 #define BATCH 256
+#define TELL_EVERY 65536
 
 static const char *name_of(void *context, uint32_t function)
 {
@@ -223,6 +229,110 @@ static int walk_all(const struct match_input *input, struct violations *v,
 	return rc < 0 ? rc : 0;
 }
 
+/* --- all threads in one order -------------------------------------------- */
+
+/* What a thread has when it is not its turn. */
+struct lane {
+	struct violations_frame *frames;
+	size_t n, cap;
+	uint32_t id;
+	bool has_events; /* that the expression names */
+};
+
+static int tell_lane(struct teller *t, struct lane *l,
+                     const struct walk_event *e, struct cairn_err *err)
+{
+	uint64_t before = t->v->nevents;
+	int rc;
+
+	if (e->kind == WALK_START || e->kind == WALK_LOST)
+		l->n = 0;
+	if (e->kind == WALK_START) {
+		l->id = (uint32_t)e->value;
+		return 0;
+	}
+	if (e->kind > WALK_START)
+		return tell(t, e, err);
+	t->t.id = l->id;
+	t->t.frames = l->frames;
+	t->t.nframes = l->n;
+	t->t.frames_cap = l->cap;
+	rc = tell(t, e, err);
+	*l = (struct lane){t->t.frames, t->t.nframes, t->t.frames_cap, l->id,
+	                   l->has_events || t->v->nevents > before};
+	t->t.frames = NULL;
+	t->t.nframes = t->t.frames_cap = 0;
+	return rc;
+}
+
+/* How many threads did something that the expression names. */
+static uint32_t end_lanes(struct lane *lanes, size_t n)
+{
+	uint32_t nthreads = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		nthreads += lanes[i].has_events;
+		free(lanes[i].frames);
+	}
+	free(lanes);
+	return nthreads;
+}
+
+static int walk_lanes(struct trace_input *in, struct interleave *x,
+                      struct violations *v, struct trace_progress *progress,
+                      struct cairn_err *err)
+{
+	struct lane *lanes = xcalloc(x->nlanes + 1, sizeof(*lanes));
+	struct teller t = {.v = v};
+	struct reader_event event;
+	uint64_t time = 0;
+	size_t i;
+	int result, told = 0;
+
+	for (i = 0; i < x->nlanes; i++)
+		lanes[i].id = in->streams.threads[i].id;
+	while (told >= 0 &&
+	       (result = interleave_next(x, &i, &event, err)) == 1) {
+		if (event.e.kind < WALK_START)
+			begin_thread(&t, time, event.e.kind == WALK_FRAME);
+		t.t.time = time;
+		told = tell_lane(&t, &lanes[i], &event.e, err);
+		time += walk_nblocks(&event.e);
+		if (x->done % TELL_EVERY == 0)
+			trace_progress_tell(progress, x->done, x->all);
+	}
+	end_thread(&t, told < 0 || result < 0 ||
+	                       in->streams.c.state != CAIRN_STATE_CLOSED ||
+	                       in->streams.c.flags & CAIRN_FILE_TRUNCATED);
+	v->nthreads = end_lanes(lanes, x->nlanes);
+	return told < 0 ? told : result;
+}
+
+static int walk_interleaved(const struct match_input *input,
+                            struct violations *v, struct cairn_err *err)
+{
+	struct trace_input *in = input->context;
+	struct trace_progress progress;
+	struct interleave x;
+	int rc;
+
+	in->wants_progress = input->progress;
+	trace_input_index(in);
+	trace_input_interleave(in, &x, NULL);
+	trace_progress_begin(&progress, "matching", input->progress);
+	rc = walk_lanes(in, &x, v, &progress, err);
+	trace_progress_end(&progress);
+	interleave_release(&x);
+	return rc;
+}
+
+static int walk_input(const struct match_input *input, struct violations *v,
+                      struct cairn_err *err)
+{
+	return input->interleave ? walk_interleaved(input, v, err)
+	                         : walk_all(input, v, err);
+}
+
 /* --- the command --------------------------------------------------------- */
 
 static void close_input(void *context)
@@ -245,7 +355,7 @@ static int open_input(struct match_input *in, struct cli_inputs *inputs,
 	*in = (struct match_input){
 	        .context = trace,
 	        .add_functions = add_functions,
-	        .walk = walk_all,
+	        .walk = walk_input,
 	        .name = name_of,
 	        .place = find_place,
 	        .close = close_input,

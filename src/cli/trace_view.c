@@ -307,7 +307,7 @@ static int show_interleaved(struct trace_view *v, struct cairn_err *err)
 	size_t thread;
 	int result = 0;
 
-	interleave_init(&x, &v->in->traced, &v->in->index, &range);
+	trace_input_interleave(v->in, &x, &range);
 	frames = xcalloc(x.nlanes + 1, sizeof(*frames));
 	v->form->begin_thread(v);
 	resume_all(v, &x, frames);

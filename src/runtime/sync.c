@@ -9,7 +9,8 @@
  * one of these or by being created, after the first was done: its mark is
  * newer than any mark before the first.  So whoever sorts by these numbers
  * inverts no such pair (analysis/interleave.c also knows when time may decide).
- * Hence those who are waited for (unlock, signal, post, the end of a thread) need no mark.
+ * Hence those who are waited for (unlock, signal, post, the end of a thread)
+ * need no mark.
  *
  * A thread that is cancelled in one of these comes back from it, too: with the
  * mutex of a condition variable, and its cleanup handlers run.  So the mark is

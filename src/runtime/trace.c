@@ -699,6 +699,16 @@ static uintptr_t nowhere(void)
 
 static const struct trace_hooks hooks;
 
+/* 1 if the linker was told to mark where threads wait: sync_linked.c. */
+extern HIDDEN const char __cairn_waits;
+__attribute__((weak)) const char __cairn_waits = 0;
+
+static void say_whether_ordered(void)
+{
+	if (!*(volatile const char *)&__cairn_waits)
+		out_flag(CAIRN_FILE_UNORDERED, 0);
+}
+
 /* Requires: lock held. */
 static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
 {
@@ -714,6 +724,7 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
 		process.trace = &hooks;
 		trace.queue_end = &trace.queue;
 		trace.start = now() - 1;
+		say_whether_ordered();
 	}
 	if (process.is_sealed)
 		out_unseal();
@@ -1086,6 +1097,7 @@ static void on_fork(struct thread *me, uintptr_t to)
 
 	sort_buffers(me, me && finish_was_interrupted(me, to));
 	begin_child();
+	say_whether_ordered();
 	self()->trace_limit = 0;
 	if (!has_stream)
 		return;

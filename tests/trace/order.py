@@ -130,7 +130,24 @@ def check_how(directory, program, how):
     compare(read(trace, "--interleave", "--function", "[swl]*[nk]*"), said)
     if how in ("lock", "tree", "mutex"):
         check_views(trace)
+    if how in ("lock", "sem", "join", "cancel"):
+        check_match(trace)
     os.unlink(trace)
+
+
+def check_match(trace):
+    """One section at a time, in whatever thread."""
+    for expression, status in (("section leave(section)", 0),
+                               ("section{2} leave(section)*", 1)):
+        done = subprocess.run(
+            [CAIRN, "match-path", "--json", "--interleave", trace, expression],
+            capture_output=True, text=True, check=False)
+        if done.returncode != status:
+            raise Broken("match-path %s: %s" % (
+                expression, done.stderr + done.stdout[:1000]))
+        found = json.loads(done.stdout)
+        if not found["interleaved"] or found["threads"] < 2:
+            raise Broken("match-path says %s" % done.stdout[:1000])
 
 
 def check_views(trace):
@@ -168,6 +185,25 @@ def check_refusals(directory, program):
         if done.returncode != 2 or done.stdout or "--interleave" not in \
                 done.stderr:
             raise Broken("%s: %s" % (options, done.stderr))
+
+
+def check_unordered(directory):
+    """Not linked with --cairn=trace: the file says so, and cairn, too."""
+    obj, program, trace = (os.path.join(directory, "unordered" + end)
+                           for end in (".o", "", ".cairn"))
+    call([CAIRN_CC, "--cairn=trace", "-g", "-O2", "-D_GNU_SOURCE", "-c",
+          os.path.join(HERE, "order.c"), "-o", obj])
+    call([CAIRN_CC, "-pthread", obj, "-o", program])
+    run(program, trace, "lock")
+    done = subprocess.run([CAIRN, "trace", "--interleave", "--json", trace],
+                          capture_output=True, text=True, check=False)
+    if done.returncode or "order of time only" not in done.stderr:
+        raise Broken("it says '%s'" % done.stderr)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    if by_thread(events) != by_thread(
+            json.loads(line) for line in call(
+                [CAIRN, "trace", "--json", trace]).splitlines()):
+        raise Broken("--interleave has other events")
 
 
 def check_bound(directory):
@@ -214,6 +250,7 @@ def jobs(directory, wanted):
                 yield "%s %s" % (name, how), check_how, directory, program, how
         if name == "c" and not wanted:
             yield "refusals", check_refusals, directory, program
+            yield "unordered", check_unordered, directory
     if not wanted or "bound" in wanted:
         yield "bound", check_bound, directory
 

@@ -96,10 +96,9 @@ static void read_log(struct runs *logs, const char *path)
 
 static void show(const struct traced *t, const struct walk_event *e)
 {
-	static const char *const names[] = {"ENTER", "PATH", "LEAVE",
-	                                    "DEATH", "LAND", "FRAME",
-	                                    "START", "TIME", "SYNC",
-	                                    "LOST"};
+	static const char *const names[] = {"ENTER", "PATH",  "LEAVE", "DEATH",
+	                                    "LAND",  "FRAME", "START", "TIME",
+	                                    "SYNC",  "LOST"};
 	const char *name = e->kind < sizeof(names) / sizeof(*names)
 	                           ? names[e->kind]
 	                           : "OTHER";
