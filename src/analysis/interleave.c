@@ -320,7 +320,7 @@ static size_t interleave_choose(const struct interleave *x)
 	return best;
 }
 
-/* The piece of the current thread is over: which comes next? */
+/* The thread at this place of the order has given all of its piece. */
 static void interleave_turn(struct interleave *x, size_t place)
 {
 	struct interleave_lane *l = &x->lanes[x->order[place]];

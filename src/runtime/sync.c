@@ -24,18 +24,9 @@
  * Cost: a locked increment and nine bytes each; from time to time a look at the
  * clock.
  */
-#include "runtime/rt.h"
+#include "runtime/sync.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
-
-static void leave(const char *scope)
-{
-	(void)scope;
-	__cairn_core_trace_sync();
-}
-
-#define SYNC_BEHIND \
-	const char scope_ __attribute__((cleanup(leave), unused)) = 0
 
 /* Of each NAME: __wrap_NAME, which calls __real_NAME, the C library's. */
 #define ACQUIRE(name, parameters, ...)             \

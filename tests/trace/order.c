@@ -403,6 +403,7 @@ static void run_cancel(void)
 			pthread_mutex_lock(&mutex);
 			ready = nitems;
 			pthread_mutex_unlock(&mutex);
+			usleep(100);
 			work_some();
 		}
 		for (int i = 0; i < THREADS; i++) {

@@ -175,6 +175,56 @@ void by_throw(int)
 	}
 }
 
+// Has the lock while it dies.
+struct mourner {
+	~mourner()
+	{
+		section();
+	}
+};
+
+int nready;
+
+void *wait_forever(void *)
+{
+	std::unique_lock<std::mutex> lock(mutex);
+	mourner m;
+
+	section();
+	nready++;
+	for (;;)
+		changed.wait(lock);
+}
+
+// Threads that are cancelled while they wait.
+void run_cancel()
+{
+	for (int i = 0; i < rounds / 4; i++) {
+		pthread_t t[threads];
+		bool is_ready = false;
+
+		nready = 0;
+		for (auto &one : t)
+			pthread_create(&one, nullptr, wait_forever, nullptr);
+		while (!is_ready) {
+			usleep(100);
+			std::lock_guard<std::mutex> lock(mutex);
+
+			is_ready = nready == threads;
+		}
+		for (auto one : t) {
+			std::lock_guard<std::mutex> lock(mutex);
+
+			section();
+			pthread_cancel(one);
+			work_some();
+			section();
+		}
+		for (auto one : t)
+			pthread_join(one, nullptr);
+	}
+}
+
 const struct {
 	const char *name;
 	void (*round)(int me);
@@ -195,6 +245,7 @@ const struct {
         {"join", nullptr, run_join},
         {"async", nullptr, run_async},
         {"deferred", nullptr, run_deferred},
+        {"cancel", nullptr, run_cancel},
 };
 
 void run(void (*round)(int me), int me)
