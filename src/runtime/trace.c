@@ -766,7 +766,7 @@ uintptr_t cairn_module_trace_room(uintptr_t at)
 /* --- what the rest of the runtime tells us ------------------------------- */
 
 /* A mark with eight bytes, which are not zero, at a place that was taken. */
-static void put_long(uintptr_t at, unsigned mark, uint64_t value)
+static void put_long_at(uintptr_t at, unsigned mark, uint64_t value)
 {
 	if (at >= self()->trace_limit)
 		at = core_trace_room(&cairn_module, at);
@@ -774,6 +774,11 @@ static void put_long(uintptr_t at, unsigned mark, uint64_t value)
 	__asm__ volatile("movq %1, %0"
 	                 : "=m"(*(char(*)[8])(at + 1))
 	                 : "r"(value));
+}
+
+static void put_long(unsigned mark, uint64_t value)
+{
+	put_long_at(take(9), mark, value);
 }
 
 /*
@@ -794,7 +799,7 @@ static void put_now(void)
 		                 : "r"(at + 9)
 		                 : "memory", "cc");
 	} while (was != at);
-	put_long(at, CAIRN_TRACE_TIME, ns);
+	put_long_at(at, CAIRN_TRACE_TIME, ns);
 }
 
 /* Only threads that have a stream: another one has nothing to order yet, and
@@ -802,12 +807,10 @@ static void put_now(void)
 void core_trace_sync(void)
 {
 	struct thread *t = rt_self();
-	uint64_t number;
 
 	if (!t || !t->stream || !t->stream->buffer || trace.is_off)
 		return;
-	number = next_sync();
-	put_long(take(9), CAIRN_TRACE_SYNC, number);
+	put_long(CAIRN_TRACE_SYNC, next_sync());
 	if (ticks() - self()->trace_clock > TICKS) {
 		self()->trace_clock = ticks();
 		put_now();
