@@ -158,6 +158,7 @@ class Module:
         c = Cursor(chunk.payload)
         self.number = chunk.module
         self.base, self.bias = chunk.aux0, chunk.aux1
+        self.biases = [self.bias]  # of a trace: where else it was loaded
         self.build_id = c.take(struct.unpack("<I", c.take(4))[0])
         self.path = c.text()
         self.counts = [0] * chunk.n
@@ -244,7 +245,15 @@ def read_profile(data, exes):
     for m in modules.values():
         if m.map is None:
             m.map = find_map(m, exes + [m.path])
-    return list(modules.values())
+    merged = []
+    for m in modules.values():
+        same = [x for x in merged if not m.counts and not x.counts
+                and m.build_id and x.build_id == m.build_id]
+        if same:
+            same[0].biases.append(m.bias)
+        else:
+            merged.append(m)
+    return merged
 
 
 # --- section 5: maps --------------------------------------------------------
@@ -1274,7 +1283,7 @@ class Trace:
         for module, of_map in zip(modules, maps):
             for f in of_map.functions:
                 if f.how in TRACED:
-                    self.add_function(f, module.bias)
+                    self.add_function(f, module.biases)
         for f in self.functions:
             self.resolve(f)
         self.streams = {}  # thread -> {number of the part: chunk}
@@ -1285,17 +1294,18 @@ class Trace:
                     parts[c.aux0] = c
         self.has_lost = False
 
-    def add_function(self, f, bias):
-        f.base = f.address + bias
-        f.bias = bias
+    def add_function(self, f, biases):
+        f.bases = [f.address + bias for bias in biases]
+        f.bias = biases[0]
         f.taken = [0] * len(f.edges)
         f.begun, f.died, f.is_doubtful, f.is_begun = {}, {}, False, False
         self.functions.append(f)
 
     def function_at(self, address):
         for f in self.functions:
-            if (address - f.base) % (1 << 32) < f.code_size:
-                return f
+            for base in f.bases:
+                if (address - base) % (1 << 32) < f.code_size:
+                    return f
         return None
 
     def resolve(self, f):
@@ -1313,7 +1323,8 @@ class Trace:
             for edge in f.callee:
                 if f.edges[edge][0] == block and f.kinds[edge] == FALL:
                     at, inside = f.edges[edge][1], False
-            self.sites[(f.base + offset) % (1 << 32)] = f, at, inside
+            for base in f.bases:
+                self.sites[(base + offset) % (1 << 32)] = f, at, inside
         f.codes = None
 
     def items(self, thread):

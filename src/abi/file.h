@@ -70,6 +70,8 @@ enum cairn_file_how {
 	8u /* disk or a limit stopped growth: see UNWALKED */
 #define CAIRN_FILE_UNFINISHED \
 	16u /* merged or packed from a file that was never closed */
+/* a trace whose SYNC marks are missing: not linked with --cairn=trace */
+#define CAIRN_FILE_UNORDERED 32u
 
 /* Chunk header: 64 bytes at the start of every chunk. */
 #define CAIRN_CHUNK_HEADER_SIZE 64u

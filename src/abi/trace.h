@@ -36,9 +36,8 @@
 /*
  * u64: behind something that made the thread wait for another, or its start: 1
  * + twice the number of that among all of the process.  An event has the
- * greatest number before it in its stream; sorted by these, and by time where
- * they are the same, no pair is inverted of which one happened before the
- * other.
+ * greatest number before it in its stream; sorted by these no pair is inverted
+ * of which one happened before the other.
  */
 #define CAIRN_TRACE_SYNC 0xf6u
 #define CAIRN_TRACE_PAD 0xf7u /* nothing */

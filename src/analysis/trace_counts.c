@@ -91,7 +91,6 @@ struct trace_counter {
 	struct tc_frame *frames;
 	size_t nframes, frames_cap;
 	bool has_lost; /* frames died that nobody can place */
-	bool was_cut;  /* the last event is of a frame between calls */
 };
 
 /* --- pieces -------------------------------------------------------------- */
@@ -357,11 +356,11 @@ static void tc_come_back(struct trace_counter *c, const struct walk *walk)
 	top->is_in_call = false;
 }
 
-static void tc_die(struct trace_counter *c)
+static void tc_die(struct trace_counter *c, bool was_cut)
 {
 	struct tc_frame *top = tc_top(c);
 
-	if (c->was_cut) {
+	if (was_cut) {
 		top->part = top->behind;
 		top->is_in_call = false;
 	}
@@ -381,10 +380,10 @@ static int tc_land(struct trace_counter *c, const struct walk *walk,
 	return tc_arrive(c, top, walk, event, err);
 }
 
-/* The walk has lost sight of frames (CAIRN_TRACE_LOST): only `n` are left. */
-static void tc_lose(struct trace_counter *c, size_t n)
+/* The walk has lost sight of all frames. */
+static void tc_lose(struct trace_counter *c)
 {
-	while (c->nframes > n) {
+	while (c->nframes) {
 		tc_doubt(c, tc_top(c));
 		tc_end_frame(c, tc_top(c));
 		c->nframes--;
@@ -394,8 +393,6 @@ static void tc_lose(struct trace_counter *c, size_t n)
 static int tc_event(struct trace_counter *c, const struct walk *walk,
                     const struct walk_event *event, struct cairn_err *err)
 {
-	if (event->kind == WALK_ENTER || event->kind == WALK_FRAME)
-		tc_lose(c, event->depth);
 	switch (event->kind) {
 	case WALK_ENTER:
 		tc_push(c, event->function);
@@ -409,7 +406,7 @@ static int tc_event(struct trace_counter *c, const struct walk *walk,
 		tc_come_back(c, walk);
 		return 0;
 	case WALK_DEATH:
-		tc_die(c);
+		tc_die(c, event->value);
 		return 0;
 	case WALK_LAND:
 		return tc_land(c, walk, event, err);
@@ -418,6 +415,9 @@ static int tc_event(struct trace_counter *c, const struct walk *walk,
 		                 err);
 	case WALK_START:
 		tc_end_frames(c);
+		return 0;
+	case WALK_LOST:
+		tc_lose(c);
 		return 0;
 	case WALK_TIME:
 	case WALK_SYNC:
@@ -455,8 +455,6 @@ static int tc_step(struct trace_counter *c, struct walk *walk,
 	bool is_lost = is_mark && tc_is_lost(c, walk, at);
 	int result = walk_next(walk, event, err);
 
-	c->was_cut = result == 1 && event->kind == WALK_DEATH &&
-	             walk->at > at && marks_was_cut(walk);
 	if (!is_mark || walk->nread - nread == (result == 1))
 		return result;
 	/* nothing came of that mark, nor of those before the last item */
@@ -482,8 +480,6 @@ static int tc_walk_thread(struct trace_counter *c, size_t thread,
 		rc = result == 1 ? tc_event(c, &w.walk, &event, err) : result;
 		assert(rc < 0 || c->nframes == w.walk.nframes);
 	} while (result == 1 && rc == 0);
-	if (rc == 0)
-		tc_lose(c, w.walk.nframes);
 	if (rc == 0 && profile_is_open(c->p) && c->nframes)
 		tc_doubt(c, tc_top(c));
 	if (rc == 0)

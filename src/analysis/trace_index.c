@@ -30,7 +30,7 @@
 #define TIMES_MAX 65536
 #define BATCH 256
 
-static const char magic[] = "cairn trace index 1\n";
+static const char magic[] = "cairn trace index 2\n";
 
 void trace_index_release(struct trace_index *x)
 {
@@ -238,7 +238,8 @@ uint64_t trace_index_identity(const struct traced *t)
 
 	for (uint32_t i = 0; i < p->nmodules; i++) {
 		h = mix_bytes(h, p->modules[i].id, p->modules[i].nid);
-		h = mix(h, p->modules[i].bias);
+		for (uint32_t k = 0; k < p->modules[i].nbiases; k++)
+			h = mix(h, p->modules[i].biases[k]);
 		h = mix(h, p->modules[i].map != NULL);
 	}
 	for (size_t i = 0; i < s->nthreads; i++) {
@@ -260,6 +261,8 @@ static void put_point(struct bytes *out, const struct checkpoint *k)
 	bytes_put_uv(out, k->at);
 	bytes_put_uv(out, k->nread);
 	bytes_put_uv(out, k->word);
+	bytes_put_uv(out, k->sync);
+	bytes_put_uv(out, k->ns);
 	bytes_put_uv(out, k->top);
 	bytes_put_uv(out, k->nframes);
 	bytes_put_uv(out, k->calls);
@@ -394,6 +397,8 @@ static void get_point(struct cursor *c, struct checkpoint *k)
 	k->at = cursor_uv(c);
 	k->nread = cursor_uv(c);
 	k->word = cursor_uv(c);
+	k->sync = cursor_uv(c);
+	k->ns = cursor_uv(c);
 	k->top = get_u32(c);
 	k->nframes = get_u32(c);
 	k->calls = get_u32(c);

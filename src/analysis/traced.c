@@ -316,37 +316,47 @@ static size_t traced_put_code(struct traced_place *places, uint64_t at,
 	return 2;
 }
 
+/* Where a function was, and the calls that it makes, with this load bias. */
+static void traced_place_at(struct traced *t, uint32_t function, uint64_t bias)
+{
+	const struct traced_function *f = &t->functions[function];
+	uint64_t at = f->f->address + bias;
+
+	t->ncode += traced_put_code(t->code + t->ncode, at, f->f->code_size,
+	                            function);
+	for (uint32_t k = 0; k < f->f->nsites; k++) {
+		const struct map_site *s = &f->map->sites[f->f->first_site + k];
+		uint32_t pc = (uint32_t)(at + s->offset);
+		block_id next = traced_next(f, s->block);
+
+		t->sites[t->nsites++] = (struct traced_place){
+		        pc, pc, function, next, next == s->block};
+	}
+}
+
+/* A module that was loaded several times has several addresses. */
 static int traced_index(struct traced *t, struct cairn_err *err)
 {
+	const struct profile_module *modules = t->profile->modules;
 	size_t ncode = 0, nsites = 0;
 
-	for (uint32_t i = 0; i < t->n; i++)
-		nsites += t->functions[i].f->nsites;
-	t->code = xcalloc(2 * (size_t)t->n + 1, sizeof(*t->code));
-	t->sites = xcalloc(nsites + 1, sizeof(*t->sites));
-	nsites = 0;
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct traced_function *f = &t->functions[i];
-		uint64_t at =
-		        f->f->address + t->profile->modules[f->module].bias;
 
-		ncode += traced_put_code(t->code + ncode, at, f->f->code_size,
-		                         i);
-		for (uint32_t k = 0; k < f->f->nsites; k++) {
-			const struct map_site *s =
-			        &f->map->sites[f->f->first_site + k];
-			uint32_t pc = (uint32_t)(at + s->offset);
-
-			t->sites[nsites++] = (struct traced_place){
-			        pc, pc, i, traced_next(f, s->block), false};
-			t->sites[nsites - 1].is_inside =
-			        t->sites[nsites - 1].block == s->block;
-		}
+		ncode += 2 * (size_t)modules[f->module].nbiases;
+		nsites += (size_t)modules[f->module].nbiases * f->f->nsites;
 	}
-	t->ncode = ncode;
-	t->nsites = nsites;
-	CAIRN_TRY(traced_sort(t->code, ncode, err));
-	return traced_sort(t->sites, nsites, err);
+	t->code = xcalloc(ncode + 1, sizeof(*t->code));
+	t->sites = xcalloc(nsites + 1, sizeof(*t->sites));
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct profile_module *m =
+		        &modules[t->functions[i].module];
+
+		for (uint32_t k = 0; k < m->nbiases; k++)
+			traced_place_at(t, i, m->biases[k]);
+	}
+	CAIRN_TRY(traced_sort(t->code, t->ncode, err));
+	return traced_sort(t->sites, t->nsites, err);
 }
 
 /* --- all of it ----------------------------------------------------------- */

@@ -208,6 +208,7 @@ static struct violations_event call_event(const struct violations_thread *t,
 	        .caller = below ? below->function : VIOLATIONS_NOBODY,
 	        .block = below ? below->block : VIOLATIONS_NOBODY,
 	        .time = t->time,
+	        .thread = t->id,
 	};
 }
 
@@ -253,6 +254,7 @@ static int run_line(struct violations_thread *t, uint32_t block,
 	        .caller = VIOLATIONS_NOBODY,
 	        .block = block,
 	        .time = t->time,
+	        .thread = t->id,
 	};
 
 	if (is_same_line(f->line, line) && !(is_first && f->visit == block))

@@ -31,6 +31,7 @@ struct violations_event {
 	 * that it ran last; VIOLATIONS_NOBODY if there is none */
 	uint32_t caller, block;
 	uint64_t time;
+	uint32_t thread; /* id */
 };
 
 enum violation_kind {

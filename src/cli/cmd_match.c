@@ -29,14 +29,18 @@ static const char help[] =
         "a{2,5}\n"
         "  (a b)   ()   together; nothing\n\n"
         "  --once           once per thread, not again and again\n"
+        "  --interleave     all threads together do it, in one order (cairn "
+        "trace)\n"
         "  --json           everything, as JSON\n"
         "  -o FILE          write there instead of to stdout\n"
+        "  --progress       say how far it is, even if stderr is no "
+        "terminal\n"
         "  --top N          violations that are shown (20; 0: "
         "all)\n" CLI_INPUT_HELP;
 
 #define DEFAULT_TOP 20
 
-enum { OPT_TOP = CLI_OPT_OWN, OPT_ONCE };
+enum { OPT_TOP = CLI_OPT_OWN, OPT_ONCE, OPT_PROGRESS, OPT_INTERLEAVE };
 
 static const struct option options[] = {
         CLI_INPUT_OPTIONS,
@@ -44,13 +48,15 @@ static const struct option options[] = {
         CLI_OUTPUT_OPTION,
         {"top", required_argument, NULL, OPT_TOP},
         {"once", no_argument, NULL, OPT_ONCE},
+        {"progress", no_argument, NULL, OPT_PROGRESS},
+        {"interleave", no_argument, NULL, OPT_INTERLEAVE},
         {0},
 };
 
 struct request {
 	struct cli_inputs inputs;
 	struct cli_form form;
-	bool once;
+	bool once, progress, interleave;
 	unsigned top;
 	struct match_input input;
 	struct expression expression;
@@ -68,6 +74,12 @@ static int take_option(void *request, int c, const char *command)
 		return cli_take_top(command, optarg, &q->top);
 	case OPT_ONCE:
 		q->once = true;
+		return CLI_FINE;
+	case OPT_PROGRESS:
+		q->progress = true;
+		return CLI_FINE;
+	case OPT_INTERLEAVE:
+		q->interleave = true;
 		return CLI_FINE;
 	default:
 		return cli_form_option(&q->form, c, optarg) ||
@@ -101,7 +113,7 @@ static int find_violations(struct request *q, const char *file,
 	CAIRN_TRY(alphabet_finish(&q->alphabet, file, err));
 	violations_init(&q->violations, &q->automaton, &q->alphabet,
 	                q->top == UINT_MAX ? SIZE_MAX : q->top);
-	CAIRN_TRY(in->walk(in->context, &q->violations, err));
+	CAIRN_TRY(in->walk(in, &q->violations, err));
 	violations_finish(&q->violations);
 	return 0;
 }
@@ -135,6 +147,8 @@ static int show_match(struct request *q, char **argv, match_open *open)
 	status = open(&q->input, &q->inputs, argv[0]);
 	if (status)
 		return status;
+	q->input.progress = q->progress;
+	q->input.interleave = q->interleave;
 	status = find_violations(q, argv[0], &err)
 	                 ? cli_fail(&err)
 	                 : write_match(q, argv[0], argv[1]);

@@ -34,6 +34,8 @@ static const char help[] =
         "ns, us)\n"
         "  --to MOMENT      end before it\n"
         "  --reverse        the last first\n"
+        "  --interleave     all threads in one order: what happened before "
+        "something\n                   stands before it\n"
         "  --thread N       only this thread of the file\n"
         "  --blocks         every block with its lines\n"
         "  --times          when, in ns since the program started\n"
@@ -62,6 +64,7 @@ enum {
 	OPT_FROM,
 	OPT_TO,
 	OPT_REVERSE,
+	OPT_INTERLEAVE,
 	OPT_THREAD,
 	OPT_BLOCKS,
 	OPT_TIMES,
@@ -83,6 +86,7 @@ static const struct option options[] = {
         {"from", required_argument, NULL, OPT_FROM},
         {"to", required_argument, NULL, OPT_TO},
         {"reverse", no_argument, NULL, OPT_REVERSE},
+        {"interleave", no_argument, NULL, OPT_INTERLEAVE},
         {"thread", required_argument, NULL, OPT_THREAD},
         {"blocks", no_argument, NULL, OPT_BLOCKS},
         {"times", no_argument, NULL, OPT_TIMES},
@@ -228,6 +232,7 @@ static int take_option(void *request, int c, const char *command)
 	bool *const flags[] = {
 	        [OPT_CALLEES - CLI_OPT_OWN] = &o->callees,
 	        [OPT_REVERSE - CLI_OPT_OWN] = &o->reverse,
+	        [OPT_INTERLEAVE - CLI_OPT_OWN] = &o->interleave,
 	        [OPT_BLOCKS - CLI_OPT_OWN] = &o->blocks,
 	        [OPT_TIMES - CLI_OPT_OWN] = &o->times,
 	        [OPT_SUMMARY - CLI_OPT_OWN] = &o->summary,
@@ -257,6 +262,17 @@ static int check_options(const struct request *q, char **argv, int argc)
 		        argv[0],
 		        "--export goes with none of --json, --summary, "
 		        "--reverse and --blocks");
+	if (o->interleave &&
+	    (o->format || o->summary || o->reverse || o->has_thread))
+		return cli_usage(argv[0],
+		                 "--interleave goes with none of --export, "
+		                 "--summary, --reverse and --thread");
+	if (o->interleave && ((o->from.is_given && !o->from.is_time) ||
+	                      (o->to.is_given && !o->to.is_time)))
+		return cli_usage(
+		        argv[0],
+		        "with --interleave --from and --to take times, such as "
+		        "15ms: every thread counts its own blocks");
 	if (o->clock != TRACE_CLOCK_ANY && !o->format)
 		return cli_usage(argv[0], "--clock belongs to --export");
 	if (o->callees && !o->function)
@@ -344,8 +360,9 @@ static int output_end(struct output *o, int status)
 
 static bool needs_index(const struct trace_options *o)
 {
-	return o->summary || o->reverse || o->times || o->from.is_given ||
-	       o->to.is_given || (o->format && o->clock != TRACE_CLOCK_BLOCKS);
+	return o->summary || o->reverse || o->times || o->interleave ||
+	       o->from.is_given || o->to.is_given ||
+	       (o->format && o->clock != TRACE_CLOCK_BLOCKS);
 }
 
 /* Does the trace know the time at more than one moment? */

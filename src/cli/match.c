@@ -44,6 +44,8 @@ static void print_event(const struct match *m, FILE *out,
 	uint32_t line;
 	bool has_place = place_of(m, e, &file, &line);
 
+	if (in->interleave)
+		fprintf(out, "%6" PRIu32 " ", e->thread);
 	fprintf(out, "%14" PRIu64 "  ", e->time);
 	if (e->what == EXPRESSION_LINE) {
 		fprintf(out, "%s:%" PRIu32 "  in %s", file, line, name);
@@ -187,6 +189,8 @@ static void put_event(const struct match *m, struct json *j,
 
 	json_begin(j, '{');
 	put_number(j, "time", e->time);
+	if (in->interleave)
+		put_number(j, "thread", e->thread);
 	put_text(j, "what", whats[e->what]);
 	put_text(j, "function", in->name(in->context, e->function));
 	if (e->what == EXPRESSION_LEAVE) {
@@ -251,6 +255,8 @@ void match_json(const struct match *m, FILE *out)
 	put_number(&j, "version", JSON_VERSION);
 	put_text(&j, "file", m->file);
 	put_text(&j, "expression", m->expression);
+	json_key(&j, "interleaved");
+	json_bool(&j, m->input->interleave);
 	json_key(&j, "repeated");
 	json_bool(&j, v->automaton->is_repeated);
 	put_number(&j, "events", v->nevents);

@@ -20,13 +20,16 @@ struct match_input {
 	                     struct cairn_err *err);
 	/* Tells v what the threads did: for each violations_begin, what it did,
 	 * and violations_end. */
-	int (*walk)(void *context, struct violations *v, struct cairn_err *err);
+	int (*walk)(const struct match_input *in, struct violations *v,
+	            struct cairn_err *err);
 	/* How a function is called in a report. */
 	const char *(*name)(void *context, uint32_t function);
 	/* The last line of a block; false if it has none. */
 	bool (*place)(void *context, uint32_t function, uint32_t block,
 	              const char **file, uint32_t *line);
 	void (*close)(void *context);
+	bool progress;   /* say how far it is, even if stderr is no terminal */
+	bool interleave; /* all threads together, not each by itself */
 };
 
 /* Opens a file; prints what is wrong, and returns an exit status then. */

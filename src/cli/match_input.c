@@ -6,10 +6,15 @@
  * A stream may have several threads one after the other (START); each is judged
  * by itself.  One whose first event is a frame that was there before, in a
  * child of fork, began elsewhere.  Times are executed blocks.
+ *
+ * With --interleave all threads are told as one, in the order of
+ * analysis/interleave.c; each keeps the frames that it has.  Times are then the
+ * executed blocks of all.
  */
 #include "cli/cli.h"
 
 #include "analysis/alphabet.h"
+#include "analysis/interleave.h"
 #include "analysis/violations.h"
 #include "base/alloc.h"
 #include "base/err.h"
@@ -21,6 +26,7 @@
 #include <string.h>
 
 #define BATCH 256
+#define TELL_EVERY 65536
 
 static const char *name_of(void *context, uint32_t function)
 {
@@ -98,13 +104,15 @@ struct teller {
 	struct violations_thread t;
 	uint32_t id;
 	bool is_open;
+	bool was_lost; /* what it did just before is not known */
 };
 
 static void begin_thread(struct teller *t, uint64_t time, bool is_cut)
 {
 	if (t->is_open)
 		return;
-	violations_begin(&t->t, t->v, t->id, is_cut);
+	violations_begin(&t->t, t->v, t->id, is_cut || t->was_lost);
+	t->was_lost = false;
 	t->t.time = time;
 	t->is_open = true;
 }
@@ -123,6 +131,11 @@ static int tell(struct teller *t, const struct walk_event *e,
 	case WALK_START:
 		end_thread(t, false);
 		t->id = (uint32_t)e->value;
+		t->was_lost = false;
+		return 0;
+	case WALK_LOST: /* anything may happen until a frame is known again */
+		end_thread(t, true);
+		t->was_lost = true;
 		return 0;
 	case WALK_FRAME:
 		violations_resume(&t->t, e->function,
@@ -145,12 +158,36 @@ static int tell(struct teller *t, const struct walk_event *e,
 	return 0;
 }
 
-static int walk_thread(struct trace_input *in, size_t thread,
+/* How far it is: in bytes of the file. */
+struct way {
+	struct trace_progress progress;
+	uint64_t done, all;
+};
+
+static void measure(struct way *way, const struct streams *s)
+{
+	for (size_t i = 0; i < s->nthreads; i++)
+		for (size_t k = 0; k < s->threads[i].nparts; k++)
+			way->all += s->threads[i].parts[k].chunk->size;
+}
+
+/* Parts of a thread are done, up to `to`. */
+static void tell_progress(struct way *way, const struct streams_thread *t,
+                          uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i < to && i < t->nparts; i++)
+		way->done += t->parts[i].chunk->size;
+	if (to > from)
+		trace_progress_tell(&way->progress, way->done, way->all);
+}
+
+static int walk_thread(struct trace_input *in, size_t thread, struct way *way,
                        struct violations *v, struct cairn_err *err)
 {
 	struct teller t = {.v = v, .id = in->streams.threads[thread].id};
 	struct walk_event events[BATCH];
 	struct traced_walk w;
+	uint64_t nparts = 0;
 	int result = 1, told = 0;
 
 	traced_begin(&w, &in->traced, thread);
@@ -167,6 +204,8 @@ static int walk_thread(struct trace_input *in, size_t thread,
 			told = tell(&t, &events[i], err);
 			time += walk_nblocks(&events[i]);
 		}
+		tell_progress(way, w.thread, nparts, w.walk.nparts);
+		nparts = w.walk.nparts;
 	}
 	end_thread(&t, result < 0 ||
 	                       in->streams.c.state != CAIRN_STATE_CLOSED ||
@@ -175,13 +214,123 @@ static int walk_thread(struct trace_input *in, size_t thread,
 	return told < 0 ? told : result;
 }
 
-static int walk_all(void *context, struct violations *v, struct cairn_err *err)
+static int walk_all(const struct match_input *input, struct violations *v,
+                    struct cairn_err *err)
 {
-	struct trace_input *in = context;
+	struct trace_input *in = input->context;
+	struct way way = {0};
+	int rc = 0;
 
-	for (size_t i = 0; i < in->streams.nthreads; i++)
-		CAIRN_TRY(walk_thread(in, i, v, err));
-	return 0;
+	measure(&way, &in->streams);
+	trace_progress_begin(&way.progress, "matching", input->progress);
+	for (size_t i = 0; i < in->streams.nthreads && rc >= 0; i++)
+		rc = walk_thread(in, i, &way, v, err);
+	trace_progress_end(&way.progress);
+	return rc < 0 ? rc : 0;
+}
+
+/* --- all threads in one order -------------------------------------------- */
+
+/* What a thread has when it is not its turn. */
+struct lane {
+	struct violations_frame *frames;
+	size_t n, cap;
+	uint32_t id;
+	bool has_events; /* that the expression names */
+};
+
+static int tell_lane(struct teller *t, struct lane *l,
+                     const struct walk_event *e, struct cairn_err *err)
+{
+	uint64_t before = t->v->nevents;
+	int rc;
+
+	if (e->kind == WALK_START || e->kind == WALK_LOST)
+		l->n = 0;
+	if (e->kind == WALK_START) {
+		l->id = (uint32_t)e->value;
+		return 0;
+	}
+	if (e->kind > WALK_START)
+		return tell(t, e, err);
+	t->t.id = l->id;
+	t->t.frames = l->frames;
+	t->t.nframes = l->n;
+	t->t.frames_cap = l->cap;
+	rc = tell(t, e, err);
+	*l = (struct lane){t->t.frames, t->t.nframes, t->t.frames_cap, l->id,
+	                   l->has_events || t->v->nevents > before};
+	t->t.frames = NULL;
+	t->t.nframes = t->t.frames_cap = 0;
+	return rc;
+}
+
+/* How many threads did something that the expression names. */
+static uint32_t end_lanes(struct lane *lanes, size_t n)
+{
+	uint32_t nthreads = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		nthreads += lanes[i].has_events;
+		free(lanes[i].frames);
+	}
+	free(lanes);
+	return nthreads;
+}
+
+static int walk_lanes(struct trace_input *in, struct interleave *x,
+                      struct violations *v, struct trace_progress *progress,
+                      struct cairn_err *err)
+{
+	struct lane *lanes = xcalloc(x->nlanes + 1, sizeof(*lanes));
+	struct teller t = {.v = v};
+	struct reader_event event;
+	uint64_t time = 0;
+	size_t i;
+	int result, told = 0;
+
+	for (i = 0; i < x->nlanes; i++)
+		lanes[i].id = in->streams.threads[i].id;
+	while (told >= 0 &&
+	       (result = interleave_next(x, &i, &event, err)) == 1) {
+		if (event.e.kind < WALK_START)
+			begin_thread(&t, time, event.e.kind == WALK_FRAME);
+		t.t.time = time;
+		told = tell_lane(&t, &lanes[i], &event.e, err);
+		time += walk_nblocks(&event.e);
+		if (x->done % TELL_EVERY == 0)
+			trace_progress_tell(progress, x->done, x->all);
+	}
+	end_thread(&t, told < 0 || result < 0 ||
+	                       in->streams.c.state != CAIRN_STATE_CLOSED ||
+	                       in->streams.c.flags & CAIRN_FILE_TRUNCATED);
+	v->nthreads = end_lanes(lanes, x->nlanes);
+	return told < 0 ? told : result;
+}
+
+static int walk_interleaved(const struct match_input *input,
+                            struct violations *v, struct cairn_err *err)
+{
+	struct trace_input *in = input->context;
+	struct trace_progress progress;
+	struct interleave x;
+	int rc;
+
+	in->wants_progress = input->progress;
+	trace_input_index(in);
+	trace_input_interleave(in, &x, NULL);
+	trace_progress_begin(&progress, "matching", input->progress);
+	rc = walk_lanes(in, &x, v, &progress, err);
+	trace_progress_end(&progress);
+	interleave_release(&x);
+	return rc;
+}
+
+static int walk_input(const struct match_input *input, struct violations *v,
+                      struct cairn_err *err)
+{
+	return input->interleave ? walk_interleaved(input, v, err)
+	                         : walk_all(input, v, err);
 }
 
 /* --- the command --------------------------------------------------------- */
@@ -206,7 +355,7 @@ static int open_input(struct match_input *in, struct cli_inputs *inputs,
 	*in = (struct match_input){
 	        .context = trace,
 	        .add_functions = add_functions,
-	        .walk = walk_all,
+	        .walk = walk_input,
 	        .name = name_of,
 	        .place = find_place,
 	        .close = close_input,

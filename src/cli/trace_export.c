@@ -64,11 +64,10 @@ static void export_event(struct trace_view *v, const struct reader_event *event)
 		return;
 	}
 	begin_thread(v, v->in->streams.threads[v->thread].id, v->now);
-	if (e->kind == WALK_ENTER || e->kind == WALK_FRAME) {
-		while (v->writer->nframes > e->depth) /* they were lost */
-			export_leave(v->writer, v->now);
+	while (e->kind == WALK_LOST && v->writer->nframes)
+		export_leave(v->writer, v->now);
+	if (e->kind == WALK_ENTER || e->kind == WALK_FRAME)
 		export_enter(v->writer, e->function, v->now);
-	}
 	if ((e->kind == WALK_LEAVE || e->kind == WALK_DEATH) &&
 	    v->writer->nframes)
 		export_leave(v->writer, v->now);

@@ -9,6 +9,8 @@
  */
 #include "cli/trace_input.h"
 
+#include "abi/file.h"
+#include "analysis/interleave.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -206,6 +208,25 @@ void trace_input_index(struct trace_input *in)
 	}
 	in->has_index = true;
 	free(path);
+}
+
+/* --- order --------------------------------------------------------------- */
+
+void trace_input_interleave(struct trace_input *in, struct interleave *x,
+                            const struct interleave_range *range)
+{
+	struct interleave_range r = {0};
+
+	if (range)
+		r = *range;
+	r.by_time = in->streams.c.flags & CAIRN_FILE_UNORDERED;
+	if (r.by_time)
+		fprintf(stderr,
+		        "cairn: %s: the program was not linked with "
+		        "--cairn=trace: threads are in the order of time "
+		        "only\n",
+		        in->path);
+	interleave_init(x, &in->traced, &in->index, &r);
 }
 
 /* --- names and lines ----------------------------------------------------- */

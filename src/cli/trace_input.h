@@ -11,6 +11,8 @@
 
 struct cairn_err;
 struct cli_inputs;
+struct interleave;
+struct interleave_range;
 struct map_line;
 struct profile;
 
@@ -40,6 +42,15 @@ void trace_input_close(struct trace_input *in);
  * walks over all of it.  If that takes long, or is wanted, it is written there.
  */
 void trace_input_index(struct trace_input *in);
+
+/*
+ * Begins with all threads in one order; range may be NULL: all.  If the file
+ * has no marks for it, that is said on stderr, and time decides.
+ *
+ * Requires: trace_input_index.
+ */
+void trace_input_interleave(struct trace_input *in, struct interleave *x,
+                            const struct interleave_range *range);
 
 /* Says on stderr how far long work is; {0} at first. */
 struct trace_progress {

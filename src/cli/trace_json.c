@@ -30,7 +30,7 @@ static const char *kind_name(enum walk_kind kind)
 	        [WALK_LEAVE] = "leave", [WALK_DEATH] = "death",
 	        [WALK_LAND] = "land",   [WALK_FRAME] = "frame",
 	        [WALK_START] = "start", [WALK_TIME] = "time",
-	        [WALK_SYNC] = "sync",
+	        [WALK_SYNC] = "sync",   [WALK_LOST] = "lost",
 	};
 
 	return names[kind];

@@ -129,10 +129,19 @@ static const char *way_text(struct trace_view *v, const struct walk_event *e)
 
 /* --- events -------------------------------------------------------------- */
 
+/* Where the threads are in one order: whose line this is. */
+static void put_thread(const struct trace_view *v)
+{
+	if (v->o->interleave)
+		fprintf(v->out, "%6" PRIu32 " ",
+		        v->in->streams.threads[v->thread].id);
+}
+
 static void put_margin(const struct trace_view *v, uint64_t block, size_t depth)
 {
 	size_t indent = depth < INDENT_MAX ? depth : INDENT_MAX;
 
+	put_thread(v);
 	if (v->o->times)
 		fprintf(v->out, "%16" PRIu64, trace_view_time(v, block));
 	fprintf(v->out, "%14" PRIu64 "  %*s", block, (int)(2 * indent), "");
@@ -250,6 +259,10 @@ static void put_other(struct trace_view *v, const struct reader_event *event)
 	case WALK_START:
 		fprintf(v->out, "== thread %" PRIu64 " begins", e->value);
 		break;
+	case WALK_LOST:
+		fputs("-- from here on it is not known which frames are open",
+		      v->out);
+		break;
 	case WALK_SYNC:
 		fprintf(v->out, "-- order %" PRIu64, e->value);
 		break;
@@ -276,6 +289,11 @@ static void text_event(struct trace_view *v, const struct reader_event *event)
 
 static void text_begin(struct trace_view *v)
 {
+	if (v->o->interleave) {
+		fprintf(v->out, "thread %s%14s\n",
+		        v->o->times ? "            time" : "", "block");
+		return;
+	}
 	fprintf(v->out, "%sthread %" PRIu32 "\n%s%14s\n",
 	        v->thread && !v->o->has_thread ? "\n" : "",
 	        v->in->streams.threads[v->thread].id,
@@ -286,6 +304,7 @@ static void text_resume(struct trace_view *v, uint32_t function, size_t depth)
 {
 	size_t indent = depth < INDENT_MAX ? depth : INDENT_MAX;
 
+	put_thread(v);
 	fprintf(v->out, "%*s%14s  %*s", v->o->times ? 16 : 0, "", "...",
 	        (int)(2 * indent), "");
 	put_function(v, function);

@@ -13,6 +13,7 @@
  */
 #include "cli/trace_view.h"
 
+#include "analysis/interleave.h"
 #include "base/alloc.h"
 #include "base/err.h"
 
@@ -95,7 +96,8 @@ static bool is_shown(const struct trace_view *v, const struct walk_event *e)
 
 static void show(struct trace_view *v, const struct reader_event *event)
 {
-	if (is_shown(v, &event->e) || event->e.kind == WALK_START)
+	if (is_shown(v, &event->e) || event->e.kind == WALK_START ||
+	    event->e.kind == WALK_LOST)
 		v->form->event(v, event);
 }
 
@@ -103,15 +105,12 @@ static void show_next(struct trace_view *v, const struct reader_event *event)
 {
 	const struct walk_event *e = &event->e;
 
-	if (is_beginning(e)) {
-		if (v->nframes > e->depth) /* they were lost */
-			v->nframes = e->depth;
+	if (is_beginning(e))
 		open_frame(v, e->function);
-	}
 	show(v, event);
 	if (is_end(e) && v->nframes)
 		v->nframes--;
-	if (e->kind == WALK_START)
+	if (e->kind == WALK_START || e->kind == WALK_LOST)
 		v->nframes = 0;
 }
 
@@ -125,7 +124,7 @@ static int show_prev(struct trace_view *v, struct reader *r,
 	show(v, event);
 	if (is_beginning(e) && v->nframes)
 		v->nframes--;
-	if (e->kind != WALK_START)
+	if (e->kind != WALK_START && e->kind != WALK_LOST)
 		return 0;
 	/* what was open before it has no end */
 	CAIRN_TRY(reader_seek_event(r, reader_tell(r), err));
@@ -251,11 +250,91 @@ static int show_thread(struct trace_view *v, struct cairn_err *err)
 	return result;
 }
 
+/* --- all threads in one order -------------------------------------------- */
+
+/* The open frames of a thread whose turn it is not. */
+struct frames {
+	struct trace_frame *items;
+	size_t n, cap;
+};
+
+/* It is another one's turn. */
+static void turn_to(struct trace_view *v, struct frames *frames, size_t thread)
+{
+	struct frames *to = &frames[thread];
+
+	if (thread == v->thread)
+		return;
+	v->form->end_thread(v);
+	frames[v->thread] =
+	        (struct frames){v->frames, v->nframes, v->frames_cap};
+	v->thread = thread;
+	v->frames = to->items;
+	v->nframes = to->n;
+	v->frames_cap = to->cap;
+	*to = (struct frames){0};
+}
+
+static void resume_all(struct trace_view *v, const struct interleave *x,
+                       struct frames *frames)
+{
+	for (size_t i = 0; i < x->nlanes; i++) {
+		size_t n;
+		const uint32_t *open = interleave_open(x, i, &n);
+
+		turn_to(v, frames, i);
+		v->nframes = 0;
+		for (size_t k = 0; k < n; k++) {
+			open_frame(v, open[k]);
+			if (v->frames[k].is_shown)
+				v->form->resume(v, open[k], k);
+		}
+	}
+}
+
+static int show_interleaved(struct trace_view *v, struct cairn_err *err)
+{
+	const struct trace_options *o = v->o;
+	const struct interleave_range range = {
+	        .from = o->from.value,
+	        .to = o->to.value,
+	        .has_from = o->from.is_given,
+	        .has_to = o->to.is_given,
+	};
+	struct interleave x;
+	struct frames *frames;
+	struct reader_event event;
+	size_t thread;
+	int result = 0;
+
+	trace_input_interleave(v->in, &x, &range);
+	frames = xcalloc(x.nlanes + 1, sizeof(*frames));
+	v->form->begin_thread(v);
+	resume_all(v, &x, frames);
+	trace_progress_begin(&v->progress, "writing", o->forces_progress);
+	while (!ferror(v->out) &&
+	       (result = interleave_next(&x, &thread, &event, err)) == 1) {
+		turn_to(v, frames, thread);
+		show_next(v, &event);
+		if (o->tells_progress && x.done % TELL_EVERY == 0)
+			trace_progress_tell(&v->progress, x.done, x.all);
+	}
+	trace_progress_end(&v->progress);
+	v->form->end_thread(v);
+	for (size_t i = 0; i < x.nlanes; i++)
+		free(frames[i].items);
+	free(frames);
+	interleave_release(&x);
+	return result < 0 ? result : 0;
+}
+
 int trace_view_run(struct trace_view *v, struct cairn_err *err)
 {
 	const struct streams *s = &v->in->streams;
 	int result = 0;
 
+	if (v->o->interleave)
+		return show_interleaved(v, err);
 	for (v->thread = 0; v->thread < s->nthreads; v->thread++) {
 		int r;
 

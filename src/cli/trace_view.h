@@ -24,6 +24,7 @@ struct trace_options {
 	const char *function; /* glob, or NULL */
 	bool callees;         /* ... and what these call */
 	bool blocks, reverse, json, summary, times;
+	bool interleave; /* all threads in one order */
 	struct trace_moment from, to;
 	uint64_t depth; /* levels that are shown; 0: all */
 	bool has_thread;

@@ -28,6 +28,7 @@ static int feed_event(struct feeder *f, const struct walk_event *e,
 {
 	switch (e->kind) {
 	case WALK_START:
+	case WALK_LOST: /* the frames so far have no end */
 		f->thread = twpp_thread(f->builder, ++f->nthreads);
 		return 0;
 	case WALK_ENTER:

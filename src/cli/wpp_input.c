@@ -134,6 +134,7 @@ static void feed_event(struct wpp_feeder *f, const struct walk_event *e)
 {
 	switch (e->kind) {
 	case WALK_START:
+	case WALK_LOST:
 		wpp_begin_thread(f->w);
 		break;
 	case WALK_ENTER:

@@ -45,6 +45,8 @@
  */
 #define MEMBER_DYNAMIC "__cairn_dynamic"
 #define MEMBER_STATIC "__cairn_static"
+/* Says that what threads wait in is wrapped. */
+#define MEMBER_WAITS "__cairn_waits_member"
 /* A shared object's, by one of the names in it. */
 #define MEMBER_UNHOOKED "__wrap_longjmp"
 
@@ -257,8 +259,15 @@ static void add_link(struct argv *out, const struct command_tools *t,
 		add_executable(out, t, s);
 	for (size_t i = 0; i < s->nwraps; i++)
 		add_wrap(out, s->wraps[i]);
-	/* in a static program libc's own calls would be meant, too */
-	for (size_t i = 0; o->trace && !s->no_dynamic && i < COUNT(waits); i++)
+	if (o->trace)
+		add_linker(out, "--undefined=" MEMBER_WAITS);
+	if (o->trace && !s->no_dynamic)
+		add_linker(out, "--wrap=dlclose"); /* sync_dl.c */
+	/* the unwinder of a static program has weak references only, which
+	 * bring nothing in */
+	if (o->trace && s->no_dynamic)
+		add_linker(out, xasprintf("--undefined=__wrap_%s", waits[0]));
+	for (size_t i = 0; o->trace && i < COUNT(waits); i++)
 		add_linker(out, xasprintf("--wrap=%s", waits[i]));
 	add_linker(out, t->runtime);
 	if (s->no_libraries) {

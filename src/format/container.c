@@ -34,8 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define REMEDY_COPY \
-	"copy it again, or read what is whole with cairn report --partial"
+#define REMEDY_COPY "copy it again, or let cairn read what is whole (--partial)"
 #define REMEDY_NOTHING "copy it again, or run the program again"
 #define REMEDY_DAMAGED "run the program again, or restore the file"
 

@@ -152,7 +152,8 @@ static int find_module(struct loader *l, const struct chunk *k,
 		const struct profile_module *m = &p->modules[*at];
 
 		if (same_module(m, h, k)) {
-			if (m->base != k->aux0 || m->ncounters != k->n)
+			if ((k->n && m->base != k->aux0) ||
+			    m->ncounters != k->n)
 				return other_build(l, m, h);
 			return 0;
 		}
@@ -160,6 +161,16 @@ static int find_module(struct loader *l, const struct chunk *k,
 			other = m;
 	}
 	return other ? other_build(l, other, h) : 0;
+}
+
+/* It may have been unloaded, and loaded again elsewhere. */
+static void add_bias(struct profile_module *m, uint64_t bias)
+{
+	for (uint32_t i = 0; i < m->nbiases; i++)
+		if (m->biases[i] == bias)
+			return;
+	VEC_RESERVE(m->biases, m->nbiases, m->biases_cap);
+	m->biases[m->nbiases++] = bias;
 }
 
 static int load_module(struct loader *l, const struct chunk *k)
@@ -184,6 +195,8 @@ static int load_module(struct loader *l, const struct chunk *k)
 		if (h.nid)
 			memcpy(p->modules[at].id, h.id, h.nid);
 	}
+	if (p->modules[at].from == p->nfiles - 1)
+		add_bias(&p->modules[at], k->aux1);
 	l->module_of[l->nmodules] = at;
 	l->bias[l->nmodules] = k->aux1;
 	l->numbers[l->nmodules++] = k->module;
@@ -827,6 +840,7 @@ void profile_free(struct profile *p)
 		struct profile_module *m = &p->modules[i];
 
 		free(m->path);
+		free(m->biases);
 		free(m->id);
 		free(m->counts);
 		free(m->paths);

@@ -39,6 +39,9 @@ struct profile_module {
 	char *missing;
 	size_t from;   /* the file that had it first, and ... */
 	uint64_t bias; /* ... its load bias there */
+	/* all of them, if it was loaded several times: that one first */
+	uint64_t *biases;
+	uint32_t nbiases, biases_cap;
 };
 
 /*

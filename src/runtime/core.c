@@ -49,6 +49,7 @@ static int64_t zeros[RT_MODULES];
 
 #pragma weak core_trace_room /* only in programs that write traces */
 #pragma weak core_trace_sync
+#pragma weak core_trace_closed
 
 static const struct core core = {
         .slow = core_slow,
@@ -61,6 +62,7 @@ static const struct core core = {
         .jump = core_jump,
         .trace_room = core_trace_room,
         .trace_sync = core_trace_sync,
+        .trace_closed = core_trace_closed,
 };
 
 __thread struct rt_thread __cairn_thread = {.deltas = zeros, .core = &core};
@@ -336,7 +338,7 @@ static uint32_t new_module(const struct cairn_module *m, const struct object *o,
 	        .type = CAIRN_CHUNK_MODULE,
 	        .module = index,
 	        .n = ncounters(m),
-	        .aux0 = (uintptr_t)m->counters - o->bias,
+	        .aux0 = ncounters(m) ? (uintptr_t)m->counters - o->bias : 0,
 	        .aux1 = o->bias,
 	        .payload = id->n,
 	};

@@ -72,6 +72,7 @@ struct module {
 	uint32_t *regs_index; /* NULL: not made yet */
 	struct chunk *chunk;
 	struct chunk *common; /* the shard of all threads, or NULL */
+	bool is_reserved;     /* nobody else gets its addresses: trace.c */
 };
 
 /*
@@ -229,6 +230,8 @@ struct core {
 	/* The calling thread has waited for another; NULL as trace_room.
 	 * Threads: any, in signal handlers too. */
 	void (*trace_sync)(void);
+	/* A module may have been unloaded; NULL as trace_room. */
+	void (*trace_closed)(void);
 };
 
 /* What traces want to be told: trace.c, which only programs that write one
@@ -273,6 +276,8 @@ void core_jump(void *env);
 uintptr_t core_trace_room(struct cairn_module *m, uintptr_t at);
 void __cairn_core_trace_sync(void);
 void core_trace_sync(void);
+void __cairn_core_trace_closed(void);
+void core_trace_closed(void);
 
 /* --- core.c --------------------------------------------------------------- */
 

@@ -7,29 +7,36 @@
  * An event has the number of the last mark before it in its stream.  If what
  * one thread did happened before what another did, then the other waited, in
  * one of these or by being created, after the first was done: its mark is
- * newer than any mark before the first.  So whoever sorts by these numbers, and
- * by time where they are the same, inverts no such pair.  Hence those who are
- * waited for (unlock, signal, post, the end of a thread) need no mark.
+ * newer than any mark before the first.  So whoever sorts by these numbers
+ * inverts no such pair (analysis/interleave.c also knows when time may decide).
+ * Hence those who are waited for (unlock, signal, post, the end of a thread)
+ * need no mark.
+ *
+ * A thread that is cancelled in one of these comes back from it, too: with the
+ * mutex of a condition variable, and its cleanup handlers run.  So the mark is
+ * made where the scope is left, which needs -fexceptions.
+ *
+ * In a static program the references of libstdc++'s and libgcc's own members
+ * are renamed as well: marks for what these wait for are more than is needed.
  *
  * Threads: that synchronise by atomic variables or system calls of their own
  * are not seen.
  * Cost: a locked increment and nine bytes each; from time to time a look at the
  * clock.
  */
-#include "runtime/rt.h"
+#include "runtime/sync.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /* Of each NAME: __wrap_NAME, which calls __real_NAME, the C library's. */
-#define ACQUIRE(name, parameters, ...)                    \
-	int __real_##name parameters;                     \
-	HIDDEN int __wrap_##name parameters;              \
-	int __wrap_##name parameters                      \
-	{                                                 \
-		int status_ = __real_##name(__VA_ARGS__); \
-                                                          \
-		__cairn_core_trace_sync();                \
-		return status_;                           \
+#define ACQUIRE(name, parameters, ...)             \
+	int __real_##name parameters;              \
+	HIDDEN int __wrap_##name parameters;       \
+	int __wrap_##name parameters               \
+	{                                          \
+		SYNC_BEHIND;                       \
+                                                   \
+		return __real_##name(__VA_ARGS__); \
 	}
 
 /* clang-format off */
@@ -76,6 +83,7 @@ HIDDEN void __wrap_call_once(void *flag, void (*f)(void));
 
 void __wrap_call_once(void *flag, void (*f)(void))
 {
+	SYNC_BEHIND;
+
 	__real_call_once(flag, f);
-	__cairn_core_trace_sync();
 }

@@ -5,7 +5,7 @@
  * std::thread::join and std::condition_variable::wait.  Both take pointers
  * only, and throw if they fail.
  */
-#include "runtime/rt.h"
+#include "runtime/sync.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 #define JOIN _ZNSt6thread4joinEv
@@ -20,12 +20,14 @@ HIDDEN void NAMED(__wrap_, WAIT)(void *condition, void *lock);
 
 void NAMED(__wrap_, JOIN)(void *thread)
 {
+	SYNC_BEHIND;
+
 	NAMED(__real_, JOIN)(thread);
-	__cairn_core_trace_sync();
 }
 
 void NAMED(__wrap_, WAIT)(void *condition, void *lock)
 {
+	SYNC_BEHIND;
+
 	NAMED(__real_, WAIT)(condition, lock);
-	__cairn_core_trace_sync();
 }

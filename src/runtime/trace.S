@@ -212,4 +212,22 @@ __cairn_core_trace_sync:
 	.cfi_endproc
 	.size	__cairn_core_trace_sync, .-__cairn_core_trace_sync
 
+/* The same of sync_dl.c. */
+	.globl	__cairn_core_trace_closed
+	.hidden	__cairn_core_trace_closed
+	.type	__cairn_core_trace_closed, @function
+__cairn_core_trace_closed:
+	.cfi_startproc
+	cmpb	$0, __cairn_executable(%rip)
+	jne	core_trace_closed
+	movq	__cairn_thread@gottpoff(%rip), %r11
+	movq	%fs:8(%r11), %r11
+	movq	80(%r11), %r11
+	testq	%r11, %r11
+	jz	7f
+	jmp	*%r11
+7:	ret
+	.cfi_endproc
+	.size	__cairn_core_trace_closed, .-__cairn_core_trace_closed
+
 	.section .note.GNU-stack, "", @progbits

@@ -699,6 +699,16 @@ static uintptr_t nowhere(void)
 
 static const struct trace_hooks hooks;
 
+/* 1 if the linker was told to mark where threads wait: sync_linked.c. */
+extern HIDDEN const char __cairn_waits;
+__attribute__((weak)) const char __cairn_waits = 0;
+
+static void say_whether_ordered(void)
+{
+	if (!*(volatile const char *)&__cairn_waits)
+		out_flag(CAIRN_FILE_UNORDERED, 0);
+}
+
 /* Requires: lock held. */
 static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
 {
@@ -714,6 +724,7 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
 		process.trace = &hooks;
 		trace.queue_end = &trace.queue;
 		trace.start = now() - 1;
+		say_whether_ordered();
 	}
 	if (process.is_sealed)
 		out_unseal();
@@ -754,17 +765,41 @@ uintptr_t cairn_module_trace_room(uintptr_t at)
 
 /* --- what the rest of the runtime tells us ------------------------------- */
 
-/* A mark with eight bytes, which are not zero. */
-static void put_long(unsigned mark, uint64_t value)
+/* A mark with eight bytes, which are not zero, at a place that was taken. */
+static void put_long_at(uintptr_t at, unsigned mark, uint64_t value)
 {
-	uintptr_t at = take(9);
-
 	if (at >= self()->trace_limit)
 		at = core_trace_room(&cairn_module, at);
 	*(volatile unsigned char *)at = (unsigned char)mark;
 	__asm__ volatile("movq %1, %0"
 	                 : "=m"(*(char(*)[8])(at + 1))
 	                 : "r"(value));
+}
+
+static void put_long(unsigned mark, uint64_t value)
+{
+	put_long_at(take(9), mark, value);
+}
+
+/*
+ * The time.  What stands before the mark happened before the clock was read,
+ * what stands behind it was written later: so if a signal handler wrote
+ * something in between, the clock is read again.
+ */
+static void put_now(void)
+{
+	uintptr_t at, was;
+	uint64_t ns;
+
+	do {
+		at = was = *(volatile uintptr_t *)&self()->trace_at;
+		ns = now() - trace.start;
+		__asm__ volatile("cmpxchgq %2, %1"
+		                 : "+a"(was), "+m"(self()->trace_at)
+		                 : "r"(at + 9)
+		                 : "memory", "cc");
+	} while (was != at);
+	put_long_at(at, CAIRN_TRACE_TIME, ns);
 }
 
 /* Only threads that have a stream: another one has nothing to order yet, and
@@ -778,8 +813,50 @@ void core_trace_sync(void)
 	put_long(CAIRN_TRACE_SYNC, next_sync());
 	if (ticks() - self()->trace_clock > TICKS) {
 		self()->trace_clock = ticks();
-		put_long(CAIRN_TRACE_TIME, now() - trace.start);
+		put_now();
 	}
+}
+
+/* --- modules that are gone ------------------------------------------------
+ */
+
+/* Nobody else is loaded where its code was.  False if something is there. */
+static bool reserve(const struct module *m)
+{
+	uintptr_t first = m->text & ~(RT_PAGE - 1);
+	size_t size = (m->text_end - first + RT_PAGE - 1) & ~(RT_PAGE - 1);
+	void *at = (void *)first;
+	void *p = sys_map(at, size, PROT_NONE,
+	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+	                          MAP_FIXED_NOREPLACE,
+	                  -1, 0);
+
+	if (p && p != at) /* a kernel that takes it for a hint */
+		sys3(SYS_munmap, (long)p, (long)size, 0);
+	return p == at;
+}
+
+/*
+ * An address in a stream must mean one function.  The same module may come back
+ * elsewhere, with another record; so that a program which loads one again and
+ * again does not run out of these, half of them are left for who is loaded
+ * where it was.
+ */
+void core_trace_closed(void)
+{
+	uint64_t mask;
+
+	if (!process.trace)
+		return;
+	rt_enter(&mask);
+	for (uint32_t i = 1; i <= process.nmodules; i++) {
+		struct module *m = &process.modules[i];
+
+		if (!m->live && !m->is_reserved && m->text_end > m->text &&
+		    process.nmodules < RT_MODULES / 2)
+			m->is_reserved = reserve(m);
+	}
+	rt_leave(&mask);
 }
 
 static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
@@ -1023,6 +1100,7 @@ static void on_fork(struct thread *me, uintptr_t to)
 
 	sort_buffers(me, me && finish_was_interrupted(me, to));
 	begin_child();
+	say_whether_ordered();
 	self()->trace_limit = 0;
 	if (!has_stream)
 		return;

@@ -153,6 +153,8 @@ void checkpoints_add(struct checkpoints *c, struct walk *w)
 	        .at = w->at,
 	        .nread = w->nread,
 	        .word = w->word,
+	        .sync = w->sync,
+	        .ns = w->ns,
 	        .top = c->nstack ? c->stack[c->nstack - 1] : CHECKPOINTS_NOBODY,
 	        .nframes = (uint32_t)c->nstack,
 	        .calls = w->calls,
@@ -269,6 +271,8 @@ int checkpoints_restore(const struct checkpoints *c, uint32_t i, struct walk *w,
 	w->at = (size_t)k->at;
 	w->nread = k->nread;
 	w->word = k->word;
+	w->sync = k->sync;
+	w->ns = k->ns;
 	w->calls = k->calls;
 	w->nsilent = k->nsilent;
 	w->nidle = k->nidle;

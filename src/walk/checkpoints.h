@@ -29,6 +29,7 @@ struct checkpoint {
 	uint64_t nblocks, nevents;
 	uint64_t nparts, before, at, nread;
 	uint64_t word;
+	uint64_t sync, ns;
 	uint32_t top; /* the innermost frame, or NOBODY */
 	uint32_t nframes;
 	uint32_t calls, nsilent, nidle;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Marks in a stream, for those who have to know more about the end of a frame
- * than that it died: in which call, or between calls; and what was read of
- * frames that had left by then.
+ * Marks in a stream, for those who have to know what was read of frames that
+ * had left by then, of which the walk says nothing.
  *
  * Requires: what is looked at is in the part that the walk has at hand.
  */
@@ -32,10 +31,4 @@ bool marks_call(const struct walk *w, size_t at, uint32_t *address)
 		return false;
 	*address = get_le32(w->bytes + at + 1);
 	return true;
-}
-
-bool marks_was_cut(const struct walk *w)
-{
-	return w->at >= MARKS_SIZE &&
-	       w->bytes[w->at - MARKS_SIZE] == CAIRN_TRACE_CUT;
 }

@@ -18,9 +18,6 @@ bool marks_is_end(const struct walk *w, size_t at);
  * false: it died between calls. */
 bool marks_call(const struct walk *w, size_t at, uint32_t *address);
 
-/* Is what was read last a mark that a frame died between calls? */
-bool marks_was_cut(const struct walk *w);
-
 /* Bytes of such a mark. */
 #define MARKS_SIZE 5u
 

@@ -543,7 +543,8 @@ static void walk_kill(struct walk *w, struct walk_event *event)
  * A frame that dies in the middle of a silent path, in a signal handler's jump,
  * has taken it already: the mark of its death is of a frame that is gone.
  */
-static int walk_die(struct walk *w, uint32_t function, struct walk_event *event)
+static int walk_die(struct walk *w, uint8_t mark, uint32_t function,
+                    struct walk_event *event)
 {
 	if (!w->nframes)
 		return w->is_lost ? WALK_AGAIN : -1;
@@ -552,6 +553,7 @@ static int walk_die(struct walk *w, uint32_t function, struct walk_event *event)
 		return WALK_AGAIN;
 	}
 	walk_kill(w, event);
+	event->value = mark == CAIRN_TRACE_CUT;
 	return 1;
 }
 
@@ -616,19 +618,24 @@ static void walk_found_callee(struct walk *w, uint32_t function)
 }
 
 /* A frame is somewhere, or in a call at which no history ended. */
-static void walk_lose(struct walk *w)
+static int walk_lose(struct walk *w, struct walk_event *event)
 {
+	size_t n = w->nframes;
+
 	w->nframes = w->nkept = 0;
 	w->is_lost = true;
+	return walk_tell(event, WALK_LOST, n);
 }
 
 /* A frame was interrupted, if it is one of the program. */
-static void walk_take_lost(struct walk *w, uint32_t address)
+static int walk_take_lost(struct walk *w, uint32_t address,
+                          struct walk_event *event)
 {
 	const struct walk_program *p = w->program;
 
-	if (!address || p->function_at(p->context, address) < p->nfunctions)
-		walk_lose(w);
+	if (address && p->function_at(p->context, address) >= p->nfunctions)
+		return WALK_AGAIN;
+	return walk_lose(w, event);
 }
 
 /*
@@ -657,10 +664,8 @@ static int walk_take_place(struct walk *w, uint8_t mark, uint32_t address,
 	case CAIRN_TRACE_ENTER:
 		return walk_enter(w, function, event);
 	case CAIRN_TRACE_FRAME:
-		if (block == CFG_OUTSIDE) {
-			walk_lose(w);
-			return WALK_AGAIN;
-		}
+		if (block == CFG_OUTSIDE)
+			return walk_lose(w, event);
 		walk_found_callee(w, function);
 		return walk_found_frame(w, function, block, is_inside, event);
 	case CAIRN_TRACE_LAND:
@@ -675,7 +680,7 @@ static int walk_take_place(struct walk *w, uint8_t mark, uint32_t address,
 		}
 		return walk_land(w, block, is_inside, event);
 	default:
-		return walk_die(w, function, event);
+		return walk_die(w, mark, function, event);
 	}
 }
 
@@ -696,16 +701,17 @@ static int walk_take_mark(struct walk *w, uint8_t mark,
 	result = -1;
 	switch (mark) {
 	case CAIRN_TRACE_TIME:
+		w->ns = value;
 		return walk_tell(event, WALK_TIME, value);
 	case CAIRN_TRACE_SYNC:
+		w->sync = value;
 		return walk_tell(event, WALK_SYNC, value);
 	case CAIRN_TRACE_START:
 		w->nframes = w->nkept = 0;
 		w->has_history = w->is_lost = false;
 		return walk_tell(event, WALK_START, value);
 	case CAIRN_TRACE_LOST:
-		walk_take_lost(w, (uint32_t)value);
-		return WALK_AGAIN;
+		return walk_take_lost(w, (uint32_t)value, event);
 	default:
 		if (!w->has_history)
 			result = walk_take_place(w, mark, (uint32_t)value,

@@ -63,7 +63,10 @@ enum walk_kind {
 	WALK_FRAME, /* it was there when the stream began, before `block` */
 	WALK_START, /* a thread begins: nothing is left of the one before */
 	WALK_TIME,  /* `value` */
-	WALK_SYNC   /* `value` */
+	WALK_SYNC,  /* `value` */
+	/* `value` frames that were open are out of sight, and what they do from
+	 * here on is missing: none is open */
+	WALK_LOST
 };
 
 /* A path as the walk remembers it, until walk_program_release. */
@@ -89,7 +92,9 @@ struct walk_event {
 	/* of a PATH: its first block was entered before, 1, or not, 0 */
 	unsigned nskipped;
 	block_id block; /* of a LAND or FRAME */
-	uint64_t value; /* START: kernel id; TIME: ns; SYNC */
+	/* START: kernel id; TIME: ns; SYNC; LOST; DEATH: 1 if it did not die in
+	 * a call, but between calls */
+	uint64_t value;
 };
 
 enum walk_state {
@@ -148,6 +153,8 @@ struct walk {
 	uint32_t nsilent; /* frames that began since something was read */
 	uint32_t nidle;   /* paths since bits of the history were used */
 	bool is_leaving;  /* the innermost frame's last path left it */
+	/* What the last SYNC and TIME said; 0: there was none. */
+	uint64_t sync, ns;
 };
 
 /* Frames of a function have `next` below this. */

@@ -96,9 +96,9 @@ static void read_log(struct runs *logs, const char *path)
 
 static void show(const struct traced *t, const struct walk_event *e)
 {
-	static const char *const names[] = {"ENTER", "PATH", "LEAVE",
-	                                    "DEATH", "LAND", "FRAME",
-	                                    "START", "TIME", "SYNC"};
+	static const char *const names[] = {"ENTER", "PATH",  "LEAVE", "DEATH",
+	                                    "LAND",  "FRAME", "START", "TIME",
+	                                    "SYNC",  "LOST"};
 	const char *name = e->kind < sizeof(names) / sizeof(*names)
 	                           ? names[e->kind]
 	                           : "OTHER";
@@ -124,7 +124,7 @@ struct reader {
 	uint64_t *calls;
 	size_t ncalls, calls_cap;
 	uint32_t *base; /* low addresses of functions */
-	struct runs *runs;
+	struct runs *runs, *logs;
 	uint64_t *syncs; /* of all threads */
 	size_t nsyncs, syncs_cap;
 	enum how how;
@@ -290,6 +290,25 @@ static void drop_calls(const struct reader *r, struct run *run)
 	run->n = n;
 }
 
+/* A library that was loaded several times is in the log with several
+ * addresses: the first is for all. */
+static void rebase_logs(struct reader *r, const struct traced *t)
+{
+	for (size_t i = 0; i < r->logs->n; i++) {
+		struct run *run = &r->logs->run[i];
+
+		for (size_t k = 0; k < run->n; k++) {
+			uint32_t f = t->program.function_at(
+			        t->program.context,
+			        (uint32_t)(run->blocks[k] >> 32));
+
+			if (f < t->n)
+				run->blocks[k] = (uint64_t)r->base[f] << 32 |
+				                 (uint32_t)run->blocks[k];
+		}
+	}
+}
+
 static bool read_trace(struct reader *r, const char *path)
 {
 	struct cairn_err err = {0};
@@ -312,6 +331,9 @@ static bool read_trace(struct reader *r, const char *path)
 		r->base[i] = (uint32_t)(t.functions[i].f->address +
 		                        p->modules[t.functions[i].module].bias);
 	find_calls(r);
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		if (p->modules[i].nbiases > 1)
+			rebase_logs(r, &t);
 	for (size_t i = 0; i < s.nthreads; i++)
 		read_thread(r, &t, i);
 	traced_release(&t);
@@ -472,7 +494,7 @@ static bool has_duplicate(struct reader *r)
 int main(int argc, char **argv)
 {
 	struct runs walked = {0}, logs = {0};
-	struct reader r = {.runs = &walked};
+	struct reader r = {.runs = &walked, .logs = &logs};
 
 	for (size_t i = 0; argc > 2 && i < sizeof(hows) / sizeof(*hows); i++)
 		if (!strcmp(argv[1], hows[i]))

@@ -148,6 +148,7 @@ def cases():
         Case("exec_other", other=("exec_target.c",)),
         Case("dlopen_many", libraries=300, opts=("-O2",), full=True),
         Case("dlclose", libraries=4, full=True),
+        Case("reload", libraries=4),
     ]
     return rows + here() + ways() + blocked() + synchronised()
 

@@ -14,6 +14,7 @@ of a program that was killed is read to its end.  So in all encodings of a trace
 
 Ends with "N passed, M failed".
 """
+import glob
 import importlib.util
 import json
 import os
@@ -416,6 +417,47 @@ def check_killed(name, program):
     os.unlink(trace)
 
 
+def check_lost(directory):
+    """Children of a fork in a handler: where the frames are nobody knows."""
+    tests = os.path.join(ROOT, "tests")
+    program = build(directory, "lost",
+                    os.path.join(tests, "trace", "forks_async.c"), "-O0",
+                    "-D_GNU_SOURCE", "-I", os.path.join(tests, "battery"),
+                    os.path.join(tests, "battery", "battery.c"))
+    must(program, env=dict(os.environ, BATTERY_TRUTH=directory,
+                           CAIRN_OUT=os.path.join(directory,
+                                                  "lost.%p.cairn")))
+    nlost = 0
+    for trace in glob.glob(os.path.join(directory, "lost.*.cairn")):
+        truth = by_thread(events(trace))
+        check_reverse("lost", trace, truth)
+        for items in truth.values():
+            depth, wrong = 0, []
+            for e in items:
+                if e["event"] in ("enter", "frame"):
+                    wrong += [e] if e["depth"] != depth else []
+                    depth += 1
+                elif e["event"] in ("leave", "death"):
+                    depth -= 1
+                elif e["event"] == "lost":
+                    wrong += [e] if e["value"] != depth else []
+                    nlost += 1
+                if e["event"] in ("lost", "start"):
+                    depth = 0
+            judge("lost: depth", not wrong, str(wrong[:1]))
+        for command in (("report",), ("wpp",), ("twpp", "--function", "inner"),
+                        ("trace", "--export", "chrome"),
+                        ("trace", "--interleave")):
+            result = call(CAIRN, *command, trace)
+            judge(f"lost: {command[0]}", result.returncode == 0,
+                  result.stderr.decode())
+        result = call(CAIRN, "match-path", "--json", trace,
+                      "inner leave(inner)")
+        judge("lost: match-path", result.returncode == 0,
+              result.stdout.decode() + result.stderr.decode())
+    judge("lost: some are", nlost, "none is")
+
+
 # --- all ----------------------------------------------------------------------
 
 def check_program(name, program, *arguments):
@@ -454,6 +496,8 @@ def main():
             if wanted and name not in wanted:
                 continue
             program = build(directory, name, source, *flags)
+            if name == "small":
+                check_lost(directory)
             check_program(name, program, *arguments)
             if name in ("small", "small_witness"):
                 trace = record(program, "5")

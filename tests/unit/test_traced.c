@@ -50,7 +50,8 @@ static void assert_found(uint64_t bias)
 	        .cuts = (uint32_t[1]){0},
 	        .turns = (uint32_t[1]){0},
 	};
-	struct profile_module module = {.map = &map, .bias = bias};
+	struct profile_module module = {
+	        .map = &map, .bias = bias, .biases = &bias, .nbiases = 1};
 	struct profile profile = {.modules = &module, .nmodules = 1};
 	struct streams streams = {0};
 	struct cairn_err err = {0};
