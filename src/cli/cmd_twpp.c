@@ -86,7 +86,7 @@ static double now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
@@ -302,7 +302,9 @@ static int open_file(struct request *q, char *path, struct cairn_err *err)
 {
 	if (twpp_is_file(path))
 		return twpp_open(&q->file, path, err);
-	CAIRN_TRY(twpp_from_trace(&q->inputs, path, &q->bytes, err));
+	CAIRN_TRY(twpp_from_trace(&q->inputs, path,
+	                          q->save ? NULL : q->function, &q->bytes,
+	                          err));
 	return twpp_open_bytes(&q->file, q->bytes.data, q->bytes.n, path, err);
 }
 

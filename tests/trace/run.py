@@ -20,6 +20,7 @@ import argparse
 import concurrent.futures
 import dataclasses
 import glob
+import json
 import os
 import re
 import resource
@@ -35,7 +36,7 @@ TESTS = os.path.dirname(HERE)
 BATTERY = os.path.join(TESTS, "battery")
 PROGRAMS = os.path.join(TESTS, "programs")
 sys.path.insert(0, PROGRAMS)
-from profiles import Broken, CAIRN_BIN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
+from profiles import Broken, CAIRN, CAIRN_BIN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
 WALKED = os.path.join(
     os.environ.get("CAIRN_BUILD", os.path.dirname(CAIRN_BIN)), "tests",
@@ -363,6 +364,22 @@ class Run:
             if abs(lag) > self.case.lag:
                 raise Broken("%d blocks are missing" % lag)
 
+    def judge_hashes(self):
+        """cairn trace --hash has what proof_walked computed; in an exact case
+        that is the hash of the log."""
+        walked = sorted(re.findall(
+            r"^ok thread (\d+) blocks=(\d+) hash=([0-9a-f]{16})",
+            "\n".join(self.lines), re.M))
+        found = []
+        for trace, _ in self.images().values():
+            threads = json.loads(call([CAIRN, "trace", "--hash", "--json",
+                                       trace]))["threads"]
+            found += [(str(t["kernel_id"]), str(t["blocks"]), t["hash"])
+                      for t in threads]
+        if sorted(found) != walked:
+            raise Broken("--hash has %s, the log %s" % (
+                sorted(found)[:3], walked[:3]))
+
     def numbers(self, name):
         return [int(n) for s in self.lines
                 for n in re.findall(r"\b%s=(-?\d+)" % name, s)]
@@ -378,6 +395,8 @@ class Run:
             self.compare()
             if self.case.log and not sum(self.numbers("blocks")):
                 raise Broken("the trace is empty")
+            if self.case.log and self.case.how == "exact":
+                self.judge_hashes()
             if self.case.judge:
                 getattr(self, self.case.judge)()
             elif "cairn:" in self.err:
