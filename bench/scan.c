@@ -15,8 +15,8 @@
  *
  * To find a function's traces, one has to know which function each block is of:
  * the scanner keeps a stack of calls, runs over blocks of others as fast as it
- * can read, and copies those of the function.  The file is in memory and mapped
- * before the clock starts.
+ * can read, and copies those of the function.  The file is in the page cache;
+ * it is read in pieces that stay in the processor's cache.
  *
  * To find them in a grammar (the paper's comparison with Larus), the grammar is
  * read, and what is left of each rule when all symbols of other functions are
@@ -53,9 +53,13 @@
 #define RETURN 0xffffffffu
 #define THREAD 0xfffffffeu
 #define END 0xfffffffdu
+#define MORE 0xfffffffcu /* of the scanner: read on */
 
 /* Where the scanner copies words to, in turns. */
 #define FOUND ((size_t)1 << 20)
+
+/* Words that it reads at a time. */
+#define BUFFER ((size_t)1 << 16)
 
 static _Noreturn void fail(const char *what)
 {
@@ -275,7 +279,8 @@ static int do_raw(char **argv, int argc)
 /* --- scanning ------------------------------------------------------------- */
 
 struct scan {
-	const uint32_t *at;
+	int fd;
+	uint32_t *words; /* a buffer, with MORE behind what is in it */
 	uint32_t function;
 	uint64_t ncalls, nblocks; /* of it */
 	uint32_t *found;
@@ -300,9 +305,19 @@ static const uint32_t *copy_blocks(struct scan *s, const uint32_t *p)
 	return p;
 }
 
+static const uint32_t *refill(struct scan *s)
+{
+	ssize_t n = read(s->fd, s->words, 4 * BUFFER);
+
+	if (n <= 0 || n % 4)
+		fail("the raw trace is not complete");
+	s->words[n / 4] = MORE;
+	return s->words;
+}
+
 static void scan_run(struct scan *s)
 {
-	const uint32_t *p = s->at;
+	const uint32_t *p = refill(s);
 	uint32_t here = END, word;
 
 	for (;;) {
@@ -315,6 +330,8 @@ static void scan_run(struct scan *s)
 			if (here == s->function)
 				copy(s, word);
 			here = s->callers[--s->n];
+		} else if (word == MORE) {
+			p = refill(s);
 		} else if (word == THREAD) {
 			s->n = 0;
 			here = END;
@@ -332,38 +349,22 @@ static void scan_run(struct scan *s)
 	}
 }
 
-static const void *map_file(const char *path, size_t *size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	void *p;
-
-	if (fd < 0 || fstat(fd, &st) || !st.st_size)
-		fail("cannot read the file");
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ,
-	         MAP_PRIVATE | MAP_POPULATE, fd, 0);
-	if (p == MAP_FAILED)
-		fail("cannot map the file");
-	close(fd);
-	*size = (size_t)st.st_size;
-	return p;
-}
-
 static int do_find(char **argv, int argc)
 {
-	size_t size;
-	const uint32_t *words = map_file(argv[0], &size);
-	struct scan s = {.found = xcalloc(FOUND, 4)};
+	struct scan s = {.found = xcalloc(FOUND, 4),
+	                 .words = xcalloc(BUFFER + 1, 4)};
 
-	if (words[size / 4 - 1] != END)
-		fail("the raw trace is not complete");
+	s.fd = open(argv[0], O_RDONLY | O_CLOEXEC);
+	if (s.fd < 0)
+		fail("cannot read the raw trace");
 	printf("[");
 	for (int i = 1; i < argc; i++) {
 		double begun = now_ms();
 
-		s.at = words;
 		s.function = (uint32_t)strtoul(argv[i], NULL, 10);
 		s.ncalls = s.nblocks = s.n = s.nfound = 0;
+		if (lseek(s.fd, 0, SEEK_SET))
+			fail("cannot read the raw trace");
 		scan_run(&s);
 		printf("%s{\"function\": %" PRIu32 ", \"ms\": %.3f, "
 		       "\"calls\": %" PRIu64 ", \"blocks\": %" PRIu64 "}",
@@ -371,8 +372,10 @@ static int do_find(char **argv, int argc)
 		       s.ncalls, s.nblocks);
 	}
 	printf("]\n");
+	close(s.fd);
 	free(s.callers);
 	free(s.found);
+	free(s.words);
 	return 0;
 }
 
@@ -563,6 +566,23 @@ static void extract_one(const unsigned char *data, size_t size,
 	free(x.has);
 	free(x.length);
 	grammar_release(&g);
+}
+
+static const void *map_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st) || !st.st_size)
+		fail("cannot read the file");
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ,
+	         MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (p == MAP_FAILED)
+		fail("cannot map the file");
+	close(fd);
+	*size = (size_t)st.st_size;
+	return p;
 }
 
 static int do_extract(char **argv, int argc)

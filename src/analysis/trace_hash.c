@@ -150,10 +150,11 @@ static void take(struct hasher *x, struct trace_hash *all, size_t stream,
 		begin_thread(x, all, stream, e->value);
 		return;
 	}
+	if (e->kind != WALK_PATH)
+		return;
 	if (!x->is_running)
 		begin_thread(x, all, stream, 0);
-	if (e->kind == WALK_PATH)
-		take_path(x, e);
+	take_path(x, e);
 }
 
 int trace_hash_add(struct trace_hash *h, struct traced *t, size_t stream,
