@@ -47,14 +47,15 @@ class Scan:
         finally:
             raw.unlink(missing_ok=True)
 
-    def grammar(self, folder, trace):
-        """Searches in a grammar of a whole trace."""
+    def grammar(self, folder, trace, twpp):
+        """Searches in a grammar of a whole trace; twpp is its timestamped
+        form.  Its sizes, and what was found."""
         file = folder / "grammar"
-        self.size = self.call("grammar", file, trace)
-        twpp = json.loads(self.cairn.tool("twpp", "--json", trace))
-        found = self.call("extract", file, *sample(twpp))
-        file.unlink()
-        return self.size, found
+        try:
+            return (self.call("grammar", file, trace),
+                    self.call("extract", file, *sample(twpp)))
+        finally:
+            file.unlink(missing_ok=True)
 
 
 def sample(twpp):

@@ -267,8 +267,8 @@ static void part_init(struct part *p)
 	for (size_t i = 0; i < p->nitems; i++) {
 		const struct grammar_item *item = &g->items[first + i];
 
-		p->starts[i + 1] = p->starts[i] +
-		                   length_of(g, item->symbol) * item->times;
+		p->starts[i + 1] =
+		        p->starts[i] + length_of(g, item->symbol) * item->times;
 	}
 }
 

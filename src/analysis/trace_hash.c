@@ -20,7 +20,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "abi/map.h"
 #include "analysis/traced.h"
 #include "base/alloc.h"
 #include "format/map.h"

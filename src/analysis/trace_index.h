@@ -29,7 +29,7 @@ struct trace_index_thread {
 	/* items of the stream, but for those that tell time, order and the
 	 * beginning of threads, which are nnotes (not kept) */
 	uint64_t nrecords, nnotes;
-	bool is_broken;  /* it cannot be read to its end: */
+	bool is_broken; /* it cannot be read to its end: */
 	struct cairn_err err;
 };
 

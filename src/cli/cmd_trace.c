@@ -262,9 +262,9 @@ static int check_options(const struct request *q, char **argv, int argc)
 		        argv[0],
 		        "--export goes with none of --json, --summary, "
 		        "--reverse and --blocks");
-	if (o->hash && (o->format || o->summary || o->reverse || o->blocks ||
-	                o->times || o->function || o->depth ||
-	                o->from.is_given || o->to.is_given))
+	if (o->hash &&
+	    (o->format || o->summary || o->reverse || o->blocks || o->times ||
+	     o->function || o->depth || o->from.is_given || o->to.is_given))
 		return cli_usage(argv[0],
 		                 "--hash goes with --thread and --json only: "
 		                 "it is of all that a thread did");

@@ -29,7 +29,7 @@ struct trace_options {
 	uint64_t depth; /* levels that are shown; 0: all */
 	bool has_thread;
 	uint32_t thread;
-	bool hash; /* only a number per thread */
+	bool hash;                          /* only a number per thread */
 	const struct export_format *format; /* NULL: no export */
 	enum trace_clock clock;
 	/* Say how far it is: into a file, or if the user wants it. */
