@@ -93,26 +93,32 @@ static double now_ms(void)
 /* Reads the traces of every function, each alone. */
 static int measure(struct twpp *t, struct twpp_access *a, struct cairn_err *err)
 {
-	double sum = 0;
+	double sum = 0, load_sum = 0;
 
 	*a = (struct twpp_access){0};
 	for (uint32_t i = 0; i < t->nentries && t->entries[i].ncalls; i++) {
-		double begin = now_ms(), spent;
+		double begin = now_ms(), spent, load;
 		struct twpp_function f;
 		uint64_t nruns;
 		int rc;
 
 		CAIRN_TRY(twpp_function_load(t, &t->entries[i], &f, err));
+		load = now_ms() - begin;
 		rc = twpp_function_scan(&f, &nruns, err);
 		twpp_function_release(&f);
 		if (rc)
 			return rc;
 		spent = now_ms() - begin;
 		sum += spent;
+		load_sum += load;
 		a->worst = spent > a->worst ? spent : a->worst;
+		a->load_worst = load > a->load_worst ? load : a->load_worst;
 		a->nfunctions++;
 	}
-	a->mean = a->nfunctions ? sum / (double)a->nfunctions : 0;
+	if (a->nfunctions) {
+		a->mean = sum / (double)a->nfunctions;
+		a->load_mean = load_sum / (double)a->nfunctions;
+	}
 	return 0;
 }
 

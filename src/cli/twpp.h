@@ -15,9 +15,11 @@ struct bytes;
 struct cairn_err;
 struct cli_inputs;
 
-/* How long it takes to read the traces of one function, in ms. */
+/* How long it takes to read the traces of one function, in ms: to have them, as
+ * the file has them, and to decode all their series as well. */
 struct twpp_access {
 	uint64_t nfunctions;
+	double load_mean, load_worst;
 	double mean, worst;
 };
 
