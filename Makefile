@@ -35,7 +35,8 @@ demo: deps-demo build
 check: deps-check build
 	@tools/check $(SUITES)
 
-proof battery bench-edges bench-paths bench-placement bench-trace fuzz: deps-bench build
+proof battery bench-edges bench-paths bench-placement bench-trace \
+bench-compact fuzz: deps-bench build
 	@tools/run-target $@
 
 fmt: deps-check
@@ -49,4 +50,4 @@ clean:
 
 .NOTPARALLEL:
 .PHONY: all build demo check proof battery bench-edges bench-paths \
-	bench-placement bench-trace fuzz fmt install clean
+	bench-placement bench-trace bench-compact fuzz fmt install clean

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots as SVG: groups of bars, and points on linear or logarithmic axes."""
+"""Plots as SVG: groups of bars, and points and lines on linear or logarithmic
+axes."""
 
 import html
 import math
@@ -99,6 +100,13 @@ class Canvas:
             f'stroke="{color}"/>'
         )
 
+    def polyline(self, points, color):
+        at = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.parts.append(
+            f'<polyline points="{at}" fill="none" stroke="{color}" '
+            'stroke-width="1.6"/>'
+        )
+
     def left_axis(self, axis):
         for tick in axis.ticks:
             y = self.y(axis.place(tick))
@@ -164,4 +172,26 @@ def points(title, x_axis, y_axis, series, diagonal=False):
         for x, y in values:
             canvas.dot(canvas.x(x_axis.place(x)), canvas.y(y_axis.place(y)),
                        color)
+    return canvas.svg()
+
+
+def lines(title, x_axis, y_axis, series):
+    """A line per series, which maps a label to points with x ascending.  It
+    goes up where there is a point and is level between."""
+    canvas = Canvas(title, ())
+    canvas.left_axis(y_axis)
+    canvas.lower_axis(x_axis)
+    right = canvas.x(1)
+    for i, (label, values) in enumerate(series.items()):
+        color = f"hsl({i * 360 // len(series)}, 65%, {40 + i % 3 * 8}%)"
+        path, last = [], None
+        for x, y in values:
+            at = canvas.x(x_axis.place(x)), canvas.y(y_axis.place(y))
+            if last:
+                path.append((at[0], last[1]))
+            path.append(at)
+            last = at
+        canvas.polyline(path + [(right, last[1])], color)
+        canvas.rect(LEFT + 8, TOP + 4 + 15 * i, 10, 4, color)
+        canvas.text(LEFT + 22, TOP + 10 + 15 * i, label, size=11)
     return canvas.svg()

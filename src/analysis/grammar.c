@@ -171,9 +171,18 @@ int grammar_measure(struct grammar *g, const uint64_t *weight,
 
 /* --- counting a part --------------------------------------------------- */
 
+/*
+ * Ends of ranges fall into the last rule, which is the longest: a binary search
+ * finds the item, and what is before it is noted there, for all ranges, and
+ * counted once.
+ */
 struct part {
 	const struct grammar *g;
 	uint64_t *rules, *symbols; /* how often each is whole within it */
+	/* of the items of the last rule: symbols before each one, and in how
+	 * many ranges all that are before it are whole */
+	uint64_t *starts, *before;
+	size_t nitems;
 };
 
 static uint64_t length_of(const struct grammar *g, uint32_t symbol)
@@ -189,49 +198,104 @@ static void count_whole(struct part *p, uint32_t symbol, uint64_t times)
 		p->symbols[symbol] += times;
 }
 
-/* Counts the first n symbols of the string, `sign` times. */
-static void count_first(struct part *p, uint64_t n, uint64_t sign)
+/* Counts the part of an item that the next *n symbols have, and takes them
+ * away; what then is left of *n begins the item once more. */
+static void count_some(struct part *p, const struct grammar_item *item,
+                       uint64_t *n, uint64_t sign)
 {
-	uint32_t r = grammar_start(p->g);
+	uint64_t length = length_of(p->g, item->symbol);
+	uint64_t times = *n / length;
 
+	count_whole(p, item->symbol, sign * times);
+	*n -= times * length;
+}
+
+/* Counts the first n symbols of a rule, fewer than it has. */
+static void count_first(struct part *p, uint32_t symbol, uint64_t n,
+                        uint64_t sign)
+{
 	while (n) {
-		uint32_t symbol = 0;
+		const struct grammar_item *item =
+		        &p->g->items[p->g->first[symbol - GRAMMAR_RULE]];
+		uint64_t all;
 
-		for (size_t i = p->g->first[r]; n; i++) {
-			uint64_t length, times;
-
-			symbol = p->g->items[i].symbol;
-			length = length_of(p->g, symbol);
-			times = length ? n / length : 0;
-			if (times > p->g->items[i].times)
-				times = p->g->items[i].times;
-			count_whole(p, symbol, sign * times);
-			n -= times * length;
-			if (times < p->g->items[i].times)
+		for (;; item++, n -= all) {
+			all = length_of(p->g, item->symbol) * item->times;
+			if (all > n)
 				break;
+			count_whole(p, item->symbol, sign * item->times);
 		}
-		r = symbol - GRAMMAR_RULE;
+		count_some(p, item, &n, sign);
+		symbol = item->symbol;
+	}
+}
+
+/* The same of the whole string. */
+static void count_string(struct part *p, uint64_t n, uint64_t sign)
+{
+	const struct grammar *g = p->g;
+	const struct grammar_item *items =
+	        &g->items[g->first[grammar_start(g)]];
+	size_t low = 0, high = p->nitems + 1;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->starts[middle] <= n)
+			low = middle;
+		else
+			high = middle;
+	}
+	p->before[low] += sign;
+	n -= p->starts[low];
+	if (!n)
+		return;
+	count_some(p, &items[low], &n, sign);
+	if (n)
+		count_first(p, items[low].symbol, n, sign);
+}
+
+static void part_init(struct part *p)
+{
+	const struct grammar *g = p->g;
+	size_t first = g->first[grammar_start(g)];
+
+	p->nitems = g->first[g->nrules] - first;
+	p->rules = xcalloc(g->nrules, sizeof(*p->rules));
+	p->starts = xcalloc(p->nitems + 1, sizeof(*p->starts));
+	p->before = xcalloc(p->nitems + 1, sizeof(*p->before));
+	for (size_t i = 0; i < p->nitems; i++) {
+		const struct grammar_item *item = &g->items[first + i];
+
+		p->starts[i + 1] =
+		        p->starts[i] + length_of(g, item->symbol) * item->times;
 	}
 }
 
 void grammar_count(const struct grammar *g, const struct grammar_range *ranges,
                    size_t n, uint64_t *counts)
 {
-	struct part p = {
-	        .g = g,
-	        .rules = xcalloc(g->nrules, sizeof(*p.rules)),
-	        .symbols = counts,
-	};
+	struct part p = {.g = g, .symbols = counts};
+	const struct grammar_item *items =
+	        &g->items[g->first[grammar_start(g)]];
+	uint64_t times = 0;
 
+	part_init(&p);
 	/* modulo 2^64: what is before `from` is in both, and cancels */
 	for (size_t i = 0; i < n; i++) {
 		assert(ranges[i].from <= ranges[i].to);
 		assert(ranges[i].to <= grammar_length(g));
-		count_first(&p, ranges[i].to, 1);
-		count_first(&p, ranges[i].from, (uint64_t)-1);
+		count_string(&p, ranges[i].to, 1);
+		count_string(&p, ranges[i].from, (uint64_t)-1);
+	}
+	for (size_t i = p.nitems; i-- > 0;) {
+		times += p.before[i + 1];
+		count_whole(&p, items[i].symbol, times * items[i].times);
 	}
 	pass_down(g, p.rules, counts);
 	free(p.rules);
+	free(p.starts);
+	free(p.before);
 }
 
 /* --- check ------------------------------------------------------------- */

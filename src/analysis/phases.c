@@ -98,12 +98,32 @@ static void begin_intervals(struct phases *p, uint64_t i)
 		        .first = p->length, .end = p->length};
 }
 
+/* One symbol, where the one before it was: false if there another interval
+ * begins.  Nothing is divided. */
+static bool push_near(struct phases *p, uint32_t feature, uint64_t weight)
+{
+	struct phases_interval *interval;
+
+	if (!p->n || p->work - (p->n - 1) * p->unit >= p->unit)
+		return false;
+	interval = &p->intervals[p->n - 1];
+	p->length++;
+	p->work += weight;
+	p->squares += (double)weight * (double)weight;
+	interval->end = p->length;
+	interval->work += weight;
+	features_of(p, p->n - 1)[feature] += weight;
+	return true;
+}
+
 void phases_push(struct phases *p, uint32_t symbol, uint64_t weight, uint64_t n)
 {
 	uint32_t feature = symbol % FEATURES;
 
 	if (feature >= p->nfeatures)
 		p->nfeatures = feature + 1;
+	if (n == 1 && push_near(p, feature, weight))
+		return;
 	while (n) {
 		uint64_t i = p->work / p->unit, part = n;
 		struct phases_interval *interval;

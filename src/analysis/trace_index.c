@@ -87,6 +87,8 @@ static void count_events(struct trace_index_thread *t,
 		} else if (e->kind == WALK_TIME) {
 			add_time(t, nblocks, e->value);
 		}
+		t->nnotes += e->kind == WALK_TIME || e->kind == WALK_SYNC ||
+		             e->kind == WALK_START;
 	}
 }
 
@@ -127,6 +129,7 @@ static void build_thread(struct trace_index_thread *x, struct traced *t,
 	x->nblocks = w.walk.nblocks;
 	x->nevents = w.walk.nevents;
 	x->nbytes = w.walk.before + w.walk.nbytes;
+	x->nrecords = w.walk.nread - x->nnotes;
 	x->is_broken = result < 0;
 	traced_end(&w);
 }
@@ -294,6 +297,7 @@ static void put_thread(struct bytes *out, const struct trace_index_thread *t)
 	bytes_put_uv(out, t->ncalls);
 	bytes_put_uv(out, t->nbranches);
 	bytes_put_uv(out, t->nbytes);
+	bytes_put_uv(out, t->nrecords);
 	bytes_put_uv(out, t->ntimes);
 	for (size_t i = 0; i < t->ntimes; i++) {
 		bytes_put_uv(out, t->times[i].block);
@@ -449,6 +453,7 @@ static void get_thread(struct cursor *c, struct trace_index_thread *x,
 	x->ncalls = cursor_uv(c);
 	x->nbranches = cursor_uv(c);
 	x->nbytes = cursor_uv(c);
+	x->nrecords = cursor_uv(c);
 	get_times(c, x);
 	get_frames(c, &x->points, t);
 	get_points(c, &x->points, t);

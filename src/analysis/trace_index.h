@@ -26,7 +26,10 @@ struct trace_index_thread {
 	uint64_t nblocks, nevents;
 	uint64_t npaths, ncalls, nbranches;
 	uint64_t nbytes; /* of the stream */
-	bool is_broken;  /* it cannot be read to its end: */
+	/* items of the stream, but for those that tell time, order and the
+	 * beginning of threads, which are nnotes (not kept) */
+	uint64_t nrecords, nnotes;
+	bool is_broken; /* it cannot be read to its end: */
 	struct cairn_err err;
 };
 

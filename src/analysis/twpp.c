@@ -20,6 +20,9 @@
  * executions that differ are listed with their activation ("odd").  Calls
  * before the first block belong to block 0.
  *
+ * If only some functions are asked for (twpp_only), the frames of others are
+ * only counted, and no call graph is made.
+ *
  * Memory: frames hold their traces as varints and in packed pieces of 64 KiB
  * (twpp_pack.c), ended activations cost nothing unless they are new.
  * Cost: a few ns per block, and a hash of trace and calls per activation.
@@ -31,6 +34,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -67,10 +71,23 @@ void twpp_free(struct twpp_builder *b)
 	}
 	free(b->threads);
 	free(b->functions);
+	free(b->is_wanted);
 	twpp_store_release(&b->nodes);
 	twpp_zip_release(&b->zip);
 	bytes_release(&b->scratch);
 	free(b);
+}
+
+void twpp_only(struct twpp_builder *b, const uint32_t *functions, size_t n)
+{
+	assert(!b->nthreads);
+	b->is_partial = true;
+	for (size_t i = 0; i < n; i++)
+		if (functions[i] >= b->nwanted)
+			b->nwanted = (size_t)functions[i] + 1;
+	b->is_wanted = xcalloc(b->nwanted + 1, sizeof(*b->is_wanted));
+	for (size_t i = 0; i < n; i++)
+		b->is_wanted[functions[i]] = true;
 }
 
 struct twpp_thread *twpp_thread(struct twpp_builder *b, uint64_t id)
@@ -134,7 +151,9 @@ int twpp_enter(struct twpp_thread *t, uint32_t function, struct cairn_err *err)
 		t->frames_ready++;
 	}
 	f->function = function;
-	b->sizes.ncalls++;
+	f->is_kept = !b->is_partial ||
+	             (function < b->nwanted && b->is_wanted[function]);
+	b->sizes.ncalls += f->is_kept;
 	return 0;
 }
 
@@ -166,6 +185,8 @@ int twpp_blocks(struct twpp_thread *t, const uint32_t *blocks, size_t n,
 		                  "of any function",
 		                  t->id);
 	f = &t->frames[t->nframes - 1];
+	if (!f->is_kept)
+		return 0;
 	function = &b->functions[f->function];
 	for (size_t i = 0; i < n; i++) {
 		uint32_t block = blocks[i];
@@ -256,10 +277,14 @@ void twpp_end_frame(struct twpp_thread *t, enum twpp_end end)
 {
 	struct twpp_frame *f = &t->frames[--t->nframes];
 	struct twpp_builder *b = t->builder;
-	uint32_t node;
+	uint32_t trace, node = 0;
 
+	if (!f->is_kept)
+		return;
 	settle(b, f, &b->functions[f->function].expected[f->block]);
-	node = add_node(b, f, add_trace(b, f), end);
+	trace = add_trace(b, f);
+	if (!b->is_partial)
+		node = add_node(b, f, trace, end);
 	empty(&f->blocks);
 	empty(&f->odd);
 	empty(&f->children);
@@ -267,6 +292,8 @@ void twpp_end_frame(struct twpp_thread *t, enum twpp_end end)
 		bytes_release(&b->scratch);
 	f->block = 0;
 	f->nblocks = f->nodd = f->odd_at = f->nchildren = 0;
+	if (b->is_partial)
+		return;
 	if (t->nframes) {
 		struct twpp_frame *caller = &t->frames[t->nframes - 1];
 

@@ -72,6 +72,14 @@ struct twpp_thread;
 struct twpp_builder *twpp_new(void);
 void twpp_free(struct twpp_builder *b);
 
+/*
+ * Keeps the path traces of these functions alone: the file then has no call
+ * graph, and nothing of other functions but that they are there.
+ *
+ * Requires: nothing was fed yet.
+ */
+void twpp_only(struct twpp_builder *b, const uint32_t *functions, size_t n);
+
 /* The thread of this id; the builder owns it. */
 struct twpp_thread *twpp_thread(struct twpp_builder *b, uint64_t id);
 

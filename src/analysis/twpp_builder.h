@@ -21,6 +21,7 @@ enum { TWPP_END_MASK = 3, TWPP_HAS_ODD = 4, TWPP_HAS_CALLS = 8 };
 
 struct twpp_frame {
 	uint32_t function;
+	bool is_kept;
 	uint32_t block;  /* the last one; 0 before the first */
 	uint64_t ncalls; /* made since */
 	uint64_t nblocks;
@@ -55,6 +56,9 @@ struct twpp_builder {
 	struct twpp_thread **threads;
 	size_t nthreads, threads_cap;
 	struct twpp_store nodes; /* activations */
+	bool is_partial;         /* only some functions are kept: */
+	bool *is_wanted;         /* per function below nwanted */
+	size_t nwanted;
 	struct twpp_zip zip;
 	struct bytes scratch;
 	struct twpp_sizes sizes;

@@ -42,37 +42,103 @@ void twpp_runs_release(struct twpp_runs *r)
 	twpp_reader_release(&r->reader);
 }
 
-int twpp_runs_next(struct twpp_runs *r, struct twpp_run *run)
+/* Numbers of a run take at most so many bytes. */
+#define RUN_BYTES 30
+
+/* Makes a run of its numbers; false if it is none within 1..n. */
+static inline bool make_run(struct twpp_runs *r, uint64_t head, uint64_t step,
+                            uint64_t more, struct twpp_run *run)
 {
-	uint64_t head, gap, more = 0, span;
+	uint64_t gap = head & 1 ? head >> 2 : head >> 1, span = 0;
+
+	run->s = 1;
+	if ((head & 3) == 3) {
+		if (step > r->n || more > r->n)
+			return false;
+		run->s = step + 2;
+		if (__builtin_mul_overflow(run->s, more + 2, &span))
+			return false;
+	} else if (head & 1) {
+		if (more > r->n)
+			return false;
+		span = more + 1;
+	}
+	if (gap >= r->n - r->end)
+		return false;
+	run->l = r->end + gap + 1;
+	if (span > r->n - run->l)
+		return false;
+	run->h = run->l + span;
+	r->end = run->h;
+	return true;
+}
+
+/* A number of up to 4 bytes at *p, which moves behind it; what is longer is
+ * left to twpp_reader_uv, and *p is NULL then. */
+static inline uint64_t take_uv(const unsigned char **p)
+{
+	const unsigned char *at = *p;
+	uint64_t v = at[0];
+
+	*p = at + 1;
+	if (v < 0x80)
+		return v;
+	v = (v & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7;
+	*p = at + 2;
+	if (at[1] < 0x80)
+		return v;
+	v |= (uint64_t)(at[2] & 0x7f) << 14;
+	*p = at + 3;
+	if (at[2] < 0x80)
+		return v;
+	v |= (uint64_t)(at[3] & 0x7f) << 21;
+	*p = at[3] < 0x80 ? at + 4 : NULL;
+	return v;
+}
+
+/* The next run, if it is whole in this piece and its numbers are short: 1, or
+ * 0 and nothing happened. */
+static inline int next_near(struct twpp_runs *r, struct twpp_run *run)
+{
+	const unsigned char *p = r->reader.p;
+	uint64_t head, step = 0, more = 0;
+
+	if (r->reader.end - p < RUN_BYTES)
+		return 0;
+	head = take_uv(&p);
+	if (p && head & 1) {
+		if (head & 2)
+			step = take_uv(&p);
+		if (p)
+			more = take_uv(&p);
+	}
+	if (!p)
+		return 0;
+	r->reader.p = p;
+	return make_run(r, head, step, more, run) ? 1 : CAIRN_E_CORRUPT;
+}
+
+static int next_far(struct twpp_runs *r, struct twpp_run *run)
+{
+	uint64_t head, step = 0, more = 0;
 
 	if (!twpp_reader_more(&r->reader))
 		return r->reader.bad ? CAIRN_E_CORRUPT : 0;
 	head = twpp_reader_uv(&r->reader);
-	gap = head & 1 ? head >> 2 : head >> 1;
-	run->s = 1;
-	if ((head & 3) == 3) {
-		run->s = twpp_reader_uv(&r->reader);
+	if ((head & 3) == 3)
+		step = twpp_reader_uv(&r->reader);
+	if (head & 1)
 		more = twpp_reader_uv(&r->reader);
-		if (run->s > r->n || more > r->n)
-			return CAIRN_E_CORRUPT;
-		run->s += 2;
-		more += 2;
-	} else if (head & 1) {
-		more = twpp_reader_uv(&r->reader);
-		if (more > r->n)
-			return CAIRN_E_CORRUPT;
-		more += 1;
-	}
-	if (r->reader.bad || gap >= r->n - r->end ||
-	    __builtin_mul_overflow(run->s, more, &span))
+	if (r->reader.bad || !make_run(r, head, step, more, run))
 		return CAIRN_E_CORRUPT;
-	run->l = r->end + gap + 1;
-	if (span > r->n - run->l)
-		return CAIRN_E_CORRUPT;
-	run->h = run->l + span;
-	r->end = run->h;
 	return 1;
+}
+
+int twpp_runs_next(struct twpp_runs *r, struct twpp_run *run)
+{
+	int rc = next_near(r, run);
+
+	return rc ? rc : next_far(r, run);
 }
 
 int twpp_runs_all(const struct twpp_string *series, uint64_t n,
@@ -328,7 +394,8 @@ int twpp_function_scan(const struct twpp_function *f, uint64_t *nruns,
 
 			twpp_runs_init(&runs, &f->nodes[body->first + k].series,
 			               body->n, &f->file->zip);
-			while ((rc = twpp_runs_next(&runs, &run)) > 0)
+			while ((rc = next_near(&runs, &run)) > 0 ||
+			       (!rc && (rc = next_far(&runs, &run)) > 0))
 				++*nruns;
 			twpp_runs_release(&runs);
 			if (rc < 0)

@@ -41,6 +41,8 @@ static const char help[] =
         "  --times          when, in ns since the program started\n"
         "  --summary        only how much there is: threads, blocks, calls, "
         "bytes\n"
+        "  --hash           only a hash of all that each thread executed, in "
+        "order\n"
         "  --json           one JSON object per event and line\n"
         "  --export FORMAT  calls for other tools: chrome (also Perfetto), "
         "speedscope,\n"
@@ -69,6 +71,7 @@ enum {
 	OPT_BLOCKS,
 	OPT_TIMES,
 	OPT_SUMMARY,
+	OPT_HASH,
 	OPT_EXPORT,
 	OPT_CLOCK,
 	OPT_INDEX,
@@ -91,6 +94,7 @@ static const struct option options[] = {
         {"blocks", no_argument, NULL, OPT_BLOCKS},
         {"times", no_argument, NULL, OPT_TIMES},
         {"summary", no_argument, NULL, OPT_SUMMARY},
+        {"hash", no_argument, NULL, OPT_HASH},
         {"export", required_argument, NULL, OPT_EXPORT},
         {"clock", required_argument, NULL, OPT_CLOCK},
         {"index", no_argument, NULL, OPT_INDEX},
@@ -236,6 +240,7 @@ static int take_option(void *request, int c, const char *command)
 	        [OPT_BLOCKS - CLI_OPT_OWN] = &o->blocks,
 	        [OPT_TIMES - CLI_OPT_OWN] = &o->times,
 	        [OPT_SUMMARY - CLI_OPT_OWN] = &o->summary,
+	        [OPT_HASH - CLI_OPT_OWN] = &o->hash,
 	        [OPT_INDEX - CLI_OPT_OWN] = &q->index,
 	        [OPT_PROGRESS - CLI_OPT_OWN] = &q->progress,
 	        [OPT_NO_DEMANGLE - CLI_OPT_OWN] = &q->no_demangle,
@@ -273,6 +278,13 @@ static int check_options(const struct request *q, char **argv, int argc)
 		        argv[0],
 		        "with --interleave --from and --to take times, such as "
 		        "15ms: every thread counts its own blocks");
+	if (o->hash &&
+	    (o->format || o->summary || o->reverse || o->blocks || o->times ||
+	     o->function || o->depth || o->from.is_given || o->to.is_given ||
+	     o->interleave))
+		return cli_usage(argv[0],
+		                 "--hash goes with --thread and --json only: "
+		                 "it is of all that a thread did");
 	if (o->clock != TRACE_CLOCK_ANY && !o->format)
 		return cli_usage(argv[0], "--clock belongs to --export");
 	if (o->callees && !o->function)
@@ -439,6 +451,9 @@ static int write_trace(struct request *q, struct trace_input *in, FILE *out)
 			}
 		return result < 0 ? cli_fail(&err) : CLI_FINE;
 	}
+	if (q->o.hash)
+		return trace_hashes(in, &q->o, out, &err) < 0 ? cli_fail(&err)
+		                                              : CLI_FINE;
 	trace_view_init(&v, in, &q->o, out);
 	v.form = q->o.json ? &trace_json : &trace_text;
 	result =

@@ -86,33 +86,39 @@ static double now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 /* Reads the traces of every function, each alone. */
 static int measure(struct twpp *t, struct twpp_access *a, struct cairn_err *err)
 {
-	double sum = 0;
+	double sum = 0, load_sum = 0;
 
 	*a = (struct twpp_access){0};
 	for (uint32_t i = 0; i < t->nentries && t->entries[i].ncalls; i++) {
-		double begin = now_ms(), spent;
+		double begin = now_ms(), spent, load;
 		struct twpp_function f;
 		uint64_t nruns;
 		int rc;
 
 		CAIRN_TRY(twpp_function_load(t, &t->entries[i], &f, err));
+		load = now_ms() - begin;
 		rc = twpp_function_scan(&f, &nruns, err);
 		twpp_function_release(&f);
 		if (rc)
 			return rc;
 		spent = now_ms() - begin;
 		sum += spent;
+		load_sum += load;
 		a->worst = spent > a->worst ? spent : a->worst;
+		a->load_worst = load > a->load_worst ? load : a->load_worst;
 		a->nfunctions++;
 	}
-	a->mean = a->nfunctions ? sum / (double)a->nfunctions : 0;
+	if (a->nfunctions) {
+		a->mean = sum / (double)a->nfunctions;
+		a->load_mean = load_sum / (double)a->nfunctions;
+	}
 	return 0;
 }
 
@@ -302,7 +308,9 @@ static int open_file(struct request *q, char *path, struct cairn_err *err)
 {
 	if (twpp_is_file(path))
 		return twpp_open(&q->file, path, err);
-	CAIRN_TRY(twpp_from_trace(&q->inputs, path, &q->bytes, err));
+	CAIRN_TRY(twpp_from_trace(&q->inputs, path,
+	                          q->save ? NULL : q->function, &q->bytes,
+	                          err));
 	return twpp_open_bytes(&q->file, q->bytes.data, q->bytes.n, path, err);
 }
 

@@ -12,6 +12,7 @@
 
 struct total {
 	uint64_t nblocks, npaths, ncalls, nbranches, nbytes, nparts, npacked;
+	uint64_t nrecords;
 };
 
 static struct total total_of(const struct trace_input *in, size_t thread)
@@ -24,6 +25,7 @@ static struct total total_of(const struct trace_input *in, size_t thread)
 	        .ncalls = x->ncalls,
 	        .nbranches = x->nbranches,
 	        .nbytes = x->nbytes,
+	        .nrecords = x->nrecords,
 	        .nparts = s->nparts,
 	};
 
@@ -42,6 +44,7 @@ static void add(struct total *sum, const struct total *t)
 	sum->ncalls += t->ncalls;
 	sum->nbranches += t->nbranches;
 	sum->nbytes += t->nbytes;
+	sum->nrecords += t->nrecords;
 	sum->nparts += t->nparts;
 	sum->npacked += t->npacked;
 }
@@ -83,11 +86,11 @@ static void print_text(const struct trace_input *in, FILE *out)
 static void put_total(struct json *j, const struct total *t)
 {
 	static const char *const names[] = {"blocks", "branches", "calls",
-	                                    "paths",  "parts",    "bytes",
-	                                    "packed"};
+	                                    "paths",  "records",  "parts",
+	                                    "bytes",  "packed"};
 	const uint64_t values[] = {t->nblocks, t->nbranches, t->ncalls,
-	                           t->npaths,  t->nparts,    t->nbytes,
-	                           t->npacked};
+	                           t->npaths,  t->nrecords,  t->nparts,
+	                           t->nbytes,  t->npacked};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		json_key(j, names[i]);

@@ -10,6 +10,7 @@
 #include "cli/trace_input.h"
 #include "walk/reader.h"
 
+struct cairn_err;
 struct export_format;
 
 /* A moment as the user says it: a block, or a time. */
@@ -29,6 +30,7 @@ struct trace_options {
 	uint64_t depth; /* levels that are shown; 0: all */
 	bool has_thread;
 	uint32_t thread;
+	bool hash;                          /* only a number per thread */
 	const struct export_format *format; /* NULL: no export */
 	enum trace_clock clock;
 	/* Say how far it is: into a file, or if the user wants it. */
@@ -98,5 +100,9 @@ uint64_t trace_view_time(const struct trace_view *v, uint64_t block);
 
 /* What threads there are, and how much of what. */
 void trace_summary(const struct trace_input *in, bool is_json, FILE *out);
+
+/* A hash per thread.  Fails: as the walk does; what is before it is printed. */
+int trace_hashes(struct trace_input *in, const struct trace_options *o,
+                 FILE *out, struct cairn_err *err);
 
 #endif /* CAIRN_CLI_TRACE_VIEW_H */

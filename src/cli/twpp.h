@@ -15,9 +15,11 @@ struct bytes;
 struct cairn_err;
 struct cli_inputs;
 
-/* How long it takes to read the traces of one function, in ms. */
+/* How long it takes to read the traces of one function, in ms: to have them, as
+ * the file has them, and to decode all their series as well. */
 struct twpp_access {
 	uint64_t nfunctions;
+	double load_mean, load_worst;
 	double mean, worst;
 };
 
@@ -75,11 +77,13 @@ int twpp_text_events(const struct twpp_view *v, FILE *out,
 uint32_t *twpp_sort_traces(const struct twpp_function *f);
 
 /*
- * Makes the form of a trace.  This is where a walk feeds a builder.
+ * Makes the form of a trace.  This is where a walk feeds a builder.  With the
+ * name of a function, or the number of one behind a "#", only its traces are in
+ * it (twpp_only).
  *
- * Fails: as the walk and twpp_finish do.
+ * Fails: as the walk and twpp_finish do, and if there is no such function.
  */
-int twpp_from_trace(struct cli_inputs *in, char *path, struct bytes *out,
-                    struct cairn_err *err);
+int twpp_from_trace(struct cli_inputs *in, char *path, const char *function,
+                    struct bytes *out, struct cairn_err *err);
 
 #endif /* CAIRN_CLI_TWPP_H */

@@ -69,10 +69,9 @@ static int feed_thread(struct feeder *f, struct traced *t, size_t thread,
 	return rc;
 }
 
-static int finish(struct feeder *f, const struct trace_input *trace,
+static int finish(struct twpp_builder *b, const struct traced *t,
                   struct bytes *out, struct cairn_err *err)
 {
-	const struct traced *t = &trace->traced;
 	struct twpp_source *sources =
 	        xcalloc((size_t)t->n + 1, sizeof(*sources));
 	int rc;
@@ -83,13 +82,44 @@ static int finish(struct feeder *f, const struct trace_input *trace,
 		        .nblocks = t->functions[i].f->nblocks,
 		        .nedges = t->functions[i].f->nedges,
 		};
-	rc = twpp_finish(f->builder, sources, t->n, out, err);
+	rc = twpp_finish(b, sources, t->n, out, err);
 	free(sources);
 	return rc;
 }
 
-int twpp_from_trace(struct cli_inputs *in, char *path, struct bytes *out,
-                    struct cairn_err *err)
+/* The functions of this name, as a file without any call knows them. */
+static int select_functions(struct twpp_builder *b, const struct traced *t,
+                            const char *path, const char *name,
+                            struct cairn_err *err)
+{
+	struct twpp_builder *none = twpp_new();
+	struct bytes bytes = {0};
+	struct twpp file;
+	struct twpp_path p;
+	int rc = finish(none, t, &bytes, err);
+
+	twpp_free(none);
+	if (!rc)
+		rc = twpp_open_bytes(&file, bytes.data, bytes.n, path, err);
+	if (!rc) {
+		rc = twpp_path_name(&p, &file, name, err);
+		if (!rc) {
+			struct twpp_part *part = &p.parts[0];
+
+			for (size_t i = 0; i < part->nentries; i++)
+				part->entries[i] =
+				        file.entries[part->entries[i]].function;
+			twpp_only(b, part->entries, part->nentries);
+			twpp_path_release(&p);
+		}
+		twpp_close(&file);
+	}
+	bytes_release(&bytes);
+	return rc;
+}
+
+int twpp_from_trace(struct cli_inputs *in, char *path, const char *function,
+                    struct bytes *out, struct cairn_err *err)
 {
 	struct trace_input trace;
 	struct feeder f = {0};
@@ -97,11 +127,13 @@ int twpp_from_trace(struct cli_inputs *in, char *path, struct bytes *out,
 
 	CAIRN_TRY(trace_input_try(&trace, in, path, true, err));
 	f.builder = twpp_new();
-	rc = 0;
+	rc = function ? select_functions(f.builder, &trace.traced, path,
+	                                 function, err)
+	              : 0;
 	for (size_t i = 0; i < trace.streams.nthreads && rc == 0; i++)
 		rc = feed_thread(&f, &trace.traced, i, err);
 	if (rc == 0)
-		rc = finish(&f, &trace, out, err);
+		rc = finish(f.builder, &trace.traced, out, err);
 	twpp_free(f.builder);
 	trace_input_close(&trace);
 	return rc;

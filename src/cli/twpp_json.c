@@ -69,6 +69,8 @@ static void put_access(const struct twpp_access *a, struct json *j)
 	json_key(j, "access_ms");
 	json_begin(j, '{');
 	side_json_u64(j, "functions", a->nfunctions);
+	side_json_real(j, "load_mean", a->load_mean);
+	side_json_real(j, "load_worst", a->load_worst);
 	side_json_real(j, "mean", a->mean);
 	side_json_real(j, "worst", a->worst);
 	json_end(j, '}');

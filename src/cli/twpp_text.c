@@ -191,9 +191,12 @@ void twpp_text(const struct twpp_view *v, FILE *out)
 	if (v->access)
 		fprintf(out,
 		        "access    %.3f ms per function, %.3f ms at most, "
-		        "%" PRIu64 " functions\n",
+		        "%" PRIu64 " functions\n"
+		        "loading   %.3f ms of that, %.3f ms at most; the rest "
+		        "is to decode timestamps\n",
 		        v->access->mean, v->access->worst,
-		        v->access->nfunctions);
+		        v->access->nfunctions, v->access->load_mean,
+		        v->access->load_worst);
 	print_steps(z, out);
 	print_parts(v->file, out);
 	print_graphs(v->file, out);

@@ -58,6 +58,7 @@ wrong trace --export svg x
 wrong trace --export folded --json x
 wrong trace --clock time x
 wrong trace --callees x
+wrong trace --hash --summary x
 wrong trace -o x x
 wrong trace x
 wrong match-path x

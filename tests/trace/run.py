@@ -356,6 +356,22 @@ class Run:
         if not any(f & TRUNCATED for f in self.flags_of()):
             raise Broken("the trace does not say that something is missing")
 
+    def judge_hashes(self):
+        """cairn trace --hash has what proof_walked computed; in an exact case
+        that is the hash of the log."""
+        walked = sorted(t for t in re.findall(
+            r"^ok thread (\d+) blocks=(\d+) hash=([0-9a-f]{16})",
+            "\n".join(self.lines), re.M) if t[:2] != ("0", "0"))
+        found = []
+        for trace, _ in self.images().values():
+            threads = json.loads(call([CAIRN, "trace", "--hash", "--json",
+                                       trace]))["threads"]
+            found += [(str(t["kernel_id"]), str(t["blocks"]), t["hash"])
+                      for t in threads]
+        if sorted(found) != walked:
+            raise Broken("--hash has %s, the log %s" % (
+                sorted(found)[:3], walked[:3]))
+
     def judge_sync(self):
         """The threads called section() in the order that they say."""
         for trace, _ in self.images().values():
@@ -435,6 +451,8 @@ class Run:
                 raise Broken("the runtime said: " + self.err.strip())
             elif any(f & TRUNCATED for f in self.flags_of()):
                 raise Broken("the trace says that something is missing")
+            if self.case.log and self.case.how == "exact":
+                self.judge_hashes()
 
 
 def attempt(case, opt, encoding, keep):

@@ -191,6 +191,61 @@ static void test_random(void **state)
 	}
 }
 
+/* The block of a function, in the file of all and in one of it alone. */
+static void assert_only(const struct twpp *all, const struct events *threads,
+                        size_t n, uint32_t function)
+{
+	const struct twpp_entry *e = twpp_entry(all, function), *mine;
+	struct twpp_builder *b = twpp_new();
+	struct bytes file = {0};
+	struct cairn_err err;
+	struct twpp t;
+
+	twpp_only(b, &function, 1);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < threads[i].n; k++)
+			feed_one(twpp_thread(b, i + 1), &threads[i].items[k]);
+	finish(b, &file);
+	assert_int_equal(twpp_open_bytes(&t, file.data, file.n, "t", &err), 0);
+	mine = twpp_entry(&t, function);
+	assert_int_equal(t.nentries, !!e);
+	assert_int_equal(!mine, !e);
+	if (e) {
+		assert_int_equal(mine->ncalls, e->ncalls);
+		assert_int_equal(t.sizes.ncalls, e->ncalls);
+		assert_int_equal(mine->size, e->size);
+		assert_memory_equal(t.data + mine->offset,
+		                    all->data + e->offset, e->size);
+	}
+	twpp_close(&t);
+	bytes_release(&file);
+}
+
+static void test_only(void **state)
+{
+	(void)state;
+	for (uint64_t s = 1; s <= 60; s++) {
+		struct random r = {s};
+		struct events threads[2] = {{0}};
+		struct bytes file = {0};
+		struct cairn_err err;
+		struct program p;
+		struct twpp all;
+
+		draw_program(&r, &p);
+		for (size_t i = 0; i < 2; i++)
+			run_thread(&r, &p, draw(&r, 2000), &threads[i]);
+		make_file(threads, 2, &file);
+		assert_int_equal(
+		        twpp_open_bytes(&all, file.data, file.n, "t", &err), 0);
+		for (uint32_t f = 0; f < RANDOM_FUNCTIONS; f++)
+			assert_only(&all, threads, 2, f);
+		twpp_close(&all);
+		free_threads(threads, 2);
+		bytes_release(&file);
+	}
+}
+
 /* Threads that are fed in turns are what they are one after the other. */
 static void test_turns(void **state)
 {
@@ -708,6 +763,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_figures_1_to_4),
 	        cmocka_unit_test(test_random),
+	        cmocka_unit_test(test_only),
 	        cmocka_unit_test(test_turns),
 	        cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_nothing),
