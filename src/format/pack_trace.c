@@ -114,7 +114,7 @@ static int pack_load(struct trace_packer *k, const struct streams_part *part,
 static int pack_thread(struct trace_packer *k, const struct streams_thread *t,
                        struct cairn_err *err)
 {
-	uint64_t number = 0;
+	uint64_t number = t->ndropped;
 
 	for (size_t i = 0; i < t->nparts; i++) {
 		if (!k->best && t->parts[i].chunk->type == CAIRN_CHUNK_PACKED) {

@@ -101,6 +101,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->all = true;
 		else if (!strcmp(word, "log"))
 			mode->log = true;
+		else if (!strncmp(word, "last=", 5))
+			mode->last = strtoull(word + 5, NULL, 10);
 		else if (!strcmp(word, "nogs"))
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
@@ -434,7 +436,7 @@ static void run_traced(struct plugin *p, LLVMValueRef f)
 	function_import(&fn, f, &p->mode, p->shim);
 	flow = xcalloc(fn.g.nedges, sizeof(*flow));
 	weigh(p, &fn, flow);
-	trace_choose(&fn, flow);
+	trace_choose(&fn, flow, &p->mode);
 	describe_function(&fn, &p->mode, &blob);
 	describe_trace(&fn, &blob);
 	mark_trace(&fn, &p->mode);
@@ -572,6 +574,8 @@ static void run_on_module(struct plugin *p)
 		trace_split(p->module);
 	if (p->mode.trace)
 		trace_announce(p->module);
+	if (p->mode.trace && p->mode.last)
+		trace_say_last(p->module, p->mode.last);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 	     f = LLVMGetNextFunction(f))
 		if (has_body(f))

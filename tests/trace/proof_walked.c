@@ -17,8 +17,11 @@
  *     counts  how often each block was executed: where a handler calls what it
  *             interrupted
  *     cut     as counts, but for frames that a jump out of a handler took away
- * in the middle of a path: `lag` is how many blocks differ last    the trace
- * ends as the log does, it may begin later read    nothing, it can be read
+ *             in the middle of a path: `lag` is how many blocks differ
+ *     last    the trace may begin later than the log, and then ends as that
+ *             does, but for `lag` blocks behind the last branch, which the log
+ *             has more, or less
+ *     read    nothing, it can be read
  *     events  the same, and every event is a line
  *
  *     sections  the same; the threads that enter a function section(), in the
@@ -45,6 +48,8 @@ enum how { EXACT, PREFIX, ORDER, COUNTS, CUT, LAST, READ, EVENTS, SECTIONS };
 static const char *const hows[] = {"exact",  "prefix", "order",
                                    "counts", "cut",    "last",
                                    "read",   "events", "sections"};
+
+#define END_MAX 4096 /* blocks between branches */
 
 /* What a thread did: by the trace, or by its log. */
 struct run {
@@ -374,6 +379,32 @@ static size_t first_difference(const uint64_t *a, const uint64_t *b, size_t n)
 	return i;
 }
 
+/* Is the trace what the log has before its last `lag` blocks, or, if that is
+ * negative, is it so without as many of its own? */
+static bool ends_with_lag(const struct run *walked, const struct run *logged,
+                          int64_t lag)
+{
+	size_t nw = walked->n - (lag < 0 ? (size_t)-lag : 0);
+	size_t nl = logged->n - (lag > 0 ? (size_t)lag : 0);
+
+	if (nw > walked->n || nl > logged->n || nw > nl)
+		return false;
+	return first_difference(walked->blocks, logged->blocks + (nl - nw),
+	                        nw) == nw;
+}
+
+static bool is_end(struct run *walked, const struct run *logged)
+{
+	for (int64_t lag = 0; lag <= END_MAX; lag++)
+		for (int sign = 1; sign >= -1; sign -= 2) {
+			walked->lag = sign * lag;
+			if (ends_with_lag(walked, logged, sign * lag))
+				return true;
+		}
+	printf("FAIL it does not end as the log\n");
+	return false;
+}
+
 static bool is_same(enum how how, struct run *walked, struct run *logged)
 {
 	size_t n = walked->n < logged->n ? walked->n : logged->n, at;
@@ -391,11 +422,8 @@ static bool is_same(enum how how, struct run *walked, struct run *logged)
 		walked->lag = (int64_t)difference(walked, logged);
 		return true;
 	}
-	if (how == LAST) {
-		at = first_difference(walked->blocks + walked->n - n,
-		                      logged->blocks + logged->n - n, n);
-		return at == n && walked->n <= logged->n;
-	}
+	if (how == LAST)
+		return is_end(walked, logged);
 	at = first_difference(walked->blocks, logged->blocks, n);
 	if (at < n)
 		printf("FAIL block %zu is %08" PRIx64 ".%" PRIu64
