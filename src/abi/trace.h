@@ -65,12 +65,15 @@
  * HELD  u64: a history that is not complete yet, of the innermost frame, which
  *       is interrupted there; u32: so many bytes back it was begun, and if one
  *       was written since then, this is it, and HELD says nothing.
+ * STACK u32: as FRAME, but one that is at no place where it goes on is in a call
+ *       that does not come back.
  * HEAD  63 bytes: what a part begins with, the words below.
  */
 #define CAIRN_TRACE_PART 0xfbu
 #define CAIRN_TRACE_HEAD 0xfcu
 #define CAIRN_TRACE_HELD 0xfdu
 #define CAIRN_TRACE_RESUME 0xfeu
+#define CAIRN_TRACE_STACK 0xffu
 
 /* A HEAD, from its first byte on. */
 #define CAIRN_HEAD_SIZE 64u

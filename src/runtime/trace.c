@@ -1066,9 +1066,12 @@ static bool put_stack(struct thread *t, const struct stream *s)
 	if (!is_whole_stack)
 		put(CAIRN_TRACE_LOST, 0, 4);
 	for (size_t i = n; i-- > inner;) {
-		is_async |= (trace.pcs[i] & IS_ASYNC) != 0;
-		put(trace.pcs[i] & IS_ASYNC ? CAIRN_TRACE_LOST
-		                            : CAIRN_TRACE_FRAME,
+		bool is_lost = trace.pcs[i] & IS_ASYNC;
+
+		is_async |= is_lost;
+		/* or is it interrupted in a call of ours? */
+		is_lost = is_lost || place_at((uintptr_t)trace.pcs[i]);
+		put(is_lost ? CAIRN_TRACE_LOST : CAIRN_TRACE_STACK,
 		    (uint32_t)trace.pcs[i], 4);
 	}
 	if (place && !is_kind(place, CAIRN_PLACE_ENTER))

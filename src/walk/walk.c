@@ -746,6 +746,12 @@ static int walk_take_place(struct walk *w, uint8_t mark, uint32_t address,
 	switch (mark) {
 	case CAIRN_TRACE_ENTER:
 		return walk_enter(w, function, event);
+	case CAIRN_TRACE_STACK:
+		walk_found_callee(w, function);
+		walk_found_frame(w, function, block, is_inside, event);
+		if (block == CFG_OUTSIDE)
+			walk_top(w)->state = WALK_AWAY;
+		return 1;
 	case CAIRN_TRACE_FRAME:
 		if (block == CFG_OUTSIDE) {
 			walk_lose(w);
@@ -780,11 +786,16 @@ static int walk_take_part(struct walk *w, struct cairn_err *err)
 
 	if (result <= 0)
 		return result;
+	if (n > w->nbytes - w->at)
+		return walk_corrupt(w, "a part that begins too far", err);
 	if (w->nparts > 1 && !(w->is_lost && !w->nframes)) {
-		if (n > w->nbytes - w->at)
-			return walk_corrupt(w, "a part that begins too far",
-			                    err);
 		w->at += (size_t)n;
+	} else if (w->nparts > 1) { /* it is the same thread */
+		while (w->at < w->nbytes &&
+		       (w->bytes[w->at] == CAIRN_TRACE_START ||
+		        w->bytes[w->at] == CAIRN_TRACE_SYNC))
+			w->at += walk_size(w->bytes[w->at]);
+		w->is_lost = false;
 	}
 	return WALK_AGAIN;
 }
@@ -891,7 +902,7 @@ static int walk_take_mark(struct walk *w, uint8_t mark,
 	uint64_t value;
 	int result;
 
-	if (mark > CAIRN_TRACE_LOST)
+	if (mark > CAIRN_TRACE_LOST && mark != CAIRN_TRACE_STACK)
 		return walk_take_recorder(w, mark, event, err);
 	result = walk_take(w, is_long ? 8 : 4, &value, err);
 	if (result <= 0)
