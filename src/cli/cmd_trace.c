@@ -37,6 +37,9 @@ static const char help[] =
         "  --thread N       only this thread of the file\n"
         "  --blocks         every block with its lines\n"
         "  --times          when, in ns since the program started\n"
+        "  --open           only the frames that are open at the end: where "
+        "they are, and\n"
+        "                   which way they came\n"
         "  --summary        only how much there is: threads, blocks, calls, "
         "bytes\n"
         "  --json           one JSON object per event and line\n"
@@ -66,6 +69,7 @@ enum {
 	OPT_BLOCKS,
 	OPT_TIMES,
 	OPT_SUMMARY,
+	OPT_OPEN,
 	OPT_EXPORT,
 	OPT_CLOCK,
 	OPT_INDEX,
@@ -87,6 +91,7 @@ static const struct option options[] = {
         {"blocks", no_argument, NULL, OPT_BLOCKS},
         {"times", no_argument, NULL, OPT_TIMES},
         {"summary", no_argument, NULL, OPT_SUMMARY},
+        {"open", no_argument, NULL, OPT_OPEN},
         {"export", required_argument, NULL, OPT_EXPORT},
         {"clock", required_argument, NULL, OPT_CLOCK},
         {"index", no_argument, NULL, OPT_INDEX},
@@ -231,6 +236,7 @@ static int take_option(void *request, int c, const char *command)
 	        [OPT_BLOCKS - CLI_OPT_OWN] = &o->blocks,
 	        [OPT_TIMES - CLI_OPT_OWN] = &o->times,
 	        [OPT_SUMMARY - CLI_OPT_OWN] = &o->summary,
+	        [OPT_OPEN - CLI_OPT_OWN] = &o->open,
 	        [OPT_INDEX - CLI_OPT_OWN] = &q->index,
 	        [OPT_PROGRESS - CLI_OPT_OWN] = &q->progress,
 	        [OPT_NO_DEMANGLE - CLI_OPT_OWN] = &q->no_demangle,
@@ -257,6 +263,11 @@ static int check_options(const struct request *q, char **argv, int argc)
 		        argv[0],
 		        "--export goes with none of --json, --summary, "
 		        "--reverse and --blocks");
+	if (o->open && (o->summary || o->format || o->reverse || o->blocks ||
+	                o->function || o->depth || o->from.is_given ||
+	                o->to.is_given))
+		return cli_usage(argv[0], "--open goes with --thread and "
+		                          "--json only");
 	if (o->clock != TRACE_CLOCK_ANY && !o->format)
 		return cli_usage(argv[0], "--clock belongs to --export");
 	if (o->callees && !o->function)
@@ -424,8 +435,9 @@ static int write_trace(struct request *q, struct trace_input *in, FILE *out)
 	}
 	trace_view_init(&v, in, &q->o, out);
 	v.form = q->o.json ? &trace_json : &trace_text;
-	result =
-	        q->o.format ? write_export(&v, &err) : trace_view_run(&v, &err);
+	result = q->o.open     ? trace_open(&v, &err)
+	         : q->o.format ? write_export(&v, &err)
+	                       : trace_view_run(&v, &err);
 	trace_view_release(&v);
 	return result < 0 ? cli_fail(&err) : CLI_FINE;
 }

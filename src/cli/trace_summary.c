@@ -12,6 +12,7 @@
 
 struct total {
 	uint64_t nblocks, npaths, ncalls, nbranches, nbytes, nparts, npacked;
+	uint64_t ndropped;
 };
 
 static struct total total_of(const struct trace_input *in, size_t thread)
@@ -25,6 +26,7 @@ static struct total total_of(const struct trace_input *in, size_t thread)
 	        .nbranches = x->nbranches,
 	        .nbytes = x->nbytes,
 	        .nparts = s->nparts,
+	        .ndropped = s->ndropped,
 	};
 
 	for (size_t i = 0; i < s->nparts; i++) {
@@ -44,6 +46,7 @@ static void add(struct total *sum, const struct total *t)
 	sum->nbytes += t->nbytes;
 	sum->nparts += t->nparts;
 	sum->npacked += t->npacked;
+	sum->ndropped += t->ndropped;
 }
 
 static double bits(const struct total *t, uint64_t nbytes)
@@ -78,6 +81,11 @@ static void print_text(const struct trace_input *in, FILE *out)
 	}
 	print_row(out, "all", &sum);
 	fprintf(out, "\nbits: packed ones per executed branch\n");
+	if (sum.ndropped)
+		fprintf(out,
+		        "%" PRIu64 " older parts were dropped: a flight "
+		        "recorder (trace,last=SIZE) keeps the newest\n",
+		        sum.ndropped);
 }
 
 static void put_total(struct json *j, const struct total *t)
@@ -93,6 +101,8 @@ static void put_total(struct json *j, const struct total *t)
 		json_key(j, names[i]);
 		json_u64(j, values[i]);
 	}
+	json_key(j, "dropped_parts");
+	json_u64(j, t->ndropped);
 	json_key(j, "bits_per_branch");
 	json_real(j, bits(t, t->npacked));
 }

@@ -19,7 +19,6 @@ import dataclasses
 import glob
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -119,20 +118,20 @@ class Run(run.Run):
             text = call([CAIRN, "trace", "--summary", path])
             if self.case.drops != ("dropped" in text):
                 raise Broken("--summary says: " + text[-200:])
-            call([CAIRN, "check", path])
+            if self.case.status != -signal.SIGKILL:
+                call([CAIRN, "check", path])
             call([CAIRN, "report", path])
             call([CAIRN, "paths", path])
             self.check_reverse(path)
 
     def check_reverse(self, path):
         """Backwards is forwards, and a packed one has the same blocks."""
-        lines = [re.sub(r'"seq": *\d+,? *', "", s) for s in call(
-            [CAIRN, "trace", "--json", "--depth", "2", path]).splitlines()]
-        back = [re.sub(r'"seq": *\d+,? *', "", s) for s in call(
-            [CAIRN, "trace", "--json", "--depth", "2", "--reverse",
-             path]).splitlines()]
-        if len(lines) != len(back):
-            raise Broken("%d events, %d backwards" % (len(lines), len(back)))
+        lines = call([CAIRN, "trace", "--json", path]).splitlines()
+        back = call([CAIRN, "trace", "--json", "--reverse",
+                     path]).splitlines()
+        if self.case.threads == 1 and lines != back[::-1]:
+            raise Broken("backwards it is another one")
+        call([CAIRN, "trace", "--open", path])
         packed = path + ".packed"
         for best in ([], ["--best"]):
             call([CAIRN, "pack", *best, "-o", packed, path])
