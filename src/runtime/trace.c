@@ -580,8 +580,12 @@ static struct buffer *take_oldest(void)
 		trace.free = b->next;
 		return b;
 	}
-	if (trace.size + BUFFER <= trace.last)
-		return new_buffer(BUFFER);
+	if (trace.size + BUFFER <= trace.last) {
+		b = new_buffer(BUFFER);
+		if (b && !b->chunk->is_mapped) /* the file cannot grow */
+			trace.last = trace.size;
+		return b;
+	}
 	b = take_kept();
 	while (!b && (b = take_queued()))
 		if (may_be_written(b)) {

@@ -427,8 +427,9 @@ static uint64_t walk_open_history(const uint8_t *p, size_t n)
 	back = get_le64(head + CAIRN_HEAD_AT) -
 	       get_le64(head + CAIRN_HEAD_BASE);
 	n -= (size_t)(head - p);
-	return back > n || walk_has_history(head, (size_t)back, n) ? 0
-	                                                            : history;
+	if (back < n && walk_has_history(head, (size_t)back, n))
+		return 0;
+	return history;
 }
 
 /* The innermost frame has come so far on its history.  1 if there is something
