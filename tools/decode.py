@@ -1524,6 +1524,11 @@ class Walk:
             self.frames.append(Activation(f))
         elif kind == FRAME and at is None:
             self.lose()
+        elif kind == STACK and at is None and f.flags & TAILS:
+            sources = {e[0] for e in f.edges}
+            if NORETURN in f.kinds or any(
+                    b not in sources for b in range(1, len(f.segments))):
+                self.lose()
         elif kind == STACK and at is None:
             self.frames.append(Activation(f))
             self.frames[-1].state, self.frames[-1].has_left = "away", True

@@ -65,8 +65,8 @@
  * HELD  u64: a history that is not complete yet, of the innermost frame, which
  *       is interrupted there; u32: so many bytes back it was begun, and if one
  *       was written since then, this is it, and HELD says nothing.
- * STACK u32: as FRAME, but one that is at no place where it goes on is in a call
- *       that does not come back.
+ * STACK u32: as FRAME, but one without a place where it goes on is in a call
+ *       that does not come back, or has left (walk.c).
  * HEAD  63 bytes: what a part begins with, the words below.
  */
 #define CAIRN_TRACE_PART 0xfbu

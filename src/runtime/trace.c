@@ -547,18 +547,13 @@ static struct buffer *new_buffer(size_t size)
 	return b;
 }
 
-static bool may_be_written(const struct buffer *b)
-{
-	return b->held_by || (may_have_hole() && has_hole(b));
-}
-
-/* The oldest one that is kept and need not be any more, or NULL. */
-static struct buffer *take_kept(void)
+/* The oldest one that is kept and need not be any more, or must not, or NULL. */
+static struct buffer *take_kept(bool must)
 {
 	struct buffer **at = &trace.kept, **found = NULL, *b;
 
 	for (; *at; at = &(*at)->next)
-		if (!may_be_written(*at))
+		if (must || !(*at)->held_by)
 			found = at;
 	if (!found)
 		return NULL;
@@ -569,8 +564,9 @@ static struct buffer *take_kept(void)
 
 /*
  * The next buffer of a flight recorder: a new one, or the oldest.  If all are in
- * use, since there are more threads, a small one beyond the bound.
- * Requires: lock held.
+ * use, since there are more threads, a small one beyond the bound.  One that was
+ * full while a handler ran is spared until its thread is out of it, as long as
+ * that does not take twice the bound.  Requires: lock held.
  */
 static struct buffer *take_oldest(void)
 {
@@ -586,16 +582,19 @@ static struct buffer *take_oldest(void)
 			trace.last = trace.size;
 		return b;
 	}
-	b = take_kept();
+	b = take_kept(false);
 	while (!b && (b = take_queued()))
-		if (may_be_written(b)) {
+		if (b->held_by) {
 			keep(b);
 			b = NULL;
 		}
+	if (!b && trace.size > 2 * trace.last)
+		b = take_kept(true);
 	if (!b)
 		return new_buffer(SMALL);
 	label_head(b, 0, 0);
 	clear(b);
+	b->held_by = 0;
 	return b;
 }
 
@@ -636,7 +635,7 @@ static void queue(struct buffer *b)
 	*trace.queue_end = b;
 	trace.queue_end = &b->next;
 	if (trace.last) {
-		if (!may_be_written(b)) /* a child of fork has no use for it */
+		if (!b->held_by) /* a child of fork has no use for it */
 			b->chunk->owner = 0;
 		return;
 	}

@@ -719,6 +719,43 @@ static void walk_take_lost(struct walk *w, uint32_t address)
 		walk_lose(w);
 }
 
+/* Can a function end in a call that does not come back? */
+static bool walk_has_final(const struct walk_function *f)
+{
+	const struct cfg *g = f->codes->paths.dag.g;
+
+	for (edge_id e = 0; e < g->nedges; e++)
+		if (f->is_final[e])
+			return true;
+	for (block_id b = 1; b < g->nblocks; b++)
+		if (g->out_at[b] == g->out_at[b + 1])
+			return true;
+	return false;
+}
+
+/*
+ * A frame of a flight recorder's stack.  Where it does not go on, it is in a call
+ * that does not come back, or in one in tail position, for which the compiler
+ * left the frame there: then it has left.  If the function has both nobody
+ * knows.
+ */
+static int walk_take_stack(struct walk *w, uint32_t function, block_id block,
+                           bool is_inside, struct walk_event *event)
+{
+	const struct walk_function *f = &w->program->functions[function];
+
+	if (block == CFG_OUTSIDE && f->has_tails) {
+		if (walk_has_final(f))
+			walk_lose(w);
+		return WALK_AGAIN;
+	}
+	walk_found_callee(w, function);
+	walk_found_frame(w, function, block, is_inside, event);
+	if (block == CFG_OUTSIDE)
+		walk_top(w)->state = WALK_AWAY;
+	return 1;
+}
+
 /*
  * A mark about a place: 1 if it is an event, WALK_AGAIN if nothing happens,
  * negative if there is no such place.  One that is interrupted just before a
@@ -748,11 +785,7 @@ static int walk_take_place(struct walk *w, uint8_t mark, uint32_t address,
 	case CAIRN_TRACE_ENTER:
 		return walk_enter(w, function, event);
 	case CAIRN_TRACE_STACK:
-		walk_found_callee(w, function);
-		walk_found_frame(w, function, block, is_inside, event);
-		if (block == CFG_OUTSIDE)
-			walk_top(w)->state = WALK_AWAY;
-		return 1;
+		return walk_take_stack(w, function, block, is_inside, event);
 	case CAIRN_TRACE_FRAME:
 		if (block == CFG_OUTSIDE) {
 			walk_lose(w);
