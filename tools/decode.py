@@ -1033,8 +1033,45 @@ TRACED = 5, ONE_BY_ONE, WITNESS
 FALL, NORETURN = 12, 2
 KNOWN, MAYBE = 1, 2  # calls
 ENTER, DEATH, LAND, FRAME, TIME, BEGINS, SYNC, PAD, CUT = range(0xF0, 0xF9)
-LOST, COUNT = 0xF9, 0xFA
+LOST, COUNT, PART, HEAD, HELD, RESUME, STACK = range(0xF9, 0x100)
 TAILS = 64
+LAST = 64  # flag of a file: the oldest parts may be missing
+HAS_HEAD = (1 << 64) - 1
+
+
+def item_size(byte):
+    """Bytes behind the first one of an item."""
+    if byte < 0x80 or byte == PAD:
+        return 0
+    if byte < 0xF0:
+        return byte & 15
+    return {TIME: 8, SYNC: 8, COUNT: 8, RESUME: 8, HELD: 12,
+            HEAD: 63}.get(byte, 4)
+
+
+def has_history(data, at, end):
+    while at < end:
+        if 0 < data[at] < 0xF0:
+            return True
+        at += 1 + item_size(data[at])
+    return False
+
+
+def open_history(data):
+    """What the last head of a part says that was not written yet."""
+    at, head = 0, None
+    while at < len(data):
+        if data[at] == HEAD and len(data) - at >= 64:
+            head = at
+        at += 1 + item_size(data[at])
+    if head is None:
+        return 0
+    history, begun, base = (int.from_bytes(
+        data[head + i:head + i + 8], "little") for i in (8, 16, 24))
+    begun = head + (begun - base) % (1 << 64)
+    if has_history(data, begun, len(data)):
+        return 0
+    return history
 
 
 class Loop:
@@ -1275,6 +1312,8 @@ class Activation:
         #                       that does not come back: "away"
         self.part = self.behind = None  # where it is, for the counts
         self.in_call = self.has_left = False
+        self.ahead = 0  # bits of its next history that were taken already
+        self.place = None  # where it "resumes"
 
 
 class Trace:
@@ -1288,10 +1327,17 @@ class Trace:
             self.resolve(f)
         self.streams = {}  # thread -> {number of the part: chunk}
         for c in chunks:
-            if c.type in (STREAM, PACKED) and c.aux0:
-                parts = self.streams.setdefault(c.id, {})
-                if c.type == PACKED or c.aux0 not in parts:
-                    parts[c.aux0] = c
+            if c.type not in (STREAM, PACKED):
+                continue
+            number, thread = c.aux0, c.id
+            if c.type == STREAM and number == HAS_HEAD:
+                number = int.from_bytes(c.payload[32:40], "little")
+                thread = int.from_bytes(c.payload[40:44], "little")
+            if number:
+                parts = self.streams.setdefault(thread, {})
+                if c.type == PACKED or number not in parts:
+                    parts[number] = c
+        self.skips = False  # the beginning of a part, for who knows it
         self.has_lost = False
 
     def add_function(self, f, biases):
@@ -1331,8 +1377,15 @@ class Trace:
         """(kind, value) of each item: histories with their number, and
         whether they go on; marks."""
         parts = self.streams[thread]
-        need(sorted(parts) == list(range(1, len(parts) + 1)), "part missing")
-        for number in sorted(parts):
+        first = 1
+        if self.flags & LAST:
+            first = max(parts)
+            while first - 1 in parts:
+                first -= 1
+        need(self.flags & LAST or
+             sorted(parts) == list(range(1, len(parts) + 1)), "part missing")
+        data = b""
+        for number in range(first, max(parts) + 1):
             c = parts[number]
             data = c.payload
             if c.type == PACKED:
@@ -1343,23 +1396,32 @@ class Trace:
                 at += 1
                 if byte in (0, PAD):
                     continue
-                if byte >= 0xF0:
-                    n = 8 if byte in (TIME, SYNC, COUNT) else 4
-                elif byte >= 0x80:
-                    n = byte & 15
+                n = item_size(byte)
                 value = byte
                 if n:
                     if n > len(data) - at:
                         return
                     value = int.from_bytes(data[at:at + n], "little")
                 at += n
+                if byte == HEAD:
+                    continue
+                if byte == PART:
+                    yield PART, number == first
+                    at += value if self.skips else 0
+                    continue
+                if byte == HELD:
+                    back, value = value >> 64, value & (1 << 64) - 1
+                    start = at - 13 - back
+                    if start >= 0 and not has_history(data, start, at - 13):
+                        yield HELD, value
+                    continue
                 if byte >= 0xF0:
-                    need(byte <= COUNT, "unknown mark")
                     yield byte, value
                     continue
                 need(byte < 0xA0, "impossible item")
                 if value:  # 0: a signal came, and the frame never went on
                     yield ("full" if byte & 0xF0 == 0x90 else "history"), value
+        yield HELD, open_history(data)
 
     def walk(self):
         for thread in sorted(self.streams):
@@ -1375,6 +1437,7 @@ class Walk:
         self.turns = None  # of a loop: how many are left, the exit, and the
         #                    bits of the history behind it
         self.is_lost = False
+        self.resyncs = False
         self.idle = 0
 
     def run(self):
@@ -1446,11 +1509,59 @@ class Walk:
             if self.is_lost and (not top or top.state == "away"):
                 return True
             need(top and top.state != "away", "a history of nobody")
-            self.history = value, value.bit_length() - 1
+            self.history = value, value.bit_length() - 1 - top.ahead
             self.is_full = kind == "full"
+            need(self.history[1] >= 0, "a history that is shorter now")
+            top.ahead = 0
+            if top.state == "resumes":
+                self.resume(top)
+            elif self.is_full and not self.history[1]:
+                self.history = None
         else:
             self.take_mark(kind, value)
         return True
+
+    def take_held(self, value):
+        """The innermost frame has come so far on its next history."""
+        top = self.frames[-1] if self.frames else None
+        nbits = value.bit_length() - 1
+        if value < 2 or not top or top.state in ("away", "resumes") or \
+                nbits <= top.ahead:
+            return
+        self.history, self.is_full = (value, nbits - top.ahead), True
+        top.ahead = nbits
+
+    def take_part(self, is_first):
+        """What the frames are: for who does not know it."""
+        is_lost = self.is_lost and not self.frames
+        self.trace.skips = not is_first and not is_lost
+        self.resyncs = not is_first and is_lost
+
+    def take_resume(self, value):
+        place, address = value >> 32, value & 0xFFFFFFFF
+        kind, where = place >> 24, place & 0xFFFFFF
+        f = self.trace.function_at(address - 1)
+        if not f or kind > 2:
+            self.lose()
+            return
+        if self.frames:
+            self.find_callee(self.frames[-1], f)
+        self.frames.append(Activation(f))
+        self.arrive(f.edges[where][0] if kind == 0 else where, True)
+        f.is_begun = True
+        self.frames[-1].state, self.frames[-1].place = "resumes", (kind, where)
+
+    def resume(self, top):
+        """Behind a history that began before the part."""
+        kind, where = top.place
+        top.state = "ready"
+        self.history = self.history[0], 0
+        if kind == 0:
+            self.take_path(top, [where], "on" if self.is_full else "written")
+            return
+        self.history = None
+        if kind == 1:
+            top.state, top.has_left = "away", True
 
     def take_turn(self, top, loop):
         number, left = self.history
@@ -1521,10 +1632,22 @@ class Walk:
         if kind in (TIME, SYNC):
             return
         need(kind != COUNT, "turns of no loop")
-        if kind == BEGINS:
-            self.end_frames()
-            self.is_lost = False
+        if kind == HELD:
+            self.take_held(value)
             return
+        if kind == PART:
+            self.take_part(value)
+            return
+        if kind == BEGINS:
+            if not self.resyncs:
+                self.end_frames()
+            self.is_lost = self.resyncs = False
+            return
+        if kind == RESUME:
+            self.take_resume(value)
+            return
+        if self.frames and self.frames[-1].state == "resumes":
+            self.lose()
         if kind == LOST:
             if not value or self.trace.function_at(value):
                 self.lose()
@@ -1543,7 +1666,15 @@ class Walk:
             self.frames.append(Activation(f))
         elif kind == FRAME and at is None:
             self.lose()
-        elif kind == FRAME:
+        elif kind == STACK and at is None and f.flags & TAILS:
+            sources = {e[0] for e in f.edges}
+            if NORETURN in f.kinds or any(
+                    b not in sources for b in range(1, len(f.segments))):
+                self.lose()
+        elif kind == STACK and at is None:
+            self.frames.append(Activation(f))
+            self.frames[-1].state, self.frames[-1].has_left = "away", True
+        elif kind in (FRAME, STACK):
             if self.frames:
                 self.find_callee(self.frames[-1], f)
             self.frames.append(Activation(f))
@@ -1701,6 +1832,7 @@ def decode(data, exes):
         place_frames(of_map, module)
     trace = Trace(read_chunks(data), modules, maps)
     trace.is_open = u32(data, 128) != 1 or bool(u32(data, 132) & 16)
+    trace.flags = u32(data, 132)
     trace.walk()
     frames_missing |= trace.has_lost
     for module, of_map in zip(modules, maps):

@@ -53,14 +53,67 @@
  * full, says that they were too many for it */
 #define CAIRN_TRACE_COUNT 0xfau
 
-/* The most bytes that one of these takes, and that are taken at a time. */
-#define CAIRN_TRACE_ITEM_MAX 9u
+/*
+ * Of a flight recorder (trace,last=SIZE), which forgets its oldest parts:
+ *
+ * PART  u32: so many bytes follow that say where the thread is: a START, marks
+ *       of frames, RESUME.  Who has read the part before skips them.
+ * RESUME  u32: an address in the innermost function, u32: a place in it (see
+ *       CAIRN_PLACE).  A history follows that began before this part and is not
+ *       to be read; behind it the function goes on from there.
+ * HELD  u64: a history that is not complete yet, of the innermost frame, which
+ *       is interrupted there; u32: so many bytes back it was begun, and if one
+ *       was written since then, this is it, and HELD says nothing.
+ * STACK u32: as FRAME, but one without a place where it goes on is in a call
+ *       that does not come back, or has left (walk.c).
+ * HEAD  63 bytes: what a part begins with, the words below.
+ */
+#define CAIRN_TRACE_PART 0xfbu
+#define CAIRN_TRACE_HEAD 0xfcu
+#define CAIRN_TRACE_HELD 0xfdu
+#define CAIRN_TRACE_RESUME 0xfeu
+#define CAIRN_TRACE_STACK 0xffu
+
+/* A HEAD, from its first byte on. */
+#define CAIRN_HEAD_SIZE 64u
+/* u64: the history of the innermost frame, not written yet; 0, 1: nothing */
+#define CAIRN_HEAD_HISTORY 8
+/* u64: where the stream was when that was begun ... */
+#define CAIRN_HEAD_AT 16
+#define CAIRN_HEAD_BASE 24   /* u64: ... if this is where the HEAD is */
+#define CAIRN_HEAD_NUMBER 32 /* u64: of the part, from 1 on; 0: no part */
+#define CAIRN_HEAD_THREAD 40 /* u32: its serial */
+
+/* Where an operation of generated code stands, as RESUME has it, and, with
+ * CAIRN_PLACE_TAG, the long nop behind calls of the runtime. */
+#define CAIRN_PLACE_TAG 0x54000000u
+#define CAIRN_PLACE_TAG_MASK 0xfc000000u
+#define CAIRN_PLACE_KIND_SHIFT 24
+#define CAIRN_PLACE_WHERE 0x00ffffffu
+#define CAIRN_PLACE_EDGE 0u  /* on this CFG edge */
+#define CAIRN_PLACE_END 1u   /* at the end of this block */
+#define CAIRN_PLACE_TOP 2u   /* at its top, behind an indirect branch */
+#define CAIRN_PLACE_ENTER 3u /* the function is about to be entered */
+
+/* AUX0 of a STREAM chunk whose HEAD says what part it is. */
+#define CAIRN_STREAM_HAS_HEAD 0xffffffffffffffffull
+
+/* const uint64_t: how many bytes of streams are kept, 0: all. */
+#define CAIRN_RT_TRACE_LAST "__cairn_trace_last"
+/* What ROOM takes instead of a place: HELD is to be written. */
+#define CAIRN_TRACE_HOLD 1
+
+/* The most bytes that one of these takes, but for HEAD, and that are taken at a
+ * time. */
+#define CAIRN_TRACE_ITEM_MAX 13u
 #define CAIRN_TRACE_ROOM_MAX 18u
 
 /* In CAIRN_RT_THREAD (abi/rt.h): where the next byte goes, and where that may
  * no longer be.  Both are 0 at first. */
 #define CAIRN_RT_TRACE_AT 16
 #define CAIRN_RT_TRACE_LIMIT 24
+/* With last=: the HEAD of the buffer; not 0 once there was a slow call. */
+#define CAIRN_RT_TRACE_HEAD 40
 
 /*
  * Calls of generated code, by inline assembly, as CAIRN_RT_SLOW: they change no

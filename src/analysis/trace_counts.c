@@ -284,7 +284,12 @@ static int tc_arrive(struct trace_counter *c, struct tc_frame *f,
 	block_id block, part = event->block;
 	uint32_t begin;
 
-	if (!at->is_inside && part)
+	if (!part) { /* in a call that does not come back */
+		f->has_left = true;
+		f->is_fresh = false;
+		return 0;
+	}
+	if (!at->is_inside)
 		part--;
 	block = w->block_of[part];
 	if (!tc_is_reached(w, block))

@@ -284,6 +284,7 @@ static void put_frame(struct bytes *out, const struct checkpoint_frame *f)
 	bytes_put_uv(out, f->next);
 	bytes_put_uv(out, f->nsilent);
 	bytes_put_uv(out, f->read);
+	bytes_put_uv(out, f->nahead);
 	bytes_put_uv(out, (uint64_t)f->state << 1 | f->is_inside);
 }
 
@@ -367,11 +368,12 @@ static void get_frames(struct cursor *c, struct checkpoints *points,
 		f->next = get_u32(c);
 		f->nsilent = get_u32(c);
 		f->read = cursor_uv(c);
+		f->nahead = get_u32(c);
 		flags = cursor_uv(c);
 		f->is_inside = flags & 1;
 		f->state = (uint8_t)(flags >> 1);
 		f->depth = 1;
-		c->bad |= flags >> 1 > WALK_AWAY ||
+		c->bad |= flags >> 1 > WALK_RESUMES || f->nahead > 63 ||
 		          (f->below >= i && f->below != CHECKPOINTS_NOBODY) ||
 		          f->function >= t->n ||
 		          f->next >= walk_nplaces(&t->walked[f->function]);

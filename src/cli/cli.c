@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 
+#include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/writer.h"
@@ -310,6 +311,13 @@ void cli_say_missing(const struct profile *p)
 		if (p->modules[i].missing)
 			fprintf(stderr, "cairn: left out: %s\n",
 			        p->modules[i].missing);
+	for (size_t i = 0; i < p->nfiles; i++)
+		if (p->files[i].flags & CAIRN_FILE_LAST)
+			fprintf(stderr,
+			        "cairn: %s: a flight recorder wrote it "
+			        "(trace,last=SIZE): what is older than its "
+			        "newest part is not there\n",
+			        p->files[i].name);
 }
 
 void cli_output_begin(struct cli_output *o, const char *path)

@@ -39,6 +39,9 @@ static const char help[] =
         "  --thread N       only this thread of the file\n"
         "  --blocks         every block with its lines\n"
         "  --times          when, in ns since the program started\n"
+        "  --open           only the frames that are open at the end: where "
+        "they are, and\n"
+        "                   which way they came\n"
         "  --summary        only how much there is: threads, blocks, calls, "
         "bytes\n"
         "  --hash           only a hash of all that each thread executed, in "
@@ -72,6 +75,7 @@ enum {
 	OPT_TIMES,
 	OPT_SUMMARY,
 	OPT_HASH,
+	OPT_OPEN,
 	OPT_EXPORT,
 	OPT_CLOCK,
 	OPT_INDEX,
@@ -95,6 +99,7 @@ static const struct option options[] = {
         {"times", no_argument, NULL, OPT_TIMES},
         {"summary", no_argument, NULL, OPT_SUMMARY},
         {"hash", no_argument, NULL, OPT_HASH},
+        {"open", no_argument, NULL, OPT_OPEN},
         {"export", required_argument, NULL, OPT_EXPORT},
         {"clock", required_argument, NULL, OPT_CLOCK},
         {"index", no_argument, NULL, OPT_INDEX},
@@ -241,6 +246,7 @@ static int take_option(void *request, int c, const char *command)
 	        [OPT_TIMES - CLI_OPT_OWN] = &o->times,
 	        [OPT_SUMMARY - CLI_OPT_OWN] = &o->summary,
 	        [OPT_HASH - CLI_OPT_OWN] = &o->hash,
+	        [OPT_OPEN - CLI_OPT_OWN] = &o->open,
 	        [OPT_INDEX - CLI_OPT_OWN] = &q->index,
 	        [OPT_PROGRESS - CLI_OPT_OWN] = &q->progress,
 	        [OPT_NO_DEMANGLE - CLI_OPT_OWN] = &q->no_demangle,
@@ -281,10 +287,15 @@ static int check_options(const struct request *q, char **argv, int argc)
 	if (o->hash &&
 	    (o->format || o->summary || o->reverse || o->blocks || o->times ||
 	     o->function || o->depth || o->from.is_given || o->to.is_given ||
-	     o->interleave))
+	     o->interleave || o->open))
 		return cli_usage(argv[0],
 		                 "--hash goes with --thread and --json only: "
 		                 "it is of all that a thread did");
+	if (o->open && (o->summary || o->format || o->reverse || o->blocks ||
+	                o->function || o->depth || o->from.is_given ||
+	                o->to.is_given || o->interleave))
+		return cli_usage(argv[0], "--open goes with --thread and "
+		                          "--json only");
 	if (o->clock != TRACE_CLOCK_ANY && !o->format)
 		return cli_usage(argv[0], "--clock belongs to --export");
 	if (o->callees && !o->function)
@@ -456,8 +467,9 @@ static int write_trace(struct request *q, struct trace_input *in, FILE *out)
 		                                              : CLI_FINE;
 	trace_view_init(&v, in, &q->o, out);
 	v.form = q->o.json ? &trace_json : &trace_text;
-	result =
-	        q->o.format ? write_export(&v, &err) : trace_view_run(&v, &err);
+	result = q->o.open     ? trace_open(&v, &err)
+	         : q->o.format ? write_export(&v, &err)
+	                       : trace_view_run(&v, &err);
 	trace_view_release(&v);
 	return result < 0 ? cli_fail(&err) : CLI_FINE;
 }

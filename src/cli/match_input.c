@@ -188,6 +188,7 @@ static int walk_thread(struct trace_input *in, size_t thread, struct way *way,
 	struct walk_event events[BATCH];
 	struct traced_walk w;
 	uint64_t nparts = 0;
+	bool is_dropped = in->streams.threads[thread].ndropped != 0;
 	int result = 1, told = 0;
 
 	traced_begin(&w, &in->traced, thread);
@@ -199,7 +200,8 @@ static int walk_thread(struct trace_input *in, size_t thread, struct way *way,
 		for (size_t i = 0; i < n && told >= 0; i++) {
 			if (events[i].kind < WALK_START)
 				begin_thread(&t, time,
-				             events[i].kind == WALK_FRAME);
+				             events[i].kind == WALK_FRAME ||
+				                     (is_dropped && !time));
 			t.t.time = time;
 			told = tell(&t, &events[i], err);
 			time += walk_nblocks(&events[i]);

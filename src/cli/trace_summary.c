@@ -12,7 +12,7 @@
 
 struct total {
 	uint64_t nblocks, npaths, ncalls, nbranches, nbytes, nparts, npacked;
-	uint64_t nrecords;
+	uint64_t nrecords, ndropped;
 };
 
 static struct total total_of(const struct trace_input *in, size_t thread)
@@ -27,6 +27,7 @@ static struct total total_of(const struct trace_input *in, size_t thread)
 	        .nbytes = x->nbytes,
 	        .nrecords = x->nrecords,
 	        .nparts = s->nparts,
+	        .ndropped = s->ndropped,
 	};
 
 	for (size_t i = 0; i < s->nparts; i++) {
@@ -47,6 +48,7 @@ static void add(struct total *sum, const struct total *t)
 	sum->nrecords += t->nrecords;
 	sum->nparts += t->nparts;
 	sum->npacked += t->npacked;
+	sum->ndropped += t->ndropped;
 }
 
 static double bits(const struct total *t, uint64_t nbytes)
@@ -81,6 +83,11 @@ static void print_text(const struct trace_input *in, FILE *out)
 	}
 	print_row(out, "all", &sum);
 	fprintf(out, "\nbits: packed ones per executed branch\n");
+	if (sum.ndropped)
+		fprintf(out,
+		        "%" PRIu64 " older parts were dropped: a flight "
+		        "recorder (trace,last=SIZE) keeps the newest\n",
+		        sum.ndropped);
 }
 
 static void put_total(struct json *j, const struct total *t)
@@ -96,6 +103,8 @@ static void put_total(struct json *j, const struct total *t)
 		json_key(j, names[i]);
 		json_u64(j, values[i]);
 	}
+	json_key(j, "dropped_parts");
+	json_u64(j, t->ndropped);
 	json_key(j, "bits_per_branch");
 	json_real(j, bits(t, t->npacked));
 }

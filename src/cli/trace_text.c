@@ -18,7 +18,7 @@
 #define INDENT_MAX 40
 
 /* The last part of a path: enough for somebody who knows the program. */
-static const char *base(const char *path)
+const char *trace_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -55,15 +55,15 @@ static void put_line(void *context, const char *file,
 	}
 	put_range(w);
 	if (!is_same)
-		fprintf(w->out, "%s%s:", w->file ? " " : "", base(file));
+		fprintf(w->out, "%s%s:", w->file ? " " : "", trace_base(file));
 	else
 		putc(',', w->out);
 	w->file = file;
 	w->first = w->last = line->line;
 }
 
-static void put_lines(const struct trace_view *v, FILE *out, uint32_t function,
-                      const block_id *blocks, uint32_t n)
+void trace_put_lines(const struct trace_view *v, FILE *out, uint32_t function,
+                     const block_id *blocks, uint32_t n)
 {
 	struct line_writer w = {.out = out};
 
@@ -82,7 +82,7 @@ static char *lines_text(const struct trace_view *v, const struct walk_event *e)
 
 	if (!out)
 		abort();
-	put_lines(v, out, e->function, e->way->blocks + e->nskipped,
+	trace_put_lines(v, out, e->function, e->way->blocks + e->nskipped,
 	          walk_nblocks(e));
 	fclose(out);
 	return text;
@@ -176,7 +176,7 @@ static void put_blocks(const struct trace_view *v,
 
 		put_margin(v, event->block + i, e->depth + 1);
 		fprintf(v->out, "b%" PRIu32 "  ", blocks[i]);
-		put_lines(v, v->out, e->function, &blocks[i], 1);
+		trace_put_lines(v, v->out, e->function, &blocks[i], 1);
 		putc('\n', v->out);
 	}
 }
@@ -217,7 +217,7 @@ static void put_function(const struct trace_view *v, uint32_t function)
 
 	fputs(trace_input_name(v->in, function), v->out);
 	if (file)
-		fprintf(v->out, "  %s:%" PRIu32, base(file), line);
+		fprintf(v->out, "  %s:%" PRIu32, trace_base(file), line);
 }
 
 /* Where a frame goes on. */
@@ -226,7 +226,14 @@ static void put_place(const struct trace_view *v, const struct walk_event *e)
 	if (e->block == CFG_OUTSIDE)
 		return;
 	fputs(", before ", v->out);
-	put_lines(v, v->out, e->function, &e->block, 1);
+	trace_put_lines(v, v->out, e->function, &e->block, 1);
+}
+
+/* Does a flight recorder begin here, and not the thread? */
+static bool is_dropped(const struct trace_view *v,
+                       const struct reader_event *event)
+{
+	return v->in->streams.threads[v->thread].ndropped && !event->block;
 }
 
 static void put_other(struct trace_view *v, const struct reader_event *event)
@@ -257,7 +264,9 @@ static void put_other(struct trace_view *v, const struct reader_event *event)
 		put_place(v, e);
 		break;
 	case WALK_START:
-		fprintf(v->out, "== thread %" PRIu64 " begins", e->value);
+		fprintf(v->out, "== thread %" PRIu64 "%s", e->value,
+		        is_dropped(v, event) ? ", what it did before is dropped"
+		                             : " begins");
 		break;
 	case WALK_LOST:
 		fputs("-- from here on it is not known which frames are open",

@@ -26,6 +26,7 @@ struct trace_options {
 	bool callees;         /* ... and what these call */
 	bool blocks, reverse, json, summary, times;
 	bool interleave; /* all threads in one order */
+	bool open; /* only the frames that are open at the end */
 	struct trace_moment from, to;
 	uint64_t depth; /* levels that are shown; 0: all */
 	bool has_thread;
@@ -97,6 +98,14 @@ void trace_view_release(struct trace_view *v);
 
 /* The number of blocks that were executed, or the time, at an event. */
 uint64_t trace_view_time(const struct trace_view *v, uint64_t block);
+
+/* The frames that are open at the end.  Fails as the walk. */
+int trace_open(struct trace_view *v, struct cairn_err *err);
+
+/* The last part of a path, and the lines of some blocks, as text has them. */
+const char *trace_base(const char *path);
+void trace_put_lines(const struct trace_view *v, FILE *out, uint32_t function,
+                     const block_id *blocks, uint32_t n);
 
 /* What threads there are, and how much of what. */
 void trace_summary(const struct trace_input *in, bool is_json, FILE *out);

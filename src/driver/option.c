@@ -9,6 +9,7 @@
 #include "driver/option.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@
 #include "base/spot.h"
 
 #define OPTION_PREFIX "--cairn"
+/* What trace,last= takes: some buffers of the runtime, at least. */
+#define OPTION_LAST_MIN (UINT64_C(1) << 20)
+#define OPTION_LAST_MAX (UINT64_C(1) << 40)
 
 static const char help[] =
         "usage: %s [--cairn=MODE[,OPTION...]] [--cairn-...] ARGUMENT...\n\n"
@@ -63,7 +67,11 @@ static const char help[] =
         "                   repeated)\n"
         "  top=N            only the N hottest of the profile\n"
         "  share=PERCENT    only the hottest that make this share of it\n"
-        "  others           count the other ones one by one, too\n\n"
+        "  others           count the other ones one by one, too\n"
+        "Options of trace:\n"
+        "  last=SIZE        keep only the newest part, as 64M (at least 1M), "
+        "and in it\n"
+        "                   the branches up to the very end; slower\n\n"
         "man cairn-cc has the details.\n";
 
 static bool is(const char *s, size_t n, const char *name)
@@ -226,7 +234,8 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	                  : o->residual ? "tested=FILE, "
 	                  : o->trace    ? "witness, paths, "
 	                                : "slow, all, ",
-	                  o->trace ? "weights=heuristic and weights=freq"
+	                  o->trace ? "last=SIZE, weights=heuristic and "
+	                             "weights=freq"
 	                           : always);
 }
 
@@ -250,10 +259,42 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 	return 0;
 }
 
+/* A size with K, M or G, for the plugin in bytes. */
+static int take_last(struct option *o, const char *value, struct cairn_err *err)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	unsigned shift = 0;
+	char *end;
+	uint64_t n;
+
+	errno = 0;
+	n = strtoull(value, &end, 10);
+	if (*end && (unit = strchr(units, *end))) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		end++;
+	}
+	if (*value < '0' || *value > '9' || *end || errno ||
+	    n > UINT64_MAX >> shift || n << shift > OPTION_LAST_MAX)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "last=%s is no size; use a number with K, M "
+		                  "or G, as in last=64M, up to 1024G",
+		                  value);
+	n <<= shift;
+	if (n < OPTION_LAST_MIN)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "last=%s is too little to keep; use at least "
+		                  "last=1M",
+		                  value);
+	o->last = xasprintf("%" PRIu64, n);
+	return 0;
+}
+
 static int take_detail(struct option *o, const char *s, size_t n,
                        struct cairn_err *err)
 {
 	bool is_edges = !o->paths && !o->residual && !o->trace, taken;
+	const char *value;
 
 	CAIRN_TRY(take_path_detail(o, s, n, &taken, err));
 	if (taken)
@@ -272,6 +313,8 @@ static int take_detail(struct option *o, const char *s, size_t n,
 		o->witness = true;
 	else if (is(s, n, "paths") && o->trace)
 		o->path_ids = true;
+	else if (o->trace && (value = detail_value(s, n, "last")))
+		return take_last(o, value, err);
 	else if (is(s, n, "weights=heuristic"))
 		o->weights = "heuristic";
 	else if (is(s, n, "weights=freq"))
@@ -292,6 +335,10 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=trace writes witnesses or paths, "
 		                  "not both; choose one");
+	if (o->last && (o->witness || o->path_ids))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=trace,last= has an encoding of its "
+		                  "own; leave out witness and paths");
 	if (o->residual && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=residual needs tested=FILE, the "
@@ -326,7 +373,7 @@ static int take_value(struct option *o, const char *value,
 	o->weights = NULL;
 	o->paths = o->residual = o->trace = o->log = o->others = false;
 	o->witness = o->path_ids = false;
-	o->interest = o->sets = o->top = o->share = NULL;
+	o->interest = o->sets = o->top = o->share = o->last = NULL;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {
 		value += n + 1;

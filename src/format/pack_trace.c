@@ -23,6 +23,7 @@
 #include <zstd.h>
 
 #include "abi/file.h"
+#include "abi/trace.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -104,9 +105,15 @@ static int pack_load(struct trace_packer *k, const struct streams_part *part,
 
 	CAIRN_TRY(streams_load(k->s, part, &k->memory, &k->capacity, &bytes, &n,
 	                       err));
-	if (part->chunk->type == CAIRN_CHUNK_STREAM)
+	if (part->chunk->type == CAIRN_CHUNK_STREAM) {
+		size_t all = n;
+
 		while (n && !bytes[n - 1])
 			n--;
+		/* the last item may end with zeros */
+		n = all - n < CAIRN_TRACE_ITEM_MAX ? all
+		                                   : n + CAIRN_TRACE_ITEM_MAX;
+	}
 	bytes_put(&k->raw, bytes, n);
 	return 0;
 }
@@ -114,7 +121,7 @@ static int pack_load(struct trace_packer *k, const struct streams_part *part,
 static int pack_thread(struct trace_packer *k, const struct streams_thread *t,
                        struct cairn_err *err)
 {
-	uint64_t number = 0;
+	uint64_t number = t->ndropped;
 
 	for (size_t i = 0; i < t->nparts; i++) {
 		if (!k->best && t->parts[i].chunk->type == CAIRN_CHUNK_PACKED) {

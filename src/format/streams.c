@@ -6,6 +6,9 @@
  * A part that is there twice, packed and not, was just being packed when the
  * program was killed: the packed one is whole.
  *
+ * Of a flight recorder the oldest parts of a thread are missing, and a part that
+ * is not packed has its number and thread in its head.
+ *
  * Cost: a sort of the parts; a part is unpacked when it is asked for.
  */
 #include "format/streams.h"
@@ -17,7 +20,9 @@
 
 #include "abi/crc32c.h"
 #include "abi/file.h"
+#include "abi/trace.h"
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/err.h"
 
 /* A part is a buffer of the runtime; nobody writes longer ones. */
@@ -50,6 +55,22 @@ static int streams_by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* Those of a flight recorder that follow each other without a gap, up to the
+ * last. */
+static void streams_keep_last(struct streams_thread *t)
+{
+	size_t first = t->nparts;
+
+	while (first && (first == t->nparts ||
+	                 t->parts[first - 1].number + 1 ==
+	                         t->parts[first].number))
+		first--;
+	memmove(t->parts, t->parts + first,
+	        (t->nparts - first) * sizeof(*t->parts));
+	t->nparts -= first;
+	t->ndropped = t->nparts ? t->parts[0].number - 1 : 0;
+}
+
 /* In order, each once. */
 static int streams_sort(struct streams *s, struct streams_thread *t,
                         struct cairn_err *err)
@@ -60,7 +81,8 @@ static int streams_sort(struct streams *s, struct streams_thread *t,
 	for (size_t i = 0; i < t->nparts; i++) {
 		if (n && t->parts[n - 1].number == t->parts[i].number)
 			continue;
-		if (t->parts[i].number != n + 1)
+		if (t->parts[i].number != n + 1 &&
+		    !(s->c.flags & CAIRN_FILE_LAST))
 			return cairn_corrupt(
 			        err, s->c.name, t->parts[i].chunk->offset,
 			        "part %zu of the trace of thread %" PRIu32
@@ -69,7 +91,28 @@ static int streams_sort(struct streams *s, struct streams_thread *t,
 		t->parts[n++] = t->parts[i];
 	}
 	t->nparts = n;
+	if (s->c.flags & CAIRN_FILE_LAST)
+		streams_keep_last(t);
 	return 0;
+}
+
+/* What part of which thread a chunk is; false: of none. */
+static bool streams_is_part(const struct chunk *k, uint64_t *number,
+                            uint32_t *thread)
+{
+	bool is_packed = k->type == CAIRN_CHUNK_PACKED;
+
+	if (!is_packed && k->type != CAIRN_CHUNK_STREAM)
+		return false;
+	*number = k->aux0;
+	*thread = k->id;
+	if (!is_packed && k->aux0 == CAIRN_STREAM_HAS_HEAD) {
+		if (k->size < CAIRN_HEAD_SIZE)
+			return false;
+		*number = get_le64(k->payload + CAIRN_HEAD_NUMBER);
+		*thread = get_le32(k->payload + CAIRN_HEAD_THREAD);
+	}
+	return *number != 0;
 }
 
 int streams_open(struct streams *s, const char *path, enum container_mode mode,
@@ -82,14 +125,14 @@ int streams_open(struct streams *s, const char *path, enum container_mode mode,
 	for (size_t i = 0; i < s->c.nchunks; i++) {
 		const struct chunk *k = &s->c.chunks[i];
 		struct streams_thread *t;
+		uint64_t number;
+		uint32_t thread;
 
-		if ((k->type != CAIRN_CHUNK_STREAM &&
-		     k->type != CAIRN_CHUNK_PACKED) ||
-		    !k->aux0)
+		if (!streams_is_part(k, &number, &thread))
 			continue;
-		t = streams_thread(s, k->id);
+		t = streams_thread(s, thread);
 		VEC_RESERVE(t->parts, t->nparts, t->parts_cap);
-		t->parts[t->nparts++] = (struct streams_part){k->aux0, k};
+		t->parts[t->nparts++] = (struct streams_part){number, k};
 	}
 	if (s->nthreads)
 		qsort(s->threads, s->nthreads, sizeof(*s->threads),

@@ -11,7 +11,7 @@ struct cairn_err;
 
 /* A part of the stream of one thread, as the file has it. */
 struct streams_part {
-	uint64_t number; /* ascending, from 1 on */
+	uint64_t number; /* ascending, from 1 on if none was dropped */
 	const struct chunk *chunk;
 };
 
@@ -19,6 +19,7 @@ struct streams_thread {
 	uint32_t id; /* of the thread in the file */
 	struct streams_part *parts;
 	size_t nparts, parts_cap;
+	uint64_t ndropped; /* parts that a flight recorder forgot */
 };
 
 /* The streams of a trace. */

@@ -31,6 +31,10 @@
  * written where it ends.  Then only those edges are cut without which codes
  * would be too wide, and no loop counts its turns.
  *
+ * A flight recorder must know the branches that were taken at any moment. There
+ * every edge out of a block with several is cut: a path is a straight line, its
+ * code says where that ended, and nothing is added up on the way.
+ *
  * Writer and reader must agree on when no history is written.  The writer knows
  * where it ends, the reader where it begins: an end is silent if nothing was
  * ever shifted in on the way to it, from wherever, and no history that is loud
@@ -183,6 +187,20 @@ static void codes_cut(struct codes_cutter *c)
 	}
 }
 
+/* All that leave a block with a choice. */
+static void codes_cut_branches(struct codes_cutter *c)
+{
+	const struct dag *d = c->d;
+
+	for (uint32_t v = DAG_START + 1; v < d->nvertices; v++) {
+		if (d->out_at[v + 1] - d->out_at[v] < 2)
+			continue;
+		for (uint32_t e = d->out_at[v]; e < d->out_at[v + 1]; e++)
+			if (codes_can_cut(c, e))
+				c->cuts[c->ncuts++] = d->edges[e].of;
+	}
+}
+
 /* The edges to cut; the caller frees them. */
 static edge_id *codes_choose(const struct cfg *g,
                              const struct codes_options *options,
@@ -202,7 +220,10 @@ static edge_id *codes_choose(const struct cfg *g,
 	};
 
 	dag_init(&d, g, options->asked);
-	codes_cut(&c);
+	if (options->branches)
+		codes_cut_branches(&c);
+	else
+		codes_cut(&c);
 	dag_release(&d);
 	free(c.npaths);
 	free(c.ways);
@@ -364,7 +385,7 @@ static int codes_find_loops(struct codes *c, const struct cfg *g,
 	        .is_kept = is_kept,
 	        .is_in = xcalloc(g->nblocks, sizeof(*y.is_in)),
 	};
-	bool may_count = o->weight && !o->one_by_one;
+	bool may_count = o->weight && !o->one_by_one && !o->branches;
 	uint32_t n = o->is_cut ? o->nheads : may_count ? g->nblocks - 1 : 0;
 	int result = 0;
 

@@ -44,6 +44,10 @@ struct codes_options {
 	/* and count the turns of the loops with these heads */
 	const block_id *heads;
 	uint32_t nheads;
+	/* instead: cut every edge out of a block that has several, and count no
+	 * turns, so that at the end of each path the history has all branches
+	 * that were taken; the cuts tell, so a reader need not know */
+	bool branches;
 };
 
 /* A loop that has one way around: it counts its turns. */

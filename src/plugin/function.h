@@ -32,6 +32,7 @@ struct mode {
 	bool remarks;   /* say what the sets of prefer= have found */
 	bool segment;   /* the delta is in %gs */
 	uint64_t key;   /* of the module, for names */
+	uint64_t last;  /* trace: keep so many bytes of it, 0: all */
 };
 
 /*
@@ -186,6 +187,8 @@ void describe_paths(const struct function *fn, struct bytes *b);
  * trace.c. */
 void trace_choose(struct function *fn, const struct mode *mode,
                   const uint64_t *weight);
+/* Says how much of the trace is kept. */
+void trace_say_last(LLVMModuleRef module, uint64_t last);
 void mark_trace(struct function *fn, const struct mode *mode);
 void describe_trace(const struct function *fn, struct bytes *b);
 void trace_release_of(struct function *fn);

@@ -105,6 +105,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->witness = true;
 		else if (!strcmp(word, "paths"))
 			mode->path_ids = true;
+		else if (!strncmp(word, "last=", 5))
+			mode->last = strtoull(word + 5, NULL, 10);
 		else if (!strcmp(word, "nogs"))
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
@@ -576,6 +578,8 @@ static void run_on_module(struct plugin *p)
 		trace_split(p->module);
 	if (p->mode.trace)
 		trace_announce(p->module);
+	if (p->mode.trace && p->mode.last)
+		trace_say_last(p->module, p->mode.last);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 	     f = LLVMGetNextFunction(f))
 		if (has_body(f))

@@ -26,6 +26,21 @@
  *     enter  mov  $5, %eax;  xadd ...;  lea here(%rip), %rcx
  *            movb $ENTER, (%rax);  mov %ecx, 1(%rax)
  *
+ * A flight recorder (trace,last=SIZE) has to know the history of the innermost
+ * frame at any moment.  Its paths end at every branch, and there the history is
+ * also stored in the head of the buffer, in the mapped file.  When it is
+ * written that is nothing again:
+ *
+ *     keep   mov  %fs:head, %rax;  mov %h, HISTORY(%rax)
+ *     drop   mov  %fs:at, %rcx;  mov %fs:head, %rax
+ *            movq $0, HISTORY(%rax);  mov %rcx, AT(%rax)
+ *
+ * If it is killed before `drop`, AT says that it was written already.  A
+ * function that marks its entry looks there first: if there is a history it was
+ * called by a signal, and the runtime writes the history that is interrupted.
+ * Behind calls of the runtime a long nop says what place this is, so that a
+ * part can begin there.
+ *
  * Invariant: operations at one place run in the order of the edges; between the
  * write before a call and the call there is nothing that another may write in.
  * Cost: linear in blocks, edges and operations.
@@ -44,6 +59,8 @@
 #include "plugin/shim.h"
 
 #include <assert.h>
+#include <llvm-c/Comdat.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,14 +260,15 @@ static void place_codes(struct function *fn, const uint64_t *weight)
 }
 
 static void choose_codes(struct function *fn, const struct known *k,
-                         bool one_by_one, const uint64_t *weight)
+                         const struct mode *mode, const uint64_t *weight)
 {
 	struct codes_options options = {
 	        .asked = k->asked,
 	        .weight = weight,
 	        .is_call = k->is_call,
 	        .loud = k->loud,
-	        .one_by_one = one_by_one,
+	        .one_by_one = mode->path_ids,
+	        .branches = mode->last != 0,
 	};
 	struct cairn_err err = {0};
 	int result = codes_init(&fn->trace->codes, &fn->g, &options, &err);
@@ -304,7 +322,7 @@ void trace_choose(struct function *fn, const struct mode *mode,
 	if (mode->witness)
 		choose_witness(fn, &k, weight);
 	else
-		choose_codes(fn, &k, mode->path_ids, weight);
+		choose_codes(fn, &k, mode, weight);
 	forget(&k);
 	t->on_edge = xcalloc((size_t)fn->g.nedges + 1, sizeof(*t->on_edge));
 	for (uint32_t i = 0; i < t->nops; i++)
@@ -384,6 +402,8 @@ struct trace_writer {
 	struct path_writer w;
 	LLVMValueRef h; /* the history, in memory */
 	LLVMValueRef n; /* turns of the loop that counts them, the same */
+	bool is_last;   /* a flight recorder: keeps the history in the file */
+	uint32_t here;  /* CAIRN_PLACE of the operation in hand */
 	struct placed *placed;
 	size_t nplaced, placed_cap;
 };
@@ -463,7 +483,7 @@ static LLVMValueRef thread_word(struct trace_writer *t, uint64_t offset)
 	LLVMValueRef at = LLVMConstInt(m->i64, offset, false);
 
 	if (!g) {
-		g = LLVMAddGlobal(m->module, LLVMArrayType2(m->i64, 4),
+		g = LLVMAddGlobal(m->module, LLVMArrayType2(m->i64, 6),
 		                  CAIRN_RT_THREAD);
 		LLVMSetThreadLocalMode(g, m->by_segment
 		                                  ? LLVMLocalExecTLSModel
@@ -484,21 +504,32 @@ static LLVMValueRef build_asm(struct trace_writer *t, LLVMTypeRef type,
 	        LLVMBuildCall2(t->w.m.builder, type, code, args, nargs, ""));
 }
 
-/* A call of the runtime that changes no register but rax. */
-static LLVMValueRef call_runtime(struct trace_writer *t, const char *text,
-                                 LLVMValueRef rax)
-{
-	LLVMTypeRef i64 = t->w.m.i64;
-
-	return build_asm(t, LLVMFunctionType(i64, &i64, 1, false), text,
-	                 "={rax},{rax},~{memory},~{dirflag},~{fpsr},~{flags}",
-	                 &rax, 1);
-}
-
 #define STEP_OVER(name)             \
 	"leaq -128(%rsp), %rsp\n\t" \
 	"call " name "\n\t"         \
 	"leaq 128(%rsp), %rsp"
+
+/* A call of the runtime that changes no register but rax. */
+static LLVMValueRef call_runtime(struct trace_writer *t, const char *name,
+                                 LLVMValueRef rax)
+{
+	LLVMTypeRef i64 = t->w.m.i64;
+	LLVMValueRef result;
+	char place[48] = "", *text;
+
+	if (t->is_last)
+		snprintf(place, sizeof(place), "nopl %u(%%rax)\n\t",
+		         CAIRN_PLACE_TAG | t->here);
+	text = xasprintf("leaq -128(%%rsp), %%rsp\n\t"
+	                 "call %s\n\t%s"
+	                 "leaq 128(%%rsp), %%rsp",
+	                 name, place);
+	result = build_asm(t, LLVMFunctionType(i64, &i64, 1, false), text,
+	                   "={rax},{rax},~{memory},~{dirflag},~{fpsr},~{flags}",
+	                   &rax, 1);
+	free(text);
+	return result;
+}
 
 /* The address of n bytes that are ours.  The builder is at `place`, before and
  * after. */
@@ -531,7 +562,7 @@ static LLVMValueRef take_room(struct trace_writer *t, unsigned n,
 	LLVMPositionBuilderAtEnd(b, f.common);
 	LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderAtEnd(b, f.rare);
-	values[1] = call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_ROOM), at);
+	values[1] = call_runtime(t, CAIRN_RT_TRACE_ROOM, at);
 	LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(f.rest));
 	phi = LLVMBuildPhi(b, m->i64, "cairn.at");
@@ -553,6 +584,80 @@ static void store(struct trace_writer *t, LLVMTypeRef type, LLVMValueRef value,
 	LLVMSetVolatile(s, true);
 	LLVMSetAlignment(s, 1);
 }
+
+/* --- what a flight recorder keeps ----------------------------------------- */
+
+static LLVMValueRef load_word(struct trace_writer *t, uint64_t offset)
+{
+	LLVMValueRef word = marker_ours(LLVMBuildLoad2(
+	        t->w.m.builder, t->w.m.i64, thread_word(t, offset), ""));
+
+	LLVMSetVolatile(word, true);
+	return word;
+}
+
+/* The history so far, in the file. */
+static void keep_history(struct trace_writer *t, LLVMValueRef h)
+{
+	if (t->is_last)
+		store(t, t->w.m.i64, h, load_word(t, CAIRN_RT_TRACE_HEAD),
+		      CAIRN_HEAD_HISTORY);
+}
+
+/* It was written. */
+static void drop_history(struct trace_writer *t)
+{
+	LLVMValueRef at, head;
+
+	if (!t->is_last)
+		return;
+	at = load_word(t, CAIRN_RT_TRACE_AT);
+	head = load_word(t, CAIRN_RT_TRACE_HEAD);
+	store(t, t->w.m.i64, pw_constant(&t->w, 0), head, CAIRN_HEAD_HISTORY);
+	store(t, t->w.m.i64, at, head, CAIRN_HEAD_AT);
+}
+
+/* Before the mark of an entry: has a signal come in the middle of a history?
+ * A thread that has written nothing yet has no head. */
+static void hold_history(struct trace_writer *t, LLVMValueRef place)
+{
+	LLVMBuilderRef b = t->w.m.builder;
+	LLVMValueRef head = load_word(t, CAIRN_RT_TRACE_HEAD), word, end;
+	struct path_fork f = pw_fork_before(&t->w, place), g;
+
+	shim_set_unlikely(LLVMBuildCondBr(
+	        b, LLVMBuildICmp(b, LLVMIntEQ, head, pw_constant(&t->w, 0), ""),
+	        f.rare, f.common));
+	LLVMPositionBuilderAtEnd(b, f.rare);
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderAtEnd(b, f.common);
+	end = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, end);
+	word = marker_ours(LLVMBuildLoad2(
+	        b, t->w.m.i64,
+	        LLVMBuildIntToPtr(
+	                b,
+	                LLVMBuildAdd(b, head,
+	                             pw_constant(&t->w, CAIRN_HEAD_HISTORY),
+	                             ""),
+	                t->w.m.ptr, ""),
+	        ""));
+	LLVMSetVolatile(word, true);
+	g = pw_fork_before(&t->w, end);
+	shim_set_unlikely(LLVMBuildCondBr(
+	        b,
+	        LLVMBuildICmp(b, LLVMIntUGT, word, pw_constant(&t->w, 1), ""),
+	        g.rare, g.common));
+	LLVMPositionBuilderAtEnd(b, g.common);
+	LLVMBuildBr(b, g.rest);
+	LLVMPositionBuilderAtEnd(b, g.rare);
+	call_runtime(t, CAIRN_RT_TRACE_ROOM,
+	             pw_constant(&t->w, CAIRN_TRACE_HOLD));
+	LLVMBuildBr(b, g.rest);
+	LLVMPositionBuilderBefore(b, place);
+}
+
+/* --- histories ----------------------------------------------------------- */
 
 /* Writes a history of at most six bits. */
 static void write_byte(struct trace_writer *t, LLVMValueRef h,
@@ -606,7 +711,7 @@ static void write_eight(struct trace_writer *t, LLVMValueRef h,
                         LLVMValueRef place)
 {
 	(void)place;
-	call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_WORD), h);
+	call_runtime(t, CAIRN_RT_TRACE_WORD, h);
 }
 
 static void write_great(struct trace_writer *t, LLVMValueRef h,
@@ -663,9 +768,11 @@ static LLVMValueRef write_full(struct trace_writer *t, LLVMValueRef h,
 	        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, h, full, ""),
 	                        f.rare, f.common));
 	LLVMPositionBuilderAtEnd(b, f.rare);
-	call_runtime(t, STEP_OVER(CAIRN_RT_TRACE_FULL), h);
+	call_runtime(t, CAIRN_RT_TRACE_FULL, h);
+	drop_history(t);
 	LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderAtEnd(b, f.common);
+	keep_history(t, h);
 	LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(f.rest));
 	phi = LLVMBuildPhi(b, t->w.m.i64, "cairn.history");
@@ -751,6 +858,19 @@ static void write_witness(struct trace_writer *t, const struct placed *p)
 	LLVMInstructionEraseFromParent(p->at);
 }
 
+/* What RESUME says of an operation.  One whose number is too great is nowhere:
+ * an edge that there is not. */
+static uint32_t place_of(const struct codes_op *op)
+{
+	uint32_t kind = op->place == INCREMENT_ON_EDGE   ? CAIRN_PLACE_EDGE
+	                : op->place == INCREMENT_AT_HEAD ? CAIRN_PLACE_TOP
+	                                                 : CAIRN_PLACE_END;
+
+	if (op->where >= CAIRN_PLACE_WHERE)
+		return CAIRN_PLACE_WHERE;
+	return kind << CAIRN_PLACE_KIND_SHIFT | op->where;
+}
+
 static void write_op(struct trace_writer *t, const struct placed *p)
 {
 	const struct codes_op *op = p->op->op;
@@ -761,6 +881,7 @@ static void write_op(struct trace_writer *t, const struct placed *p)
 		return;
 	}
 	LLVMPositionBuilderBefore(t->w.m.builder, p->at);
+	t->here = place_of(op);
 	if (op->turns_loop) {
 		count_turn(t);
 		LLVMInstructionEraseFromParent(p->at);
@@ -776,6 +897,8 @@ static void write_op(struct trace_writer *t, const struct placed *p)
 		h = write_full(t, h, p->at);
 	else if (op->ends && op->end == CODES_WRITES)
 		write_word(t, h, op->most, p->at);
+	if (op->ends && op->end == CODES_WRITES)
+		drop_history(t);
 	if (op->ends && op->end != CODES_GOES_ON)
 		h = pw_constant(&t->w, 1);
 	pw_set(&t->w, t->h, shifted(t, h, op->next_shift, op->next_add));
@@ -787,8 +910,12 @@ static void write_mark(struct trace_writer *t, LLVMValueRef place,
                        LLVMValueRef here)
 {
 	LLVMContextRef context = t->w.m.context;
-	LLVMValueRef at = take_room(t, 5, place);
+	LLVMValueRef at;
 
+	t->here = CAIRN_PLACE_ENTER << CAIRN_PLACE_KIND_SHIFT;
+	if (t->is_last)
+		hold_history(t, place);
+	at = take_room(t, 5, place);
 	store(t, LLVMInt8TypeInContext(context),
 	      pw_constant(&t->w, CAIRN_TRACE_ENTER), at, 0);
 	if (!here)
@@ -858,6 +985,7 @@ void mark_entry(LLVMValueRef f, const struct mode *mode)
 	LLVMValueRef call = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f));
 
 	marker_init(&t.w.m, &fn, mode);
+	t.is_last = mode->last != 0;
 	LLVMPositionBuilderBefore(t.w.m.builder, call);
 	write_mark(&t, call,
 	           LLVMBuildPtrToInt(t.w.m.builder, shim_entry_of(f), t.w.m.i64,
@@ -870,6 +998,7 @@ void mark_trace(struct function *fn, const struct mode *mode)
 	struct trace_writer t = {0};
 
 	marker_init(&t.w.m, fn, mode);
+	t.is_last = mode->last != 0;
 	t.w.m.probes = false;
 	LLVMPositionBuilderBefore(
 	        t.w.m.builder,
@@ -896,4 +1025,20 @@ void mark_trace(struct function *fn, const struct mode *mode)
 	shim_pin(fn->f);
 	LLVMDisposeBuilder(t.w.m.builder);
 	free(t.placed);
+}
+
+/* Every object that asks for it has this constant, in a group of which the
+ * linker takes one: it is stronger than the runtime's own. */
+void trace_say_last(LLVMModuleRef module, uint64_t last)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetModuleContext(module));
+	LLVMValueRef g;
+
+	if (LLVMGetNamedGlobal(module, CAIRN_RT_TRACE_LAST))
+		return;
+	g = LLVMAddGlobal(module, i64, CAIRN_RT_TRACE_LAST);
+	LLVMSetInitializer(g, LLVMConstInt(i64, last, false));
+	LLVMSetGlobalConstant(g, true);
+	LLVMSetVisibility(g, LLVMHiddenVisibility);
+	LLVMSetComdat(g, LLVMGetOrInsertComdat(module, CAIRN_RT_TRACE_LAST));
 }

@@ -20,7 +20,7 @@
  * binds (calls.S).  All else is hidden.
  */
 #define RT_PAGE ((size_t)4096)
-#define RT_VERSION 4u
+#define RT_VERSION 5u
 
 /* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
 #define RT_MODULES CAIRN_RT_MAX_MODULES
@@ -179,6 +179,7 @@ struct rt_thread {
 	const struct core *core;
 	uintptr_t trace_at, trace_limit; /* abi/trace.h */
 	uint64_t trace_clock;            /* trace.c: when it last looked */
+	unsigned char *trace_head;       /* abi/trace.h */
 };
 extern __thread struct rt_thread __cairn_thread
         __attribute__((visibility("default"), tls_model("initial-exec")));

@@ -24,6 +24,16 @@
  * The child of a fork begins streams of its own.  What was on the stack of its
  * one thread is marked, frame by frame, outermost first.
  *
+ * A flight recorder (trace,last=SIZE) packs nothing.  Buffers are made until they
+ * take SIZE, and then the oldest full one is the next: what is in the file are
+ * the newest parts, as they were written.  Nothing moves, so a part is made and
+ * unmade by one store, of its number in its head, and no moment is a bad one to
+ * be killed.  Each part but the first begins with marks of the frames that are
+ * on the stack, so that reading can begin there; the place where the innermost
+ * one writes is in a nop behind its call.  The head has the history that is not
+ * written yet.  Cost: no thread, no compression; zeros and a walk over the stack
+ * per buffer.
+ *
  * Invariant: parts of a stream have ascending numbers, and each is in a buffer
  * or packed, or for an instant both.  A buffer that is queued or free is
  * written by nobody.
@@ -50,6 +60,12 @@
 #define SMALLEST ((size_t)4 << 10)
 #define ROOM 24u /* what a slow call hands out: any item */
 #define LEVEL 1
+/* Of a flight recorder. */
+#define SMALL ((size_t)16 << 10)    /* a buffer beyond the bound */
+#define FRAMES_MAX ((size_t)4096)   /* that a part begins with */
+#define NEAR 12u                    /* frames of ours, before others */
+#define MARKS_ROOM ((uintptr_t)2048) /* for a jump */
+#define IS_ASYNC ((uint64_t)1 << 63)
 _Static_assert(ROOM >= CAIRN_TRACE_ROOM_MAX, "whatever is taken at a time");
 #define TICKS 100000u /* of the processor, between looks at the clock */
 #define STACK ((size_t)256 << 10)
@@ -74,11 +90,15 @@ struct buffer {
 	/* Where slow calls gave more room than was needed. */
 	size_t handed[HANDED];
 	unsigned nhanded;
+	/* of a flight recorder: this thread was in a handler when it was full,
+	 * and the code that it interrupted may still store its history there */
+	uint32_t held_by;
 };
 
 struct stream {
 	struct buffer *buffer; /* NULL: none yet */
 	uint64_t nparts;
+	uint64_t sync; /* the last number that it has, 0: none */
 };
 
 /* What one who compresses needs. */
@@ -103,7 +123,16 @@ static struct {
 	unsigned char *stack;           /* of the writer */
 	uint32_t must_stop, writer_tid; /* the kernel clears the latter */
 	unsigned char *nowhere;         /* for threads that are not recorded */
+	uint64_t last; /* bytes that a flight recorder keeps; 0: all */
+	uint64_t *pcs; /* of frames on a stack: FRAMES_MAX of them */
 } trace;
+
+/* Generated code has another one, if it asks for a flight recorder. */
+HIDDEN extern const uint64_t __cairn_trace_last;
+HIDDEN __attribute__((weak)) const uint64_t __cairn_trace_last = 0;
+
+/* A head for who has none: histories that nobody reads. */
+static uint64_t no_head[CAIRN_HEAD_SIZE / 8];
 
 /* --- the end of what is written ------------------------------------------ */
 
@@ -142,10 +171,19 @@ static unsigned nbehind(unsigned char first)
 		return 0;
 	if (first < CAIRN_TRACE_MARK)
 		return first & 15;
-	return first == CAIRN_TRACE_TIME || first == CAIRN_TRACE_SYNC ||
-	                       first == CAIRN_TRACE_COUNT
-	               ? 8
-	               : 4;
+	switch (first) {
+	case CAIRN_TRACE_TIME:
+	case CAIRN_TRACE_SYNC:
+	case CAIRN_TRACE_COUNT:
+	case CAIRN_TRACE_RESUME:
+		return 8;
+	case CAIRN_TRACE_HELD:
+		return 12;
+	case CAIRN_TRACE_HEAD:
+		return CAIRN_HEAD_SIZE - 1;
+	default:
+		return 4;
+	}
 }
 
 /*
@@ -263,13 +301,26 @@ static void append(struct packer *p, const struct buffer *b, size_t n)
 		stop_tracing(-r);
 }
 
+/* The same of a flight recorder, which one store makes or unmakes: who is killed
+ * leaves a part or none. */
+static void label_head(struct buffer *b, uint32_t id, uint64_t part)
+{
+	unsigned char *h = first_of(b);
+
+	b->chunk->owner = id;
+	if (part)
+		rt_put32(h + CAIRN_HEAD_THREAD, id);
+	__atomic_store_n((uint64_t *)(h + CAIRN_HEAD_NUMBER), part,
+	                 __ATOMIC_RELEASE);
+}
+
 /* What its header says.  Requires: lock held. */
 static void label(struct buffer *b, uint32_t id, uint64_t part)
 {
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_STREAM,
 	        .id = id,
-	        .aux0 = part,
+	        .aux0 = trace.last ? CAIRN_STREAM_HAS_HEAD : part,
 	        .flags = CAIRN_CHUNK_LIVE,
 	};
 
@@ -471,11 +522,11 @@ static size_t next_size(bool must)
 }
 
 /* Requires: lock held. */
-static struct buffer *new_buffer(bool must)
+static struct buffer *new_buffer(size_t size)
 {
-	size_t size = next_size(must);
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_STREAM,
+	        .aux0 = trace.last ? CAIRN_STREAM_HAS_HEAD : 0,
 	        .payload = size - CAIRN_CHUNK_HEADER_SIZE,
 	        .flags = CAIRN_CHUNK_LIVE,
 	};
@@ -496,9 +547,62 @@ static struct buffer *new_buffer(bool must)
 	return b;
 }
 
+/* The oldest one that is kept and need not be any more, or must not, or NULL. */
+static struct buffer *take_kept(bool must)
+{
+	struct buffer **at = &trace.kept, **found = NULL, *b;
+
+	for (; *at; at = &(*at)->next)
+		if (must || !(*at)->held_by)
+			found = at;
+	if (!found)
+		return NULL;
+	b = *found;
+	*found = b->next;
+	return b;
+}
+
+/*
+ * The next buffer of a flight recorder: a new one, or the oldest.  If all are in
+ * use, since there are more threads, a small one beyond the bound.  One that was
+ * full while a handler ran is spared until its thread is out of it, as long as
+ * that does not take twice the bound.  Requires: lock held.
+ */
+static struct buffer *take_oldest(void)
+{
+	struct buffer *b = trace.free;
+
+	if (b) {
+		trace.free = b->next;
+		return b;
+	}
+	if (trace.size + BUFFER <= trace.last) {
+		b = new_buffer(BUFFER);
+		if (b && !b->chunk->is_mapped) /* the file cannot grow */
+			trace.last = trace.size;
+		return b;
+	}
+	b = take_kept(false);
+	while (!b && (b = take_queued()))
+		if (b->held_by) {
+			keep(b);
+			b = NULL;
+		}
+	if (!b && trace.size > 2 * trace.last)
+		b = take_kept(true);
+	if (!b)
+		return new_buffer(SMALL);
+	label_head(b, 0, 0);
+	clear(b);
+	b->held_by = 0;
+	return b;
+}
+
 /* Requires: lock held, which it may let go of.  NULL: there is no memory. */
 static struct buffer *take_buffer(void)
 {
+	if (trace.last)
+		return take_oldest();
 	for (;;) {
 		uint32_t seen =
 		        __atomic_load_n(&trace.npacked, __ATOMIC_ACQUIRE);
@@ -516,7 +620,7 @@ static struct buffer *take_buffer(void)
 			look_at_kept();
 			continue;
 		}
-		if ((b = new_buffer(!trace.queue && !trace.npacking)))
+		if ((b = new_buffer(next_size(!trace.queue && !trace.npacking))))
 			return b;
 		if (!trace.queue && !trace.npacking)
 			return NULL;
@@ -530,6 +634,11 @@ static void queue(struct buffer *b)
 	b->next = NULL;
 	*trace.queue_end = b;
 	trace.queue_end = &b->next;
+	if (trace.last) {
+		if (!b->held_by) /* a child of fork has no use for it */
+			b->chunk->owner = 0;
+		return;
+	}
 	start_writer();
 	__atomic_fetch_add(&trace.nqueued, 1, __ATOMIC_RELEASE);
 	sys_futex_wake(&trace.nqueued);
@@ -588,6 +697,8 @@ static void attach(const struct stream *s, size_t used)
 {
 	self()->trace_at = (uintptr_t)first_of(s->buffer) + used;
 	self()->trace_limit = limit_of(s->buffer);
+	self()->trace_head = trace.last ? first_of(s->buffer)
+	                                : (unsigned char *)no_head;
 }
 
 static struct stream *stream_of(struct thread *t)
@@ -603,11 +714,18 @@ static bool is_in(const struct buffer *b, uintptr_t at)
 	return b && at >= limit_of(b) && at < limit_of(b) + SLACK;
 }
 
-/* The stream gets a new buffer.  Requires: lock held. */
-static bool turn_page(struct thread *t, struct stream *s, uintptr_t at)
+static bool turn_head(struct thread *t, struct stream *s, uintptr_t at,
+                      bool is_certain);
+
+/* The stream gets a new buffer.  Of a flight recorder: is every frame on the
+ * stack one that its stream knows of?  Requires: lock held. */
+static bool turn_page_of(struct thread *t, struct stream *s, uintptr_t at,
+                         bool is_certain)
 {
 	struct buffer *b = s->buffer;
 
+	if (trace.last)
+		return turn_head(t, s, at, is_certain);
 	s->buffer = NULL;
 	self()->trace_limit = 0;
 	if (b) {
@@ -624,6 +742,11 @@ static bool turn_page(struct thread *t, struct stream *s, uintptr_t at)
 	attach(s, 0);
 	put_time();
 	return true;
+}
+
+static bool turn_page(struct thread *t, struct stream *s, uintptr_t at)
+{
+	return turn_page_of(t, s, at, true);
 }
 
 /* What another thread, which is gone, left unfilled nobody will fill. */
@@ -655,6 +778,8 @@ static void go_on(const struct stream *s)
 	if (self()->trace_limit == limit_of(s->buffer))
 		return;
 	end = find_end(s->buffer);
+	if (trace.last && end < CAIRN_HEAD_SIZE)
+		end = CAIRN_HEAD_SIZE;
 	if (end > size_of(s->buffer))
 		end = size_of(s->buffer);
 	if (may_have_hole())
@@ -673,7 +798,8 @@ static void begin(struct thread *t)
 {
 	t->begins = false;
 	put(CAIRN_TRACE_START, (uint32_t)t->tid, 4);
-	put(CAIRN_TRACE_SYNC, next_sync(), 8);
+	t->stream->sync = next_sync();
+	put(CAIRN_TRACE_SYNC, t->stream->sync, 8);
 	put_time();
 }
 
@@ -692,6 +818,7 @@ static uintptr_t nowhere(void)
 {
 	if (!trace.nowhere)
 		trace.nowhere = sys_map_zeros(2 * BUFFER);
+	self()->trace_head = (unsigned char *)no_head;
 	self()->trace_at = (uintptr_t)trace.nowhere;
 	self()->trace_limit = (uintptr_t)trace.nowhere + BUFFER;
 	return (uintptr_t)trace.nowhere + BUFFER + SLACK;
@@ -710,7 +837,8 @@ static void say_whether_ordered(void)
 }
 
 /* Requires: lock held. */
-static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
+static uintptr_t room_locked(struct cairn_module *m, uintptr_t at,
+                             bool is_certain)
 {
 	struct thread *t;
 	struct stream *s;
@@ -725,10 +853,14 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
 		trace.queue_end = &trace.queue;
 		trace.start = now() - 1;
 		say_whether_ordered();
+		trace.last = __cairn_trace_last;
+		if (trace.last)
+			out_flag(CAIRN_FILE_LAST, 0);
 	}
 	if (process.is_sealed)
 		out_unseal();
-	if ((!s->buffer || is_in(s->buffer, at)) && !turn_page(t, s, at)) {
+	if ((!s->buffer || is_in(s->buffer, at)) &&
+	    !turn_page_of(t, s, at, is_certain)) {
 		stop_tracing(ENOMEM);
 		return nowhere();
 	}
@@ -736,18 +868,35 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at)
 	if (t->begins)
 		begin(t);
 	if (self()->trace_at >= self()->trace_limit &&
-	    !turn_page(t, s, self()->trace_at))
+	    !turn_page_of(t, s, self()->trace_at, is_certain))
 		return nowhere();
 	return hand_out(s->buffer);
 }
 
+static void hold(void);
+
 uintptr_t core_trace_room(struct cairn_module *m, uintptr_t at)
+{
+	uint64_t mask;
+	uintptr_t place = at;
+
+	rt_enter_running(&mask);
+	if (at == CAIRN_TRACE_HOLD)
+		hold();
+	else
+		place = room_locked(m, at, true);
+	rt_leave(&mask);
+	return place;
+}
+
+/* For marks of frames that are about to go, or are gone already. */
+static uintptr_t room_for_mark(uintptr_t at)
 {
 	uint64_t mask;
 	uintptr_t place;
 
 	rt_enter_running(&mask);
-	place = room_locked(m, at);
+	place = room_locked(&cairn_module, at, false);
 	rt_leave(&mask);
 	return place;
 }
@@ -810,7 +959,8 @@ void core_trace_sync(void)
 
 	if (!t || !t->stream || !t->stream->buffer || trace.is_off)
 		return;
-	put_long(CAIRN_TRACE_SYNC, next_sync());
+	t->stream->sync = next_sync();
+	put_long(CAIRN_TRACE_SYNC, t->stream->sync);
 	if (ticks() - self()->trace_clock > TICKS) {
 		self()->trace_clock = ticks();
 		put_now();
@@ -866,7 +1016,7 @@ static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
 
 	(void)t;
 	if (at >= self()->trace_limit)
-		at = core_trace_room(&cairn_module, at);
+		at = room_for_mark(at);
 	p = (unsigned char *)at;
 	p[0] = (unsigned char)mark;
 	rt_put32(p + 1, (uint32_t)address);
@@ -934,12 +1084,247 @@ static void drop_frames(struct found *f)
 	sys3(SYS_munmap, (long)f->pc, (long)((f->n + 1) * sizeof(*f->pc)), 0);
 }
 
+/* --- where a part of a flight recorder begins ------------------------------
+ */
+
+/* Innermost first; false if there are more. */
+static bool list_stack(struct thread *t, struct unwind *u, size_t max,
+                       size_t *n)
+{
+	enum unwind_result r = UNWIND_OK;
+
+	*n = 0;
+	while (r == UNWIND_OK && *n < max) {
+		uintptr_t at = u->pc;
+		bool is_async = u->is_async;
+
+		u->module = 0;
+		r = unwind_step(u, t);
+		if (u->module)
+			trace.pcs[(*n)++] =
+			        at | (is_async ? IS_ASYNC : 0);
+	}
+	return r == UNWIND_END;
+}
+
+/* The place that the code at a return address says, or 0. */
+static uint32_t place_at(uintptr_t pc)
+{
+	const unsigned char *p = (const unsigned char *)pc;
+	uint32_t place;
+
+	if (!rt_module_of(pc + 7) || p[0] != 0x0f || p[1] != 0x1f || p[2] != 0x80)
+		return 0;
+	place = rt_get32(p + 3);
+	return (place & CAIRN_PLACE_TAG_MASK) == CAIRN_PLACE_TAG ? place : 0;
+}
+
+static bool is_kind(uint32_t place, uint32_t kind)
+{
+	return (place & ~CAIRN_PLACE_TAG_MASK) >> CAIRN_PLACE_KIND_SHIFT ==
+	       kind;
+}
+
+/* Marks the frames of the stack.  Is one of them interrupted? */
+static bool put_stack(struct thread *t, const struct stream *s)
+{
+	size_t max = size_of(s->buffer) / 4 / 5, n, inner = 0;
+	uint32_t place = 0;
+	struct unwind u;
+	bool is_whole_stack, is_async = false;
+
+	rt_zero(&u, sizeof(u));
+	unwind_capture(&u);
+	is_whole_stack =
+	        list_stack(t, &u, max < FRAMES_MAX ? max : FRAMES_MAX, &n);
+	for (size_t i = 0; i < n && i < NEAR && !place; i++) {
+		if (trace.pcs[i] & IS_ASYNC)
+			break;
+		place = place_at((uintptr_t)trace.pcs[i]);
+		inner = place ? i + 1 : 0;
+	}
+	if (!is_whole_stack)
+		put(CAIRN_TRACE_LOST, 0, 4);
+	for (size_t i = n; i-- > inner;) {
+		bool is_lost = trace.pcs[i] & IS_ASYNC;
+
+		is_async |= is_lost;
+		/* or is it interrupted in a call of ours? */
+		is_lost = is_lost || place_at((uintptr_t)trace.pcs[i]);
+		put(is_lost ? CAIRN_TRACE_LOST : CAIRN_TRACE_STACK,
+		    (uint32_t)trace.pcs[i], 4);
+	}
+	if (place && !is_kind(place, CAIRN_PLACE_ENTER))
+		put(CAIRN_TRACE_RESUME,
+		    (uint32_t)trace.pcs[inner - 1] |
+		            (uint64_t)(place & ~CAIRN_PLACE_TAG_MASK) << 32,
+		    8);
+	return is_async;
+}
+
+/* What who begins to read here has to know. */
+static bool put_part(struct thread *t, const struct stream *s, bool is_certain)
+{
+	unsigned char *p = (unsigned char *)take(5);
+	bool is_async = true;
+
+	put(CAIRN_TRACE_START, (uint32_t)t->tid, 4);
+	if (s->sync)
+		put(CAIRN_TRACE_SYNC, s->sync, 8);
+	if (is_certain)
+		is_async = put_stack(t, s);
+	else
+		put(CAIRN_TRACE_LOST, 0, 4);
+	rt_put32(p + 1, (uint32_t)(self()->trace_at - (uintptr_t)p - 5));
+	p[0] = CAIRN_TRACE_PART;
+	return is_async;
+}
+
+/* Nobody who was interrupted will store into the buffers that this thread had.
+ */
+static void let_go(const struct thread *t)
+{
+	for (struct buffer *b = trace.all; b; b = b->all)
+		if (b->held_by == t->serial)
+			b->held_by = 0;
+}
+
+static void begin_head(const struct buffer *b, uint64_t history)
+{
+	unsigned char *h = first_of(b);
+
+	h[0] = CAIRN_TRACE_HEAD;
+	rt_put64(h + CAIRN_HEAD_BASE, (uint64_t)(uintptr_t)h);
+	rt_put64(h + CAIRN_HEAD_AT, self()->trace_at);
+	rt_put64(h + CAIRN_HEAD_HISTORY, history);
+}
+
+/* turn_page of a flight recorder.  Until the new part has its number the old one
+ * is the last, with the history that is not written yet. */
+static bool turn_head(struct thread *t, struct stream *s, uintptr_t at,
+                      bool is_certain)
+{
+	struct buffer *old = s->buffer, *b;
+	uint64_t history = 0;
+	bool is_async = false;
+
+	if (!trace.pcs)
+		trace.pcs = sys_map_zeros(FRAMES_MAX * sizeof(*trace.pcs));
+	b = trace.pcs ? take_buffer() : NULL;
+	if (!b)
+		return false;
+	if (old) {
+		history = rt_get64(first_of(old) + CAIRN_HEAD_HISTORY);
+		old->used = at - (uintptr_t)first_of(old);
+		if (old->used > size_of(old))
+			old->used = size_of(old);
+	}
+	b->chunk->owner = t->serial;
+	s->buffer = b;
+	attach(s, CAIRN_HEAD_SIZE);
+	if (s->nparts && !t->begins)
+		is_async = put_part(t, s, is_certain);
+	put_time();
+	begin_head(b, t->begins ? 0 : history);
+	label_head(b, t->serial, ++s->nparts);
+	if (!is_async)
+		let_go(t);
+	if (old) {
+		old->held_by = is_async ? t->serial : 0;
+		queue(old);
+	}
+	return true;
+}
+
+/* Is a history in these bytes of a buffer, or a place that is not filled? */
+static void look_since(const struct buffer *b, size_t at, size_t end,
+                       bool *has_history, bool *is_open)
+{
+	const unsigned char *p = first_of(b);
+
+	*has_history = *is_open = false;
+	while (at < end) {
+		size_t next = p[at] ? 0 : behind_handed(b, at);
+
+		if (!next && !p[at]) {
+			*is_open = true;
+			next = at + 1;
+		} else if (!next) {
+			*has_history |= p[at] < CAIRN_TRACE_MARK;
+			next = at + 1 + nbehind(p[at]);
+		}
+		at = next;
+	}
+}
+
+static void put_held(uint64_t history, uint32_t back)
+{
+	unsigned char *p = (unsigned char *)take(13);
+
+	p[0] = CAIRN_TRACE_HELD;
+	rt_put64(p + 1, history);
+	rt_put32(p + 9, back);
+}
+
+/*
+ * A handler begins, and has interrupted code with a history: writes that.  If the
+ * code was just writing it itself, HELD says how far back to look, or, where
+ * that is in another part, is not written.  Requires: lock held.
+ */
+static void hold(void)
+{
+	struct thread *t = rt_self();
+	struct stream *s = t ? t->stream : NULL;
+	unsigned char *head = self()->trace_head;
+	uint64_t history = rt_get64(head + CAIRN_HEAD_HISTORY), at;
+	bool has_history, is_open;
+
+	if (history > 1 && trace.last && s && s->buffer &&
+	    head == first_of(s->buffer) && !process.is_sealed) {
+		at = rt_get64(head + CAIRN_HEAD_AT);
+		look_since(s->buffer, at - (uintptr_t)head,
+		           self()->trace_at - (uintptr_t)head, &has_history,
+		           &is_open);
+		if (self()->trace_at + CAIRN_TRACE_ITEM_MAX >=
+		            self()->trace_limit &&
+		    !has_history && !is_open &&
+		    turn_page(t, s, self()->trace_at))
+			put_held(history, 0);
+		else if (!has_history && self()->trace_at +
+		                                         CAIRN_TRACE_ITEM_MAX <
+		                                 self()->trace_limit)
+			put_held(history,
+			         is_open ? (uint32_t)(self()->trace_at - at)
+			                 : 0);
+	}
+	rt_put64(self()->trace_head + CAIRN_HEAD_HISTORY, 0);
+}
+
+/* A jump marks all frames that die; while these are still there a part could
+ * begin. */
+static void turn_before_marks(struct thread *t)
+{
+	struct stream *s = t->stream;
+	uint64_t mask;
+
+	if (!trace.last || !s || !s->buffer)
+		return;
+	rt_enter_running(&mask);
+	if (!trace.is_off && s->buffer && !process.is_sealed &&
+	    self()->trace_limit == limit_of(s->buffer) &&
+	    self()->trace_at + MARKS_ROOM >= self()->trace_limit &&
+	    !turn_page(t, s, self()->trace_at))
+		stop_tracing(ENOMEM);
+	rt_leave(&mask);
+}
+
 static void on_jump(struct thread *t, const struct unwind *from, uintptr_t sp,
                     uintptr_t pc)
 {
 	struct unwind u;
 	enum unwind_result r;
 
+	turn_before_marks(t);
 	unwind_copy(&u, from);
 	do {
 		uintptr_t lo = u.reg[UNWIND_RSP], at = u.pc;
@@ -1000,6 +1385,11 @@ static void on_finish(uint32_t how)
 {
 	struct buffer *b, *next;
 
+	if (trace.last) { /* all is where it belongs */
+		self()->trace_limit = 0;
+		self()->trace_head = (unsigned char *)no_head;
+		return;
+	}
 	while ((b = take_queued()))
 		if (how == CAIRN_HOW_EXEC && may_have_hole() && has_hole(b))
 			keep(b);
@@ -1047,6 +1437,7 @@ static void sort_buffers(const struct thread *me, bool was_interrupted)
 		b->all = trace.all;
 		trace.all = b;
 		b->used = b->nhanded = 0;
+		b->held_by = 0;
 		if (was_interrupted)
 			continue;
 		label(b, 0, 0);
@@ -1067,6 +1458,7 @@ static void begin_child(void)
 		if (t->stream) {
 			t->stream->buffer = NULL;
 			t->stream->nparts = 0;
+			t->stream->sync = 0;
 		}
 }
 
@@ -1101,6 +1493,9 @@ static void on_fork(struct thread *me, uintptr_t to)
 	sort_buffers(me, me && finish_was_interrupted(me, to));
 	begin_child();
 	say_whether_ordered();
+	if (trace.last)
+		out_flag(CAIRN_FILE_LAST, 0);
+	self()->trace_head = (unsigned char *)no_head;
 	self()->trace_limit = 0;
 	if (!has_stream)
 		return;

@@ -127,6 +127,7 @@ static void checkpoints_push(struct checkpoints *c, const struct walk_frame *f)
 	        .next = f->next,
 	        .nsilent = f->nsilent,
 	        .read = f->read,
+	        .nahead = f->nahead,
 	        .depth = (uint32_t)c->nstack + 1,
 	        .state = (uint8_t)f->state,
 	        .is_inside = f->is_inside,
@@ -226,6 +227,7 @@ static void checkpoints_put_stack(const struct checkpoints *c,
 		        .state = c->frames[f].state,
 		        .nsilent = c->frames[f].nsilent,
 		        .read = c->frames[f].read,
+		        .nahead = c->frames[f].nahead,
 		};
 }
 

@@ -25,6 +25,13 @@
  * A path is looked up once, and then remembered with its blocks (walk_ways), by
  * where it begins and its code.
  *
+ * A flight recorder forgets the beginning.  Every part of its stream begins
+ * with marks of the frames that are there (PART); who comes from the part
+ * before, and knows them, skips these.  What a frame had done when it was
+ * interrupted, or when the program was killed, is a history that is not
+ * complete (HELD, HEAD): it is taken, and left out of the complete one, if that
+ * comes.
+ *
  * Invariant: a frame that is not in a call is the innermost one.  What the walk
  * does without reading, silent paths, their calls and returns, ends: a cycle of
  * the graph has a path with an alternative, which is not silent, unless the
@@ -44,6 +51,7 @@
 
 #include "abi/trace.h"
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/err.h"
 #include "graph/witness.h"
 
@@ -329,6 +337,78 @@ static int walk_find_witness(struct walk_function *f, uint32_t at,
 	return 0;
 }
 
+/* As a code, of a path that is one edge, or none. */
+#define WALK_PLACE_CODE (UINT64_C(1) << 63)
+
+/* Is there an operation that ends a path at this place? */
+static bool walk_is_place(const struct walk_function *f, uint32_t place)
+{
+	const struct dag *d = f->codes ? &f->codes->paths.dag : NULL;
+	uint32_t where = place & CAIRN_PLACE_WHERE;
+
+	if (!d) /* no recorder has witnesses */
+		return false;
+	switch (place >> CAIRN_PLACE_KIND_SHIFT) {
+	case CAIRN_PLACE_EDGE:
+		return where < d->g->nedges &&
+		       d->g->edges[where].src != CFG_OUTSIDE &&
+		       d->edge_of[where] != CFG_NONE &&
+		       (d->g->edges[where].dst == CFG_OUTSIDE ||
+		        dag_is_ended(d, where));
+	case CAIRN_PLACE_END:
+		return where && where < d->g->nblocks &&
+		       d->g->out_at[where] == d->g->out_at[where + 1] &&
+		       d->out_at[where] < d->out_at[where + 1];
+	case CAIRN_PLACE_TOP:
+		return where && where < d->g->nblocks &&
+		       d->begin_of[where] != CFG_NONE;
+	default:
+		return false;
+	}
+}
+
+/* The block that such a place is in. */
+static block_id walk_block_of(const struct walk_function *f, uint32_t place)
+{
+	uint32_t where = place & CAIRN_PLACE_WHERE;
+
+	return place >> CAIRN_PLACE_KIND_SHIFT == CAIRN_PLACE_EDGE
+	               ? f->codes->paths.dag.g->edges[where].src
+	               : where;
+}
+
+/* The rest of a path from an edge on, or from the end of a last block. */
+static const struct walk_way *walk_find_rest(struct walk_function *f,
+                                             uint32_t place)
+{
+	block_id first = walk_block_of(f, place);
+	edge_id e = place & CAIRN_PLACE_WHERE;
+	struct path path = {.first = first, .end = PATH_STOPS};
+	struct walk_wide *wide;
+	struct walk_wide_slot *slot;
+
+	if (!f->ways)
+		walk_begin_ways(f);
+	wide = &f->ways->wide;
+	if (2 * wide->n >= wide->cap)
+		walk_grow_wide(wide);
+	slot = walk_wide_slot(wide, first, WALK_PLACE_CODE | place);
+	if (slot->way)
+		return slot->way;
+	wide->n++;
+	*slot = (struct walk_wide_slot){xcalloc(1, sizeof(*slot->way)), first,
+	                                WALK_PLACE_CODE | place};
+	if (place >> CAIRN_PLACE_KIND_SHIFT == CAIRN_PLACE_EDGE) {
+		path.nedges = 1;
+		path.edges = &e;
+		path.end = f->codes->paths.dag.g->edges[e].dst == CFG_OUTSIDE
+		                   ? PATH_LEAVES
+		                   : PATH_ENDED;
+	}
+	walk_learn(slot->way, f, &path);
+	return slot->way;
+}
+
 /* --- the stream ---------------------------------------------------------- */
 
 void walk_init(struct walk *w, struct walk_program *program,
@@ -379,12 +459,89 @@ static int walk_corrupt(const struct walk *w, const char *what,
 	                  w->before + w->at);
 }
 
+/* How long the item is that begins with this byte. */
+static size_t walk_size(uint8_t byte)
+{
+	if (byte <= CAIRN_TRACE_SMALL || byte == CAIRN_TRACE_PAD)
+		return 1;
+	if (byte < CAIRN_TRACE_MARK)
+		return 1 + (byte & 15u);
+	switch (byte) {
+	case CAIRN_TRACE_TIME:
+	case CAIRN_TRACE_SYNC:
+	case CAIRN_TRACE_COUNT:
+	case CAIRN_TRACE_RESUME:
+		return 9;
+	case CAIRN_TRACE_HELD:
+		return 13;
+	case CAIRN_TRACE_HEAD:
+		return CAIRN_HEAD_SIZE;
+	default:
+		return 5;
+	}
+}
+
+/* Is a history among these items? */
+static bool walk_has_history(const uint8_t *p, size_t at, size_t end)
+{
+	while (at < end) {
+		if (p[at] && p[at] < CAIRN_TRACE_MARK)
+			return true;
+		at += walk_size(p[at]);
+	}
+	return false;
+}
+
+/* The history that the last head of a part has, not written yet; or 0. */
+static uint64_t walk_open_history(const uint8_t *p, size_t n)
+{
+	const uint8_t *head = NULL;
+	uint64_t history, back;
+
+	for (size_t at = 0; at < n; at += walk_size(p[at]))
+		if (p[at] == CAIRN_TRACE_HEAD && n - at >= CAIRN_HEAD_SIZE)
+			head = p + at;
+	if (!head)
+		return 0;
+	history = get_le64(head + CAIRN_HEAD_HISTORY);
+	back = get_le64(head + CAIRN_HEAD_AT) -
+	       get_le64(head + CAIRN_HEAD_BASE);
+	n -= (size_t)(head - p);
+	if (back < n && walk_has_history(head, (size_t)back, n))
+		return 0;
+	return history;
+}
+
+/* The innermost frame has come so far on its history.  1 if there is something
+ * new in it, else 0. */
+static int walk_take_held(struct walk *w, uint64_t history)
+{
+	struct walk_frame *top = walk_top(w);
+	unsigned nbits;
+
+	if (history < 2 || history >> WALK_MANY_TURNS || !top ||
+	    top->state == WALK_AWAY || top->state == WALK_RESUMES)
+		return 0;
+	nbits = 63 - (unsigned)__builtin_clzll(history);
+	if (nbits <= top->nahead)
+		return 0;
+	w->word = history;
+	w->nbits = nbits - top->nahead;
+	w->nidle = 0;
+	w->is_full = w->has_history = true;
+	top->nahead = nbits;
+	return 1;
+}
+
 /* The next item's first byte, without taking it: 1, 0 at the end. */
 static int walk_peek(struct walk *w, uint8_t *byte, struct cairn_err *err)
 {
 	int result;
 
 	for (;;) {
+		const uint8_t *bytes;
+		size_t n;
+
 		while (w->at < w->nbytes &&
 		       (w->bytes[w->at] == 0 ||
 		        w->bytes[w->at] == CAIRN_TRACE_PAD))
@@ -395,14 +552,17 @@ static int walk_peek(struct walk *w, uint8_t *byte, struct cairn_err *err)
 		}
 		if (w->is_over)
 			return 0;
-		w->before += w->nbytes;
-		w->at = w->nbytes = 0;
-		result = w->source.next(w->source.context, &w->bytes,
-		                        &w->nbytes, err);
+		result = w->source.next(w->source.context, &bytes, &n, err);
 		if (result < 0)
 			return result;
 		w->is_over = result == 0;
-		w->nparts += result > 0;
+		if (result == 0) /* the last part stays in hand */
+			return 0;
+		w->before += w->nbytes;
+		w->bytes = bytes;
+		w->nbytes = n;
+		w->at = 0;
+		w->nparts++;
 	}
 }
 
@@ -421,14 +581,15 @@ static int walk_end_in_item(struct walk *w, struct cairn_err *err)
 	return result;
 }
 
-/* An item of one byte and n more, which are `value`.  1, 0 at the end. */
+/* An item of one byte and n more, of which the first 8 are `value`.  1, 0 at
+ * the end. */
 static int walk_take(struct walk *w, unsigned n, uint64_t *value,
                      struct cairn_err *err)
 {
 	if (w->nbytes - w->at < 1 + (size_t)n)
 		return walk_end_in_item(w, err);
 	*value = 0;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n && i < 8; i++)
 		*value |= (uint64_t)w->bytes[w->at + 1 + i] << 8 * i;
 	w->at += 1 + (size_t)n;
 	w->nread++;
@@ -465,6 +626,16 @@ static int walk_take_history(struct walk *w, uint8_t byte,
 	w->word = value;
 	w->nidle = 0;
 	w->has_history = true;
+	if (walk_top(w) && walk_top(w)->nahead) {
+		if (walk_top(w)->nahead > w->nbits)
+			return walk_corrupt(w,
+			                    "a history that is shorter than "
+			                    "it was",
+			                    err);
+		w->nbits -= walk_top(w)->nahead;
+		walk_top(w)->nahead = 0;
+		w->has_history = !w->is_full || w->nbits;
+	}
 	return 1;
 }
 
@@ -571,6 +742,7 @@ static int walk_land(struct walk *w, block_id block, bool is_inside,
 	walk_top(w)->is_inside = is_inside;
 	walk_top(w)->next = block;
 	walk_top(w)->state = WALK_WAITING;
+	walk_top(w)->nahead = 0;
 	walk_say(w, event, WALK_LAND);
 	event->block = block;
 	return 1;
@@ -638,6 +810,40 @@ static int walk_take_lost(struct walk *w, uint32_t address,
 	return walk_lose(w, event);
 }
 
+/* Can a function end in a call that does not come back? */
+static bool walk_has_final(const struct walk_function *f)
+{
+	const struct cfg *g = walk_graph(f);
+
+	for (edge_id e = 0; e < g->nedges; e++)
+		if (f->is_final[e])
+			return true;
+	for (block_id b = 1; b < g->nblocks; b++)
+		if (g->out_at[b] == g->out_at[b + 1])
+			return true;
+	return false;
+}
+
+/*
+ * A frame of a flight recorder's stack.  Where it does not go on, it is in a
+ * call that does not come back, or in one in tail position, for which the
+ * compiler left the frame there: then it has left.  If the function has both
+ * nobody knows.
+ */
+static int walk_take_stack(struct walk *w, uint32_t function, block_id block,
+                           bool is_inside, struct walk_event *event)
+{
+	const struct walk_function *f = &w->program->functions[function];
+
+	if (block == CFG_OUTSIDE && f->has_tails)
+		return walk_has_final(f) ? walk_lose(w, event) : WALK_AGAIN;
+	walk_found_callee(w, function);
+	walk_found_frame(w, function, block, is_inside, event);
+	if (block == CFG_OUTSIDE)
+		walk_top(w)->state = WALK_AWAY;
+	return 1;
+}
+
 /*
  * A mark about a place: 1 if it is an event, WALK_AGAIN if nothing happens,
  * negative if there is no such place.  One that is interrupted just before a
@@ -660,9 +866,16 @@ static int walk_take_place(struct walk *w, uint8_t mark, uint32_t address,
 		function = p->site_at(p->context, address, &block, &is_inside);
 	if (function >= p->nfunctions) /* of our modules, but without marks */
 		return mark == CAIRN_TRACE_ENTER ? -1 : WALK_AGAIN;
+	/* that of one whose history does not follow: the part ends before */
+	if (walk_top(w) && walk_top(w)->state == WALK_RESUMES) {
+		walk_lose(w, event);
+		return WALK_REPEAT;
+	}
 	switch (mark) {
 	case CAIRN_TRACE_ENTER:
 		return walk_enter(w, function, event);
+	case CAIRN_TRACE_STACK:
+		return walk_take_stack(w, function, block, is_inside, event);
 	case CAIRN_TRACE_FRAME:
 		if (block == CFG_OUTSIDE)
 			return walk_lose(w, event);
@@ -684,6 +897,121 @@ static int walk_take_place(struct walk *w, uint8_t mark, uint32_t address,
 	}
 }
 
+static int walk_take_path(struct walk *w, const struct walk_way *way,
+                          struct walk_event *event, struct cairn_err *err);
+
+/* What who begins here has to know; who has read what was before skips it. */
+static int walk_take_part(struct walk *w, struct cairn_err *err)
+{
+	uint64_t n;
+	int result = walk_take(w, 4, &n, err);
+
+	if (result <= 0)
+		return result;
+	if (n > w->nbytes - w->at)
+		return walk_corrupt(w, "a part that begins too far", err);
+	if (w->nparts > 1 && !(w->is_lost && !w->nframes)) {
+		w->at += (size_t)n;
+	} else if (w->nparts > 1) { /* it is the same thread */
+		while (w->at < w->nbytes &&
+		       (w->bytes[w->at] == CAIRN_TRACE_START ||
+		        w->bytes[w->at] == CAIRN_TRACE_SYNC))
+			w->at += walk_size(w->bytes[w->at]);
+		w->is_lost = false;
+	}
+	return WALK_AGAIN;
+}
+
+/* The innermost frame, at the end of a path whose beginning is not known. */
+static int walk_take_resume(struct walk *w, struct walk_event *event,
+                            struct cairn_err *err)
+{
+	const struct walk_program *p = w->program;
+	struct walk_function *f;
+	uint32_t function, place;
+	uint64_t value;
+	int result = walk_take(w, 8, &value, err);
+
+	if (result <= 0)
+		return result;
+	place = (uint32_t)(value >> 32);
+	function = p->function_at(p->context, (uint32_t)value - 1);
+	if (function >= p->nfunctions ||
+	    !walk_is_place(&p->functions[function], place))
+		return walk_lose(w, event);
+	f = &p->functions[function];
+	walk_found_callee(w, function);
+	walk_found_frame(w, function, walk_block_of(f, place), true, event);
+	walk_top(w)->state = WALK_RESUMES;
+	walk_top(w)->nsilent = place;
+	return 1;
+}
+
+/* The history that a frame began before the part: it is over. */
+static int walk_resume(struct walk *w, uint8_t byte, struct walk_event *event,
+                       struct cairn_err *err)
+{
+	struct walk_frame *top = walk_top(w);
+	uint32_t place = top->nsilent;
+	int result = walk_take_history(w, byte, err);
+
+	if (result != 1)
+		return result;
+	if (!walk_is_place(&w->program->functions[top->function], place))
+		return walk_corrupt(w, "no such place", err);
+	top->state = WALK_READY;
+	top->nsilent = 0;
+	top->nahead = 0;
+	w->nbits = 0;
+	w->has_history = true;
+	if (place >> CAIRN_PLACE_KIND_SHIFT == CAIRN_PLACE_TOP) {
+		if (!w->is_full)
+			return walk_corrupt(w, "a history of another kind",
+			                    err);
+		w->has_history = false;
+		return WALK_AGAIN;
+	}
+	return walk_take_path(
+	        w, walk_find_rest(&w->program->functions[top->function], place),
+	        event, err);
+}
+
+static int walk_take_interrupted(struct walk *w, struct cairn_err *err)
+{
+	size_t at = w->at;
+	uint64_t back, value;
+	int result = walk_take(w, 12, &value, err);
+
+	if (result <= 0)
+		return result;
+	back = get_le32(w->bytes + at + 9);
+	if (back <= at && !walk_has_history(w->bytes, at - (size_t)back, at))
+		walk_take_held(w, value);
+	return WALK_AGAIN;
+}
+
+/* Marks of a flight recorder. */
+static int walk_take_recorder(struct walk *w, uint8_t mark,
+                              struct walk_event *event, struct cairn_err *err)
+{
+	uint64_t value;
+	int result;
+
+	switch (mark) {
+	case CAIRN_TRACE_PART:
+		return walk_take_part(w, err);
+	case CAIRN_TRACE_RESUME:
+		return walk_take_resume(w, event, err);
+	case CAIRN_TRACE_HELD:
+		return walk_take_interrupted(w, err);
+	case CAIRN_TRACE_HEAD:
+		result = walk_take(w, CAIRN_HEAD_SIZE - 1, &value, err);
+		return result <= 0 ? result : WALK_AGAIN;
+	default:
+		return walk_corrupt(w, "an unknown mark", err);
+	}
+}
+
 /* 1 if it is an event, 0 at the end, WALK_AGAIN if nothing happens. */
 static int walk_take_mark(struct walk *w, uint8_t mark,
                           struct walk_event *event, struct cairn_err *err)
@@ -693,8 +1021,8 @@ static int walk_take_mark(struct walk *w, uint8_t mark,
 	uint64_t value;
 	int result;
 
-	if (mark > CAIRN_TRACE_LOST)
-		return walk_corrupt(w, "an unknown mark", err);
+	if (mark > CAIRN_TRACE_LOST && mark != CAIRN_TRACE_STACK)
+		return walk_take_recorder(w, mark, event, err);
 	result = walk_take(w, is_long ? 8 : 4, &value, err);
 	if (result <= 0)
 		return result;
@@ -970,7 +1298,7 @@ static int walk_step(struct walk *w, struct walk_event *event,
 		return w->program->functions[top->function].codes
 		               ? walk_next_path(w, event, err)
 		               : walk_next_witness(w, event, err);
-	if (top && top->state != WALK_AWAY) {
+	if (top && top->state != WALK_AWAY && top->state != WALK_RESUMES) {
 		result = walk_needs_history(w, &way, err);
 		if (result < 0)
 			return result;
@@ -978,10 +1306,15 @@ static int walk_step(struct walk *w, struct walk_event *event,
 			return walk_take_path(w, way, event, err);
 	}
 	result = walk_peek(w, &byte, err);
+	if (result == 0 &&
+	    walk_take_held(w, walk_open_history(w->bytes, w->nbytes)))
+		return WALK_AGAIN;
 	if (result <= 0)
 		return result;
 	if (byte >= CAIRN_TRACE_MARK)
 		return walk_take_mark(w, byte, event, err);
+	if (top && top->state == WALK_RESUMES)
+		return walk_resume(w, byte, event, err);
 	if (!w->is_lost && (!top || top->state == WALK_AWAY))
 		return walk_corrupt(w, "a history of nobody", err);
 	result = walk_take_history(w, byte, err);

@@ -100,7 +100,10 @@ struct walk_event {
 enum walk_state {
 	WALK_READY,   /* its next path is to come */
 	WALK_WAITING, /* in a call of anything: a mark, or its next path */
-	WALK_AWAY     /* in a call that does not come back: a mark */
+	WALK_AWAY,    /* in a call that does not come back: a mark */
+	/* its next history is not to be read: then it is at place `nsilent` of
+	 * CAIRN_PLACE */
+	WALK_RESUMES
 };
 
 struct walk_frame {
@@ -113,6 +116,9 @@ struct walk_frame {
 	enum walk_state state;
 	uint32_t nsilent; /* paths since something was read ... */
 	uint64_t read;    /* ... then */
+	/* bits of its next history that were taken already, when it was
+	 * interrupted, or was open at the end */
+	uint32_t nahead;
 };
 
 /* Where the bytes come from, part by part. */

@@ -206,6 +206,8 @@ refuses "record" "not built yet" "$cc" --cairn=record -c a.c
 refuses "record" "not built yet" "$cc" --cairn=record -c a.c
 refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c
 refuses "slow and all" "choose one" "$cc" --cairn=edges,slow,all -c a.c
+refuses "last and witness" "leave out witness" "$cc" \
+	--cairn=trace,last=8M,witness -c a.c
 refuses "witness and paths" "choose one" "$cc" \
 	--cairn=trace,witness,paths -c a.c
 refuses "edges,witness" "no option 'witness'" "$cc" --cairn=edges,witness -c a.c

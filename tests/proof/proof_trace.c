@@ -181,7 +181,7 @@ static void function_init(struct function *f, struct program *p, enum version v)
 		weight[e] = UINT64_C(1) << rng_below(&f->rng, 12);
 	if (f->has_weights)
 		options.weight = weight;
-
+	options.branches = rng_below(&f->rng, 4) == 0;
 	if (v == NOTHING_LOUD)
 		options.loud = NULL;
 	if (codes_init(&f->codes, &f->g, &options, &err) < 0)

@@ -17,8 +17,13 @@
  *     counts  how often each block was executed: where a handler calls what it
  *             interrupted
  *     cut     as counts, but for frames that a jump out of a handler took away
- * in the middle of a path: `lag` is how many blocks differ last    the trace
- * ends as the log does, it may begin later read    nothing, it can be read
+ *             in the middle of a path: `lag` is how many blocks differ
+ *     last    the trace may begin later than the log, and then ends as that
+ *             does, but for `lag` blocks behind the last branch, which the log
+ *             has more, or less
+ *     tail    as last, for the blocks of each function: where a handler stands
+ *             is known up to a path
+ *     read    nothing, it can be read
  *     events  the same, and every event is a line
  *
  *     sections  the same; the threads that enter a function section(), in the
@@ -40,11 +45,24 @@
 #include "format/map.h"
 #include "format/profile.h"
 
-enum how { EXACT, PREFIX, ORDER, COUNTS, CUT, LAST, READ, EVENTS, SECTIONS };
+enum how {
+	EXACT,
+	PREFIX,
+	ORDER,
+	COUNTS,
+	CUT,
+	LAST,
+	TAIL,
+	READ,
+	EVENTS,
+	SECTIONS
+};
 
-static const char *const hows[] = {"exact",  "prefix", "order",
-                                   "counts", "cut",    "last",
-                                   "read",   "events", "sections"};
+static const char *const hows[] = {"exact",  "prefix",  "order", "counts",
+                                   "cut",    "last",    "tail",  "read",
+                                   "events", "sections"};
+
+#define END_MAX 4096 /* blocks between branches */
 
 /* What a thread did: by the trace, or by its log. */
 struct run {
@@ -396,6 +414,67 @@ static size_t first_difference(const uint64_t *a, const uint64_t *b, size_t n)
 	return i;
 }
 
+/* Is the trace what the log has before its last `lag` blocks, or, if that is
+ * negative, is it so without as many of its own? */
+static bool ends_with_lag(const struct run *walked, const struct run *logged,
+                          int64_t lag)
+{
+	size_t nw = walked->n - (lag < 0 ? (size_t)-lag : 0);
+	size_t nl = logged->n - (lag > 0 ? (size_t)lag : 0);
+
+	if (nw > walked->n || nl > logged->n || nw > nl)
+		return false;
+	return first_difference(walked->blocks, logged->blocks + (nl - nw),
+	                        nw) == nw;
+}
+
+static bool is_end(struct run *walked, const struct run *logged)
+{
+	for (int64_t lag = 0; lag <= END_MAX; lag++)
+		for (int sign = 1; sign >= -1; sign -= 2) {
+			walked->lag = sign * lag;
+			if (ends_with_lag(walked, logged, sign * lag))
+				return true;
+		}
+	printf("FAIL it does not end as the log\n");
+	return false;
+}
+
+/* The blocks of the function at `at`, of a run that is sorted. */
+static struct run piece_of(const struct run *run, size_t at)
+{
+	size_t n = 0;
+
+	while (at + n < run->n &&
+	       run->blocks[at + n] >> 32 == run->blocks[at] >> 32)
+		n++;
+	return (struct run){.blocks = run->blocks + at, .n = n};
+}
+
+/* The same for each function. */
+static bool are_ends(struct run *walked, struct run *logged)
+{
+	size_t at = 0;
+	int64_t lag = 0;
+
+	sort_run(walked);
+	sort_run(logged);
+	for (size_t i = 0; i < walked->n;) {
+		struct run mine = piece_of(walked, i), theirs;
+
+		while (at < logged->n &&
+		       logged->blocks[at] >> 32 < mine.blocks[0] >> 32)
+			at++;
+		theirs = piece_of(logged, at);
+		if (!is_end(&mine, &theirs))
+			return false;
+		lag = llabs(mine.lag) > llabs(lag) ? mine.lag : lag;
+		i += mine.n;
+	}
+	walked->lag = lag;
+	return true;
+}
+
 static bool is_same(enum how how, struct run *walked, struct run *logged)
 {
 	size_t n = walked->n < logged->n ? walked->n : logged->n, at;
@@ -413,11 +492,10 @@ static bool is_same(enum how how, struct run *walked, struct run *logged)
 		walked->lag = (int64_t)difference(walked, logged);
 		return true;
 	}
-	if (how == LAST) {
-		at = first_difference(walked->blocks + walked->n - n,
-		                      logged->blocks + logged->n - n, n);
-		return at == n && walked->n <= logged->n;
-	}
+	if (how == LAST)
+		return is_end(walked, logged);
+	if (how == TAIL)
+		return are_ends(walked, logged);
 	at = first_difference(walked->blocks, logged->blocks, n);
 	if (at < n)
 		printf("FAIL block %zu is %08" PRIx64 ".%" PRIu64
@@ -470,7 +548,7 @@ static bool compare(enum how how, struct runs *walked, struct runs *logs)
 		       run->ncut, run->nsync, run->ntime, run->nopen);
 	}
 	for (size_t i = 0; i < logs->n; i++)
-		if (!logs->run[i].is_taken && how != LAST) {
+		if (!logs->run[i].is_taken && how != LAST && how != TAIL) {
 			printf("FAIL thread %" PRIu64 " is not in the trace\n",
 			       logs->run[i].tid);
 			ok = false;
