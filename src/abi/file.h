@@ -70,7 +70,8 @@ enum cairn_file_how {
 	8u /* disk or a limit stopped growth: see UNWALKED */
 #define CAIRN_FILE_UNFINISHED \
 	16u /* merged or packed from a file that was never closed */
-#define CAIRN_FILE_LAST 32u /* a trace of which only the newest parts are kept */
+#define CAIRN_FILE_LAST \
+	32u /* a trace of which only the newest parts are kept */
 
 /* Chunk header: 64 bytes at the start of every chunk. */
 #define CAIRN_CHUNK_HEADER_SIZE 64u

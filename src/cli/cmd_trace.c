@@ -263,9 +263,9 @@ static int check_options(const struct request *q, char **argv, int argc)
 		        argv[0],
 		        "--export goes with none of --json, --summary, "
 		        "--reverse and --blocks");
-	if (o->open && (o->summary || o->format || o->reverse || o->blocks ||
-	                o->function || o->depth || o->from.is_given ||
-	                o->to.is_given))
+	if (o->open &&
+	    (o->summary || o->format || o->reverse || o->blocks ||
+	     o->function || o->depth || o->from.is_given || o->to.is_given))
 		return cli_usage(argv[0], "--open goes with --thread and "
 		                          "--json only");
 	if (o->clock != TRACE_CLOCK_ANY && !o->format)

@@ -100,8 +100,8 @@ static bool has_remarks(const struct option *o)
 static const char *mode_word(const struct option *o)
 {
 	return xasprintf(
-	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", option_mode(o),
-	        o->last ? ",last=" : "", o->last ? o->last : "",
+	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	        option_mode(o), o->last ? ",last=" : "", o->last ? o->last : "",
 	        o->log ? ",log" : "", o->slow ? ",slow" : "",
 	        o->strict ? ",strict" : "", o->all ? ",all" : "",
 	        o->nogs ? ",nogs" : "", o->others ? ",others" : "",

@@ -27,7 +27,7 @@
  * history, and says how many there were where it is left, in CODES_COUNT_BITS
  * or, if they do not suffice, by itself.  The ways in and out of it are cuts.
  *
- * A flight recorder must know the branches that were taken at any moment.  There
+ * A flight recorder must know the branches that were taken at any moment. There
  * every edge out of a block with several is cut: a path is a straight line, its
  * code says where that ended, and nothing is added up on the way.
  *
@@ -378,7 +378,7 @@ static int codes_find_loops(struct codes *c, const struct cfg *g,
 	        .is_kept = is_kept,
 	        .is_in = xcalloc(g->nblocks, sizeof(*y.is_in)),
 	};
-	uint32_t n = o->is_cut                      ? o->nheads
+	uint32_t n = o->is_cut                   ? o->nheads
 	             : o->weight && !o->branches ? g->nblocks - 1
 	                                         : 0;
 	int result = 0;

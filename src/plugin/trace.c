@@ -25,18 +25,18 @@
  *
  * A flight recorder (trace,last=SIZE) has to know the history of the innermost
  * frame at any moment.  Its paths end at every branch, and there the history is
- * also stored in the head of the buffer, in the mapped file.  When it is written
- * that is nothing again:
+ * also stored in the head of the buffer, in the mapped file.  When it is
+ * written that is nothing again:
  *
  *     keep   mov  %fs:head, %rax;  mov %h, HISTORY(%rax)
  *     drop   mov  %fs:at, %rcx;  mov %fs:head, %rax
  *            movq $0, HISTORY(%rax);  mov %rcx, AT(%rax)
  *
- * If it is killed before `drop`, AT says that it was written already.  A function
- * that marks its entry looks there first: if there is a history it was called by
- * a signal, and the runtime writes the history that is interrupted.  Behind calls
- * of the runtime a long nop says what place this is, so that a part can begin
- * there.
+ * If it is killed before `drop`, AT says that it was written already.  A
+ * function that marks its entry looks there first: if there is a history it was
+ * called by a signal, and the runtime writes the history that is interrupted.
+ * Behind calls of the runtime a long nop says what place this is, so that a
+ * part can begin there.
  *
  * Invariant: operations at one place run in the order of the edges; between the
  * write before a call and the call there is nothing that another may write in.
@@ -512,8 +512,7 @@ static void hold_history(struct trace_writer *t, LLVMValueRef place)
 	struct path_fork f = pw_fork_before(&t->w, place), g;
 
 	shim_set_unlikely(LLVMBuildCondBr(
-	        b,
-	        LLVMBuildICmp(b, LLVMIntEQ, head, pw_constant(&t->w, 0), ""),
+	        b, LLVMBuildICmp(b, LLVMIntEQ, head, pw_constant(&t->w, 0), ""),
 	        f.rare, f.common));
 	LLVMPositionBuilderAtEnd(b, f.rare);
 	LLVMBuildBr(b, f.rest);

@@ -18,11 +18,12 @@
  * A path is looked up once, and then remembered with its blocks (walk_ways), by
  * where it begins and its code.
  *
- * A flight recorder forgets the beginning.  Every part of its stream begins with
- * marks of the frames that are there (PART); who comes from the part before, and
- * knows them, skips these.  What a frame had done when it was interrupted, or
- * when the program was killed, is a history that is not complete (HELD, HEAD):
- * it is taken, and left out of the complete one, if that comes.
+ * A flight recorder forgets the beginning.  Every part of its stream begins
+ * with marks of the frames that are there (PART); who comes from the part
+ * before, and knows them, skips these.  What a frame had done when it was
+ * interrupted, or when the program was killed, is a history that is not
+ * complete (HELD, HEAD): it is taken, and left out of the complete one, if that
+ * comes.
  *
  * Invariant: a frame that is not in a call is the innermost one.  What the walk
  * does without reading, silent paths, their calls and returns, ends: a cycle of
@@ -501,8 +502,8 @@ static int walk_end_in_item(struct walk *w, struct cairn_err *err)
 	return result;
 }
 
-/* An item of one byte and n more, of which the first 8 are `value`.  1, 0 at the
- * end. */
+/* An item of one byte and n more, of which the first 8 are `value`.  1, 0 at
+ * the end. */
 static int walk_take(struct walk *w, unsigned n, uint64_t *value,
                      struct cairn_err *err)
 {
@@ -548,8 +549,10 @@ static int walk_take_history(struct walk *w, uint8_t byte,
 	w->has_history = true;
 	if (walk_top(w) && walk_top(w)->nahead) {
 		if (walk_top(w)->nahead > w->nbits)
-			return walk_corrupt(w, "a history that is shorter than "
-			                       "it was", err);
+			return walk_corrupt(w,
+			                    "a history that is shorter than "
+			                    "it was",
+			                    err);
 		w->nbits -= walk_top(w)->nahead;
 		walk_top(w)->nahead = 0;
 		w->has_history = !w->is_full || w->nbits;
@@ -734,10 +737,10 @@ static bool walk_has_final(const struct walk_function *f)
 }
 
 /*
- * A frame of a flight recorder's stack.  Where it does not go on, it is in a call
- * that does not come back, or in one in tail position, for which the compiler
- * left the frame there: then it has left.  If the function has both nobody
- * knows.
+ * A frame of a flight recorder's stack.  Where it does not go on, it is in a
+ * call that does not come back, or in one in tail position, for which the
+ * compiler left the frame there: then it has left.  If the function has both
+ * nobody knows.
  */
 static int walk_take_stack(struct walk *w, uint32_t function, block_id block,
                            bool is_inside, struct walk_event *event)
@@ -886,8 +889,7 @@ static int walk_resume(struct walk *w, uint8_t byte, struct walk_event *event,
 		return WALK_AGAIN;
 	}
 	return walk_take_path(
-	        w,
-	        walk_find_rest(&w->program->functions[top->function], place),
+	        w, walk_find_rest(&w->program->functions[top->function], place),
 	        event, err);
 }
 
