@@ -72,7 +72,8 @@ enum cairn_file_how {
 	16u /* merged or packed from a file that was never closed */
 /* a trace whose SYNC marks are missing: not linked with --cairn=trace */
 #define CAIRN_FILE_UNORDERED 32u
-#define CAIRN_FILE_LAST 64u /* a trace of which only the newest parts are kept */
+#define CAIRN_FILE_LAST \
+	64u /* a trace of which only the newest parts are kept */
 
 /* Chunk header: 64 bytes at the start of every chunk. */
 #define CAIRN_CHUNK_HEADER_SIZE 64u

@@ -83,7 +83,7 @@ static char *lines_text(const struct trace_view *v, const struct walk_event *e)
 	if (!out)
 		abort();
 	trace_put_lines(v, out, e->function, e->way->blocks + e->nskipped,
-	          walk_nblocks(e));
+	                walk_nblocks(e));
 	fclose(out);
 	return text;
 }

@@ -6,8 +6,8 @@
  * A part that is there twice, packed and not, was just being packed when the
  * program was killed: the packed one is whole.
  *
- * Of a flight recorder the oldest parts of a thread are missing, and a part that
- * is not packed has its number and thread in its head.
+ * Of a flight recorder the oldest parts of a thread are missing, and a part
+ * that is not packed has its number and thread in its head.
  *
  * Cost: a sort of the parts; a part is unpacked when it is asked for.
  */
@@ -61,9 +61,8 @@ static void streams_keep_last(struct streams_thread *t)
 {
 	size_t first = t->nparts;
 
-	while (first && (first == t->nparts ||
-	                 t->parts[first - 1].number + 1 ==
-	                         t->parts[first].number))
+	while (first && (first == t->nparts || t->parts[first - 1].number + 1 ==
+	                                               t->parts[first].number))
 		first--;
 	memmove(t->parts, t->parts + first,
 	        (t->nparts - first) * sizeof(*t->parts));

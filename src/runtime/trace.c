@@ -24,15 +24,15 @@
  * The child of a fork begins streams of its own.  What was on the stack of its
  * one thread is marked, frame by frame, outermost first.
  *
- * A flight recorder (trace,last=SIZE) packs nothing.  Buffers are made until they
- * take SIZE, and then the oldest full one is the next: what is in the file are
- * the newest parts, as they were written.  Nothing moves, so a part is made and
- * unmade by one store, of its number in its head, and no moment is a bad one to
- * be killed.  Each part but the first begins with marks of the frames that are
- * on the stack, so that reading can begin there; the place where the innermost
- * one writes is in a nop behind its call.  The head has the history that is not
- * written yet.  Cost: no thread, no compression; zeros and a walk over the stack
- * per buffer.
+ * A flight recorder (trace,last=SIZE) packs nothing.  Buffers are made until
+ * they take SIZE, and then the oldest full one is the next: what is in the file
+ * are the newest parts, as they were written.  Nothing moves, so a part is made
+ * and unmade by one store, of its number in its head, and no moment is a bad
+ * one to be killed.  Each part but the first begins with marks of the frames
+ * that are on the stack, so that reading can begin there; the place where the
+ * innermost one writes is in a nop behind its call.  The head has the history
+ * that is not written yet.  Cost: no thread, no compression; zeros and a walk
+ * over the stack per buffer.
  *
  * Invariant: parts of a stream have ascending numbers, and each is in a buffer
  * or packed, or for an instant both.  A buffer that is queued or free is
@@ -61,9 +61,9 @@
 #define ROOM 24u /* what a slow call hands out: any item */
 #define LEVEL 1
 /* Of a flight recorder. */
-#define SMALL ((size_t)16 << 10)    /* a buffer beyond the bound */
-#define FRAMES_MAX ((size_t)4096)   /* that a part begins with */
-#define NEAR 12u                    /* frames of ours, before others */
+#define SMALL ((size_t)16 << 10)     /* a buffer beyond the bound */
+#define FRAMES_MAX ((size_t)4096)    /* that a part begins with */
+#define NEAR 12u                     /* frames of ours, before others */
 #define MARKS_ROOM ((uintptr_t)2048) /* for a jump */
 #define IS_ASYNC ((uint64_t)1 << 63)
 _Static_assert(ROOM >= CAIRN_TRACE_ROOM_MAX, "whatever is taken at a time");
@@ -301,8 +301,8 @@ static void append(struct packer *p, const struct buffer *b, size_t n)
 		stop_tracing(-r);
 }
 
-/* The same of a flight recorder, which one store makes or unmakes: who is killed
- * leaves a part or none. */
+/* The same of a flight recorder, which one store makes or unmakes: who is
+ * killed leaves a part or none. */
 static void label_head(struct buffer *b, uint32_t id, uint64_t part)
 {
 	unsigned char *h = first_of(b);
@@ -547,7 +547,8 @@ static struct buffer *new_buffer(size_t size)
 	return b;
 }
 
-/* The oldest one that is kept and need not be any more, or must not, or NULL. */
+/* The oldest one that is kept and need not be any more, or must not, or NULL.
+ */
 static struct buffer *take_kept(bool must)
 {
 	struct buffer **at = &trace.kept, **found = NULL, *b;
@@ -563,10 +564,10 @@ static struct buffer *take_kept(bool must)
 }
 
 /*
- * The next buffer of a flight recorder: a new one, or the oldest.  If all are in
- * use, since there are more threads, a small one beyond the bound.  One that was
- * full while a handler ran is spared until its thread is out of it, as long as
- * that does not take twice the bound.  Requires: lock held.
+ * The next buffer of a flight recorder: a new one, or the oldest.  If all are
+ * in use, since there are more threads, a small one beyond the bound.  One that
+ * was full while a handler ran is spared until its thread is out of it, as long
+ * as that does not take twice the bound.  Requires: lock held.
  */
 static struct buffer *take_oldest(void)
 {
@@ -620,7 +621,8 @@ static struct buffer *take_buffer(void)
 			look_at_kept();
 			continue;
 		}
-		if ((b = new_buffer(next_size(!trace.queue && !trace.npacking))))
+		if ((b = new_buffer(
+		             next_size(!trace.queue && !trace.npacking))))
 			return b;
 		if (!trace.queue && !trace.npacking)
 			return NULL;
@@ -697,8 +699,8 @@ static void attach(const struct stream *s, size_t used)
 {
 	self()->trace_at = (uintptr_t)first_of(s->buffer) + used;
 	self()->trace_limit = limit_of(s->buffer);
-	self()->trace_head = trace.last ? first_of(s->buffer)
-	                                : (unsigned char *)no_head;
+	self()->trace_head =
+	        trace.last ? first_of(s->buffer) : (unsigned char *)no_head;
 }
 
 static struct stream *stream_of(struct thread *t)
@@ -1101,8 +1103,7 @@ static bool list_stack(struct thread *t, struct unwind *u, size_t max,
 		u->module = 0;
 		r = unwind_step(u, t);
 		if (u->module)
-			trace.pcs[(*n)++] =
-			        at | (is_async ? IS_ASYNC : 0);
+			trace.pcs[(*n)++] = at | (is_async ? IS_ASYNC : 0);
 	}
 	return r == UNWIND_END;
 }
@@ -1113,7 +1114,8 @@ static uint32_t place_at(uintptr_t pc)
 	const unsigned char *p = (const unsigned char *)pc;
 	uint32_t place;
 
-	if (!rt_module_of(pc + 7) || p[0] != 0x0f || p[1] != 0x1f || p[2] != 0x80)
+	if (!rt_module_of(pc + 7) || p[0] != 0x0f || p[1] != 0x1f ||
+	    p[2] != 0x80)
 		return 0;
 	place = rt_get32(p + 3);
 	return (place & CAIRN_PLACE_TAG_MASK) == CAIRN_PLACE_TAG ? place : 0;
@@ -1199,8 +1201,8 @@ static void begin_head(const struct buffer *b, uint64_t history)
 	rt_put64(h + CAIRN_HEAD_HISTORY, history);
 }
 
-/* turn_page of a flight recorder.  Until the new part has its number the old one
- * is the last, with the history that is not written yet. */
+/* turn_page of a flight recorder.  Until the new part has its number the old
+ * one is the last, with the history that is not written yet. */
 static bool turn_head(struct thread *t, struct stream *s, uintptr_t at,
                       bool is_certain)
 {
@@ -1267,9 +1269,9 @@ static void put_held(uint64_t history, uint32_t back)
 }
 
 /*
- * A handler begins, and has interrupted code with a history: writes that.  If the
- * code was just writing it itself, HELD says how far back to look, or, where
- * that is in another part, is not written.  Requires: lock held.
+ * A handler begins, and has interrupted code with a history: writes that.  If
+ * the code was just writing it itself, HELD says how far back to look, or,
+ * where that is in another part, is not written.  Requires: lock held.
  */
 static void hold(void)
 {
@@ -1290,9 +1292,9 @@ static void hold(void)
 		    !has_history && !is_open &&
 		    turn_page(t, s, self()->trace_at))
 			put_held(history, 0);
-		else if (!has_history && self()->trace_at +
-		                                         CAIRN_TRACE_ITEM_MAX <
-		                                 self()->trace_limit)
+		else if (!has_history &&
+		         self()->trace_at + CAIRN_TRACE_ITEM_MAX <
+		                 self()->trace_limit)
 			put_held(history,
 			         is_open ? (uint32_t)(self()->trace_at - at)
 			                 : 0);

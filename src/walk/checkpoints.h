@@ -21,7 +21,7 @@ struct checkpoint_frame {
 	uint64_t read;
 	uint32_t depth; /* frames up to this one */
 	uint32_t nahead;
-	uint8_t state;  /* enum walk_state */
+	uint8_t state; /* enum walk_state */
 	bool is_inside;
 };
 

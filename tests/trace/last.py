@@ -67,7 +67,7 @@ def cases():
              sources=("recorder.cpp",), how="tail", lag=LONGEST, status=kill),
     ]
     more = [("tail_recursion", 1), ("threads", 5), ("many_threads", 2000),
-            ("deep", 2), ("execs", 4), ("musttail", 1), ("throw", 1),
+            ("execs", 4), ("musttail", 1), ("throw", 1),
             ("longjmp_loop", 1), ("fork", 1), ("pthread_exit", 20),
             ("computed_goto", 1), ("coroutine", 1), ("leaps", 1)]
     for name, threads in more:
@@ -77,7 +77,7 @@ def cases():
                          sources=("coroutine.cpp",)
                          if name == "coroutine" else (),
                          flags=("-std=c++20",) if name == "coroutine" else (),
-                         full=name in ("many_threads", "deep", "threads")))
+                         full=name in ("many_threads", "threads")))
     return rows
 
 
