@@ -26,7 +26,7 @@ struct trace_options {
 	bool callees;         /* ... and what these call */
 	bool blocks, reverse, json, summary, times;
 	bool interleave; /* all threads in one order */
-	bool open; /* only the frames that are open at the end */
+	bool open;       /* only the frames that are open at the end */
 	struct trace_moment from, to;
 	uint64_t depth; /* levels that are shown; 0: all */
 	bool has_thread;

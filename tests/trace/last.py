@@ -84,6 +84,7 @@ def cases():
 class Run(run.Run):
     def __init__(self, case, opt, directory):
         self.case, self.opt, self.dir = case, opt, directory
+        self.encoding = ""
         self.word = "--cairn=trace,last=%s,log" % case.last
         self.program = os.path.join(directory, case.name)
         self.flags = [opt, "-g", "-pthread", "-D_GNU_SOURCE", "-I",

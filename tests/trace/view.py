@@ -453,7 +453,8 @@ def check_lost(directory):
                   result.stderr.decode())
         result = call(CAIRN, "match-path", "--json", trace,
                       "inner leave(inner)")
-        judge("lost: match-path", result.returncode == 0,
+        # a handler may come while inner runs, and call it: 1
+        judge("lost: match-path", result.returncode in (0, 1),
               result.stdout.decode() + result.stderr.decode())
     judge("lost: some are", nlost, "none is")
 

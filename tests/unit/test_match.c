@@ -249,6 +249,7 @@ static void test_json(void **state)
 	        " \"version\": 1,\n"
 	        " \"file\": \"m.cairn\",\n"
 	        " \"expression\": \"open leave(read) \\\"clos?\\\"\",\n"
+	        " \"interleaved\": false,\n"
 	        " \"repeated\": true,\n"
 	        " \"events\": 3,\n"
 	        " \"threads\": 1,\n"
