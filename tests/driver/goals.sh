@@ -211,7 +211,7 @@ refuses "last and witness" "leave out witness" "$cc" \
 refuses "witness and paths" "choose one" "$cc" \
 	--cairn=trace,witness,paths -c a.c
 refuses "edges,witness" "no option 'witness'" "$cc" --cairn=edges,witness -c a.c
-refuses "trace,strict" "it has witness, paths, weights" "$cc" \
+refuses "trace,strict" "it has witness, paths, last=SIZE, weights" "$cc" \
 	--cairn=trace,strict -c a.c
 refuses "none,slow" "takes no options" "$cc" --cairn=none,slow -c a.c
 refuses "option" "no option of cairn-cc" "$cc" --cairn-quick -c a.c
