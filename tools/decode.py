@@ -1421,7 +1421,7 @@ class Trace:
                 need(byte < 0xA0, "impossible item")
                 if value:  # 0: a signal came, and the frame never went on
                     yield ("full" if byte & 0xF0 == 0x90 else "history"), value
-        yield HELD, open_history(data)
+        yield "last", open_history(data)
 
     def walk(self):
         for thread in sorted(self.streams):
@@ -1430,7 +1430,7 @@ class Trace:
 
 class Walk:
     def __init__(self, trace, items):
-        self.trace, self.items = trace, items
+        self.trace, self.items, self.peeked = trace, items, []
         self.frames = []
         self.history = None  # its number, and how many bits are left
         self.is_full = False
@@ -1448,6 +1448,17 @@ class Walk:
             top.f.is_doubtful |= not top.has_left
         self.end_frames()
 
+    def next_item(self):
+        return self.peeked.pop() if self.peeked else next(self.items, None)
+
+    def may_go_on(self):
+        """Without reading: not behind the last item of a killed process."""
+        if not self.trace.was_killed:
+            return True
+        if not self.peeked:
+            self.peeked = [next(self.items, None)]
+        return self.peeked[0] is not None and self.peeked[0][0] != "last"
+
     def codes(self, f):
         f.codes = f.codes or Codes(f)
         return f.codes
@@ -1464,7 +1475,8 @@ class Walk:
             need(not self.is_full and code in paths,
                  "a witness that nobody writes")
             self.history = None
-        elif top.state != "ready" or 0 not in paths or self.idle > 100000:
+        elif top.state != "ready" or 0 not in paths or \
+                self.idle > 100000 or not self.may_go_on():
             return False
         self.idle += 1
         edges, behind = paths[code]
@@ -1484,7 +1496,8 @@ class Walk:
             if codes.width(top.next) == 0:
                 edges, end = codes.path(top.next, 0)
                 self.idle += 1
-                if end != "written" and self.idle < 100000:
+                if end != "written" and self.idle < 100000 and \
+                        self.may_go_on():
                     self.take_path(top, edges, end)
                     return True
         elif self.history is not None:
@@ -1500,12 +1513,14 @@ class Walk:
             top.state = "ready"
             self.take_path(top, *codes.path(top.next, code))
             return True
-        item = next(self.items, None)
+        item = self.next_item()
         if item is None:
             return False
         self.idle = 0
         kind, value = item
-        if kind in ("history", "full"):
+        if kind == "last":
+            self.take_held(value)
+        elif kind in ("history", "full"):
             if self.is_lost and (not top or top.state == "away"):
                 return True
             need(top and top.state != "away", "a history of nobody")
@@ -1571,7 +1586,7 @@ class Walk:
             n = number >> left + loop.bits & 255
             if n == 255:
                 need(self.is_full and left == 0, "too many turns")
-                item = next(self.items, None)
+                item = self.next_item()
                 if item is None:
                     self.history = None
                     return
@@ -1833,6 +1848,7 @@ def decode(data, exes):
     trace = Trace(read_chunks(data), modules, maps)
     trace.is_open = u32(data, 128) != 1 or bool(u32(data, 132) & 16)
     trace.flags = u32(data, 132)
+    trace.was_killed = trace.is_open or u32(data, 152) == 2
     trace.walk()
     frames_missing |= trace.has_lost
     for module, of_map in zip(modules, maps):

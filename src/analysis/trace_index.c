@@ -30,7 +30,7 @@
 #define TIMES_MAX 65536
 #define BATCH 256
 
-static const char magic[] = "cairn trace index 2\n";
+static const char magic[] = "cairn trace index 3\n";
 
 void trace_index_release(struct trace_index *x)
 {

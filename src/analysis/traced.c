@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/file.h"
+#include "analysis/path_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
-#include "analysis/path_counts.h"
 #include "format/map.h"
 #include "format/profile.h"
 #include "graph/witness_check.h"
@@ -399,6 +400,20 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 	return 0;
 }
 
+/* Did the process end by a signal, or in a way that nobody saw? */
+static bool traced_was_killed(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->nfiles; i++) {
+		const struct profile_file *f = &profile->files[i];
+
+		if (f->state != CAIRN_STATE_CLOSED ||
+		    f->how == CAIRN_HOW_SIGNAL ||
+		    f->flags & CAIRN_FILE_UNFINISHED)
+			return true;
+	}
+	return false;
+}
+
 int traced_init(struct traced *t, const struct profile *profile,
                 const struct streams *streams, struct cairn_err *err)
 {
@@ -416,6 +431,7 @@ int traced_init(struct traced *t, const struct profile *profile,
 	t->program = (struct walk_program){
 	        .functions = t->walked,
 	        .nfunctions = t->n,
+	        .was_killed = traced_was_killed(profile),
 	        .context = t,
 	        .function_at = traced_function_at,
 	        .site_at = traced_site_at,

@@ -526,6 +526,14 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 		        "whose runtime jumps out of functions unseen; "
 		        "leave out -fsanitize or --cairn=trace",
 		        LLVMGetSourceFileName(p->module, &n));
+	if (p->mode.trace && (LLVMGetNamedFunction(p->module, "swapcontext") ||
+	                      LLVMGetNamedFunction(p->module, "makecontext")))
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "cairn: %s switches stacks (swapcontext, makecontext), "
+		        "which a trace cannot follow; build the program "
+		        "without --cairn=trace",
+		        LLVMGetSourceFileName(p->module, &n));
 	if (p->mode.segment && !p->mode.trace && shim_uses_gs(p->module))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "cairn: %s uses %%gs itself, where counts "

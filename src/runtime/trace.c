@@ -31,6 +31,7 @@
 
 #include "runtime/sys.h"
 
+#define NOWHERE ((size_t)4096)
 #define TICKS 100000u /* of the processor, between looks at the clock */
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -194,12 +195,22 @@ static uintptr_t hand_out(struct buffer *b)
 /* For threads that nobody records: always the same bytes. */
 static uintptr_t nowhere(void)
 {
-	if (!trace.nowhere)
-		trace.nowhere = sys_map_zeros(2 * TRACE_BUFFER);
+	static unsigned char bytes[NOWHERE + 2 * TRACE_SLACK];
+
 	trace_self()->trace_head = (unsigned char *)trace_no_head;
-	trace_self()->trace_at = (uintptr_t)trace.nowhere;
-	trace_self()->trace_limit = (uintptr_t)trace.nowhere + TRACE_BUFFER;
-	return (uintptr_t)trace.nowhere + TRACE_BUFFER + TRACE_SLACK;
+	trace_self()->trace_at = (uintptr_t)bytes;
+	trace_self()->trace_limit = (uintptr_t)bytes + NOWHERE;
+	return (uintptr_t)bytes + NOWHERE + TRACE_SLACK;
+}
+
+/* There is no memory for the next part of a stream. */
+static uintptr_t lose_rest(struct stream *s)
+{
+	s->is_over = true;
+	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	out_say("cannot write the trace of a thread", "", ENOMEM,
+	        "the rest of it is lost, the program goes on");
+	return nowhere();
 }
 
 static const struct trace_hooks hooks;
@@ -224,7 +235,7 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at,
 	rt_ensure_module(m);
 	t = process.is_off || m->is_off ? NULL : rt_self_locked();
 	s = t ? stream_of(t) : NULL;
-	if (!s || trace.is_off)
+	if (!s || s->is_over || trace.is_off)
 		return nowhere();
 	if (!process.trace) {
 		process.trace = &hooks;
@@ -238,16 +249,14 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at,
 	if (process.is_sealed)
 		out_unseal();
 	if ((!s->buffer || is_in(s->buffer, at)) &&
-	    !turn_page_of(t, s, at, is_certain)) {
-		trace_stop(ENOMEM);
-		return nowhere();
-	}
+	    !turn_page_of(t, s, at, is_certain))
+		return lose_rest(s);
 	go_on(s);
 	if (t->begins)
 		trace_begin(t);
 	if (trace_self()->trace_at >= trace_self()->trace_limit &&
 	    !turn_page_of(t, s, trace_self()->trace_at, is_certain))
-		return nowhere();
+		return lose_rest(s);
 	return hand_out(s->buffer);
 }
 

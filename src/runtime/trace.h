@@ -36,6 +36,7 @@ struct stream {
 	struct buffer *buffer; /* NULL: none yet */
 	uint64_t nparts;
 	uint64_t sync; /* the last number that it has, 0: none */
+	bool is_over;  /* some of it is lost: nothing may follow */
 };
 
 /* What one who compresses needs. */
@@ -59,7 +60,6 @@ struct trace_state {
 	struct packer mine, writers;
 	unsigned char *stack;           /* of the writer */
 	uint32_t must_stop, writer_tid; /* the kernel clears the latter */
-	unsigned char *nowhere;         /* for threads that are not recorded */
 	uint64_t last; /* bytes that a flight recorder keeps; 0: all */
 	uint64_t *pcs; /* of frames on a stack: FRAMES_MAX of them */
 };

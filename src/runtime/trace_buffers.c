@@ -174,8 +174,8 @@ void trace_stop(int error)
 	        "the rest of it is lost, the program goes on");
 }
 
-/* Appends what was packed.  Requires: lock held. */
-static void append(struct packer *p, const struct buffer *b, size_t n)
+/* Appends what was packed; false if there is no room.  Requires: lock held. */
+static bool append(struct packer *p, const struct buffer *b, size_t n)
 {
 	const unsigned char *h = b->chunk->mem;
 	const struct out_spec spec = {
@@ -186,10 +186,11 @@ static void append(struct packer *p, const struct buffer *b, size_t n)
 	        .aux1 = n,
 	        .payload = n,
 	};
-	int r = n ? out_append(&spec, p->chunk) : -ENOMEM;
+	int r = out_append(&spec, p->chunk);
 
 	if (r < 0)
 		trace_stop(-r);
+	return r >= 0;
 }
 
 /* The same of a flight recorder, which one store makes or unmakes: who is
@@ -274,11 +275,16 @@ static void look_at_kept(void)
 	}
 }
 
-/* With the lock held all the time: where nobody else does it. */
+/* With the lock held all the time: where nobody else does it.  What cannot be
+ * packed stays where it is, a part as it was written. */
 void trace_pack_here(struct buffer *b)
 {
+	size_t n = 0;
+
 	if (!trace.is_off && packer_init(&trace.mine))
-		append(&trace.mine, b, pack(&trace.mine, b));
+		n = pack(&trace.mine, b);
+	if (!n || !append(&trace.mine, b, n))
+		return;
 	trace_label(b, 0, 0);
 	clear(b);
 	release(b);
@@ -294,6 +300,7 @@ __attribute__((noreturn)) static void write_forever(void)
 		uint32_t seen =
 		        __atomic_load_n(&trace.nqueued, __ATOMIC_ACQUIRE);
 		struct buffer *b;
+		bool is_packed;
 		size_t n;
 
 		rt_enter(&mask);
@@ -316,14 +323,16 @@ __attribute__((noreturn)) static void write_forever(void)
 		}
 		n = trace.is_off ? 0 : pack(&trace.writers, b);
 		rt_enter(&mask);
-		if (!trace.is_off)
-			append(&trace.writers, b, n);
-		trace_label(b, 0, 0);
+		is_packed = n && append(&trace.writers, b, n);
+		if (is_packed)
+			trace_label(b, 0, 0);
 		rt_leave(&mask);
-		clear(b);
+		if (is_packed)
+			clear(b);
 		rt_enter(&mask);
 		trace.npacking--;
-		release(b);
+		if (is_packed)
+			release(b);
 		rt_leave(&mask);
 	}
 }

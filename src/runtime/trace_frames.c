@@ -171,6 +171,7 @@ static void begin_child(void)
 			t->stream->buffer = NULL;
 			t->stream->nparts = 0;
 			t->stream->sync = 0;
+			t->stream->is_over = false;
 		}
 }
 

@@ -514,6 +514,15 @@ static int walk_next_path(struct walk *w, struct walk_event *event,
 	return walk_take_path(w, way, event, err);
 }
 
+/* Is there nothing more in the stream?  1, 0, or negative. */
+static int walk_is_last(struct walk *w, struct cairn_err *err)
+{
+	uint8_t byte;
+	int result = walk_peek(w, &byte, err);
+
+	return result < 0 ? result : result == 0;
+}
+
 static int walk_step(struct walk *w, struct walk_event *event,
                      struct cairn_err *err)
 {
@@ -535,6 +544,10 @@ static int walk_step(struct walk *w, struct walk_event *event,
 		               : walk_next_witness(w, event, err);
 	if (top && top->state != WALK_AWAY && top->state != WALK_RESUMES) {
 		result = walk_needs_history(w, &way, err);
+		if (result < 0)
+			return result;
+		if (result == 0 && w->program->was_killed)
+			result = walk_is_last(w, err);
 		if (result < 0)
 			return result;
 		if (result == 0)

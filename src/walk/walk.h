@@ -41,6 +41,9 @@ struct walk_function {
 struct walk_program {
 	struct walk_function *functions;
 	uint32_t nfunctions;
+	/* It did not end by itself: where nothing is written down nobody knows
+	 * what its last frames did, and the walk does not go on. */
+	bool was_killed;
 	void *context;
 	/* The function that has this address, or WALK_NOTHING. */
 	uint32_t (*function_at)(void *context, uint32_t address);

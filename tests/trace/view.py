@@ -19,6 +19,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -459,6 +460,34 @@ def check_lost(directory):
     judge("lost: some are", nlost, "none is")
 
 
+def blocks_of(trace):
+    """Of each function what its blocks and segments executed."""
+    report = json.loads(must(CAIRN, "report", "--json", trace))
+    return {f["name"]: [b["segments"] for b in f["blocks"]]
+            for f in report["functions"]}
+
+
+def check_crash(directory):
+    """Frames that a crash leaves are open, and have done no more."""
+    source = os.path.join(ROOT, "tests", "trace", "crash.c")
+    found = {}
+    for word in ("edges", "trace", "trace,last=1M", "trace,paths"):
+        name = "crash-" + re.sub(r"\W", "", word)
+        program = build(directory, name, source, "-O1", "--cairn=" + word)
+        trace = os.path.join(directory, name + ".cairn")
+        call(program, env=dict(os.environ, CAIRN_OUT=trace))
+        found[word] = blocks_of(trace)
+        if word == "edges":
+            continue
+        frames = [json.loads(line)["function"] for line in must(
+            CAIRN, "trace", "--open", "--json", trace).splitlines()]
+        judge(f"{name}: open frames", sorted(frames) ==
+              ["crash", "main", "middle"], str(frames))
+        for f in ("middle", "main", "fine"):
+            judge(f"{name}: {f}", found[word][f] == found["edges"][f],
+                  f"{found[word][f]}, not {found['edges'][f]}")
+
+
 # --- all ----------------------------------------------------------------------
 
 def check_program(name, program, *arguments):
@@ -498,6 +527,7 @@ def main():
                 continue
             program = build(directory, name, source, *flags)
             if name == "small":
+                check_crash(directory)
                 check_lost(directory)
             check_program(name, program, *arguments)
             if name in ("small", "small_witness"):
