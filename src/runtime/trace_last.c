@@ -19,7 +19,7 @@
 #include "runtime/sys.h"
 #include "runtime/unwind.h"
 
-#define FRAMES_MAX ((size_t)4096)    /* that a part begins with */
+#define FRAMES_MAX ((size_t)1 << 15) /* that a part begins with */
 #define NEAR 12u                     /* frames of ours, before others */
 #define MARKS_ROOM ((uintptr_t)2048) /* for a jump */
 #define IS_ASYNC ((uint64_t)1 << 63)
@@ -65,7 +65,7 @@ static bool is_kind(uint32_t place, uint32_t kind)
 /* Marks the frames of the stack.  Is one of them interrupted? */
 static bool put_stack(struct thread *t, const struct stream *s)
 {
-	size_t max = trace_size_of(s->buffer) / 4 / 5, n, inner = 0;
+	size_t max = trace_size_of(s->buffer) / 2 / 5, n, inner = 0;
 	uint32_t place = 0;
 	struct unwind u;
 	bool is_whole_stack, is_async = false;
