@@ -1457,7 +1457,10 @@ class Walk:
             return True
         if not self.peeked:
             self.peeked = [next(self.items, None)]
-        return self.peeked[0] is not None and self.peeked[0][0] != "last"
+        if self.peeked[0] is None or self.peeked[0][0] != "last":
+            return self.peeked[0] is not None
+        # a history that is not written yet: of a frame that this leads to
+        return self.peeked[0][1].bit_length() - 1 > self.frames[-1].ahead
 
     def codes(self, f):
         f.codes = f.codes or Codes(f)
@@ -1848,7 +1851,8 @@ def decode(data, exes):
     trace = Trace(read_chunks(data), modules, maps)
     trace.is_open = u32(data, 128) != 1 or bool(u32(data, 132) & 16)
     trace.flags = u32(data, 132)
-    trace.was_killed = trace.is_open or u32(data, 152) == 2
+    trace.was_killed = trace.is_open or (u32(data, 152) == 2 and any(
+        kind == 2 for m in modules for kind, _, _ in m.frames))
     trace.walk()
     frames_missing |= trace.has_lost
     for module, of_map in zip(modules, maps):

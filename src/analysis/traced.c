@@ -400,15 +400,25 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 	return 0;
 }
 
-/* Did the process end by a signal, or in a way that nobody saw? */
+/* Was a frame stopped between calls, where the process ended? */
+static bool traced_was_stopped(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->nframes; i++)
+		if (profile->frames[i].kind == CAIRN_FRAME_OUT_ASYNC)
+			return true;
+	return false;
+}
+
+/* Did it end in a way that nobody saw, or by a signal in the middle of
+ * something? */
 static bool traced_was_killed(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->nfiles; i++) {
 		const struct profile_file *f = &profile->files[i];
 
 		if (f->state != CAIRN_STATE_CLOSED ||
-		    f->how == CAIRN_HOW_SIGNAL ||
-		    f->flags & CAIRN_FILE_UNFINISHED)
+		    f->flags & CAIRN_FILE_UNFINISHED ||
+		    (f->how == CAIRN_HOW_SIGNAL && traced_was_stopped(profile)))
 			return true;
 	}
 	return false;

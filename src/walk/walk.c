@@ -146,17 +146,25 @@ static uint64_t walk_open_history(const uint8_t *p, size_t n)
 	return history;
 }
 
+/* Does a history that is not written yet say more of the innermost frame than
+ * is known? */
+static bool walk_is_new(const struct walk *w, uint64_t history)
+{
+	const struct walk_frame *top = walk_top(w);
+
+	return history >= 2 && !(history >> WALK_MANY_TURNS) && top &&
+	       top->state != WALK_AWAY && top->state != WALK_RESUMES &&
+	       63 - (unsigned)__builtin_clzll(history) > top->nahead;
+}
+
 int walk_take_held(struct walk *w, uint64_t history)
 {
 	struct walk_frame *top = walk_top(w);
 	unsigned nbits;
 
-	if (history < 2 || history >> WALK_MANY_TURNS || !top ||
-	    top->state == WALK_AWAY || top->state == WALK_RESUMES)
+	if (!walk_is_new(w, history))
 		return 0;
 	nbits = 63 - (unsigned)__builtin_clzll(history);
-	if (nbits <= top->nahead)
-		return 0;
 	w->word = history;
 	w->nbits = nbits - top->nahead;
 	w->nidle = 0;
@@ -514,13 +522,18 @@ static int walk_next_path(struct walk *w, struct walk_event *event,
 	return walk_take_path(w, way, event, err);
 }
 
-/* Is there nothing more in the stream?  1, 0, or negative. */
+/*
+ * Is there nothing more in the stream, and no history that is not written yet,
+ * of the innermost frame or one that it leads to?  1, 0, or negative.
+ */
 static int walk_is_last(struct walk *w, struct cairn_err *err)
 {
 	uint8_t byte;
 	int result = walk_peek(w, &byte, err);
 
-	return result < 0 ? result : result == 0;
+	if (result)
+		return result < 0 ? result : 0;
+	return !walk_is_new(w, walk_open_history(w->bytes, w->nbytes));
 }
 
 static int walk_step(struct walk *w, struct walk_event *event,

@@ -441,7 +441,8 @@ class Run:
         for after in self.case.after or (0,):
             self.run(after)
             self.compare()
-            if self.case.log and not sum(self.numbers("blocks")):
+            if self.case.log and not sum(self.numbers("blocks") +
+                                         self.numbers("enters")):
                 raise Broken("the trace is empty")
             if self.encoding == "witness":
                 self.check_witnesses()
