@@ -9,7 +9,8 @@
  * is full, and a size above `ulimit -f` with SIGXFSZ: so nothing is mapped
  * that is not reserved, and nothing is reserved above the limit.  Where a
  * reservation fails or does not hold, a chunk is private memory and is written
- * when the process ends; the header says so.
+ * when the process ends; the header says so.  A trace, which is written as the
+ * program runs, is not kept: it ends there, and the header says so for good.
  *
  * The file gets its name when its header is complete: it is made without one
  * (O_TMPFILE) or, where that cannot be, under another.
@@ -18,7 +19,8 @@
  * file is opened again by its absolute path and must be the same inode.
  *
  * Invariant: HDR_LENGTH covers only chunks whose header and payload are
- * complete; a chunk that is sealed does not change.  Hence a file whose process
+ * complete; a chunk that is sealed does not change.  Behind out.length there
+ * are zeros: a write that fails there is undone.  Hence a file whose process
  * dies between any two instructions is readable.
  * Breaks when: somebody else truncates the file.
  * Cost: six system calls per window, a page fault per page touched; at the end
@@ -938,6 +940,8 @@ void out_unseal(void)
 	for (struct chunk *c = process.chunks; c; c = c->next)
 		if (is_live(c))
 			rt_put32(c->mem + CAIRN_CHK_FLAGS, CAIRN_CHUNK_LIVE);
+	if (out.has_orphan && out.is_file) /* as in note_orphan */
+		set_flags(CAIRN_FILE_TRUNCATED);
 	rt_put32(h + CAIRN_HDR_STATE, CAIRN_STATE_OPEN);
 	rt_put64(h + CAIRN_HDR_END, 0);
 	rt_put32(h + CAIRN_HDR_HOW, CAIRN_HOW_UNKNOWN);
