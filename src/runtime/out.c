@@ -9,7 +9,8 @@
  * is full, and a size above `ulimit -f` with SIGXFSZ: so nothing is mapped
  * that is not reserved, and nothing is reserved above the limit.  Where a
  * reservation fails or does not hold, a chunk is private memory and is written
- * when the process ends; the header says so.
+ * when the process ends; the header says so.  A trace, which is written as the
+ * program runs, is not kept: it ends there, and the header says so for good.
  *
  * The file gets its name when its header is complete: it is made without one
  * (O_TMPFILE) or, where that cannot be, under another.
@@ -18,7 +19,8 @@
  * file is opened again by its absolute path and must be the same inode.
  *
  * Invariant: HDR_LENGTH covers only chunks whose header and payload are
- * complete; a chunk that is sealed does not change.  Hence a file whose process
+ * complete; a chunk that is sealed does not change.  Behind out.length there
+ * are zeros: a write that fails there is undone.  Hence a file whose process
  * dies between any two instructions is readable.
  * Breaks when: somebody else truncates the file.
  * Cost: six system calls per window, a page fault per page touched; at the end
@@ -55,7 +57,8 @@ static struct {
 	bool was_made;       /* PATH names our file */
 	bool has_orphan;     /* some chunk is not mapped */
 	bool has_draft_name; /* DRAFT is to be removed */
-	bool has_lost;       /* counts that no file can have */
+	bool has_lost;       /* something that no file can have */
+	bool is_stuck;       /* what is behind out.length is not zeros */
 	int fd;              /* 1 + descriptor, only while the lock is held */
 	uint64_t dev, ino;
 	uint64_t length;   /* of the chunks handed out, header included */
@@ -366,6 +369,8 @@ static int reserve_more(uint64_t size)
 	uint64_t need = out.length + size, step = out.reserved / 4;
 	int fd, r;
 
+	if (out.is_stuck)
+		return -EIO;
 	if (need <= out.reserved)
 		return 0;
 	fd = reopen();
@@ -379,6 +384,29 @@ static int reserve_more(uint64_t size)
 	r = need < out.reserved + step ? reserve(fd, out.reserved + step)
 	                               : -ENOSPC;
 	return r < 0 ? reserve(fd, need) : 0;
+}
+
+/*
+ * Zeros again behind out.length, where a write failed in the middle: whoever
+ * gets the place next relies on them.  Nobody has it yet, so the file may end
+ * there for a moment; what was reserved is reserved again.
+ */
+static void undo_write(int fd)
+{
+	uint64_t reserved = out.reserved;
+	long r;
+
+	do
+		r = sys3(SYS_ftruncate, fd, (long)out.length, 0);
+	while (r == -EINTR);
+	if (r < 0) {
+		out.is_stuck = true;
+		return;
+	}
+	if (reserved <= out.length)
+		return;
+	out.reserved = out.length;
+	reserve(fd, reserved);
 }
 
 /*
@@ -467,7 +495,8 @@ static int stay_in_memory(uint32_t flags, int error)
 {
 	drop_draft();
 	out_say("cannot reserve space for ", PATH, -error,
-	        "counts stay in memory until the program ends");
+	        "counts stay in memory until the program ends, where a long "
+	        "trace has no place");
 	process.header = sys_map_zeros(RT_PAGE);
 	if (!process.header)
 		return -1;
@@ -501,9 +530,16 @@ void out_forget(void)
 		sys3(SYS_munmap, (long)process.header, (long)RT_PAGE, 0);
 	process.header = NULL;
 	out.is_file = out.was_made = out.has_orphan = out.has_lost = false;
+	out.is_stuck = false;
 	out.length = out.reserved = 0;
 	out.window = NULL;
 	out.window_at = out.window_size = 0;
+}
+
+static void set_flags(uint32_t flags)
+{
+	__atomic_fetch_or((uint32_t *)(process.header + CAIRN_HDR_FLAGS), flags,
+	                  __ATOMIC_RELAXED);
 }
 
 void out_flag(uint32_t flags, uint32_t unwalked)
@@ -512,8 +548,9 @@ void out_flag(uint32_t flags, uint32_t unwalked)
 
 	if (!h)
 		return;
-	__atomic_fetch_or((uint32_t *)(h + CAIRN_HDR_FLAGS), flags,
-	                  __ATOMIC_RELAXED);
+	if (flags & CAIRN_FILE_TRUNCATED) /* lost, wherever the rest goes */
+		__atomic_store_n(&out.has_lost, true, __ATOMIC_RELAXED);
+	set_flags(flags);
 	__atomic_fetch_add((uint32_t *)(h + CAIRN_HDR_UNWALKED), unwalked,
 	                   __ATOMIC_RELAXED);
 }
@@ -576,15 +613,19 @@ static void append_record(struct chunk *c)
 	process.last_chunk = c;
 }
 
-/* The chunk could not become part of the file: keep it in memory. */
+/* The chunk could not become part of the file: keep it in memory.  The flag is
+ * for who is killed: out_seal takes it back if all found a place. */
 static void note_orphan(int error)
 {
 	out.has_orphan = true;
 	if (!out.is_file)
 		return;
-	out_flag(CAIRN_FILE_TRUNCATED, 0);
+	set_flags(CAIRN_FILE_TRUNCATED);
 	out_say("cannot grow ", PATH, -error,
-	        "new counts stay in memory until the program ends");
+	        process.trace ? "what does not fit of the trace is lost, the "
+	                        "program goes on"
+	                      : "new counts stay in memory until the program "
+	                        "ends");
 }
 
 struct chunk *out_chunk(const struct out_spec *spec)
@@ -618,6 +659,8 @@ int out_append(const struct out_spec *spec, unsigned char *mem)
 
 	if (fd < 0)
 		return fd;
+	if (out.is_stuck)
+		return -EIO;
 	c.size = (CAIRN_CHUNK_HEADER_SIZE + spec->payload + RT_PAGE - 1) &
 	         ~(uint64_t)(RT_PAGE - 1);
 	rt_zero(mem, CAIRN_CHUNK_HEADER_SIZE);
@@ -626,10 +669,13 @@ int out_append(const struct out_spec *spec, unsigned char *mem)
 	         crc_of(mem + CAIRN_CHUNK_HEADER_SIZE,
 	                c.size - CAIRN_CHUNK_HEADER_SIZE));
 	r = check_limit(out.length + c.size);
-	if (r == 0)
-		r = sys_write_all(fd, mem, c.size, out.length);
 	if (r < 0)
 		return r;
+	r = sys_write_all(fd, mem, c.size, out.length);
+	if (r < 0) {
+		undo_write(fd);
+		return r;
+	}
 	out.length += c.size;
 	if (out.reserved < out.length)
 		out.reserved = out.length;
@@ -733,10 +779,8 @@ void out_abandon(const struct chunk *c)
 
 void out_lose(void)
 {
-	if (out.has_lost)
-		return;
-	out.has_lost = true;
-	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	if (!out.has_lost)
+		out_flag(CAIRN_FILE_TRUNCATED, 1);
 	out_say("cannot count all in ", PATH, ENOMEM, "some counts are lost");
 }
 
@@ -795,8 +839,11 @@ static int write_chunk(int fd, struct chunk *c)
 	uint64_t at = c->offset ? c->offset : out.length;
 	int r = check_limit(at + c->size);
 
-	if (r == 0)
-		r = sys_write_all(fd, c->mem, c->size, at);
+	if (r < 0)
+		return r;
+	r = sys_write_all(fd, c->mem, c->size, at);
+	if (r < 0 && !c->offset)
+		undo_write(fd);
 	if (r == 0 && !c->offset) {
 		c->offset = at;
 		out.length = at + c->size;
@@ -877,7 +924,7 @@ void out_seal(uint32_t how, uint32_t signal)
 			        (uint32_t *)(process.header + CAIRN_HDR_FLAGS),
 			        ~CAIRN_FILE_TRUNCATED, __ATOMIC_RELAXED);
 		else
-			out_flag(CAIRN_FILE_TRUNCATED, 0);
+			set_flags(CAIRN_FILE_TRUNCATED);
 	}
 	close_state(how, signal);
 	if (!out.is_file && fd >= 0)
@@ -893,6 +940,8 @@ void out_unseal(void)
 	for (struct chunk *c = process.chunks; c; c = c->next)
 		if (is_live(c))
 			rt_put32(c->mem + CAIRN_CHK_FLAGS, CAIRN_CHUNK_LIVE);
+	if (out.has_orphan && out.is_file) /* as in note_orphan */
+		set_flags(CAIRN_FILE_TRUNCATED);
 	rt_put32(h + CAIRN_HDR_STATE, CAIRN_STATE_OPEN);
 	rt_put64(h + CAIRN_HDR_END, 0);
 	rt_put32(h + CAIRN_HDR_HOW, CAIRN_HOW_UNKNOWN);

@@ -56,7 +56,8 @@ void out_abandon(const struct chunk *c);
 /* Closes the descriptor that the calls above share: before the lock goes. */
 void out_idle(void);
 
-/* Sets header flags, and adds to the number of what nobody could look at. */
+/* Sets header flags, and adds to the number of what nobody could look at.
+ * CAIRN_FILE_TRUNCATED: something is lost, and the file says so for good. */
 void out_flag(uint32_t flags, uint32_t unwalked);
 
 /* Counts are lost for want of memory: says so, in the header too. */

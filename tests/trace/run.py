@@ -92,7 +92,7 @@ OTHERS = {
     "exit_callee", "exit_thread", "terminate", "segv", "sigkill", "throw_c",
     "deep", "forks", "callbacks", "leaps", "own_malloc", "turns",
     "callbacks_lto", "forks_static", "interpreter", "gotos", "jumps",
-    "leaves", "control", "coroutine"}
+    "leaves", "control", "coroutine", "full_threads_1m", "full_threads_2m"}
 
 
 def find(name):
@@ -223,6 +223,10 @@ def blocked():
              limits=((resource.RLIMIT_FSIZE, 1 << 20),)),
         Case("full_disk", sources=("full.c",), how="prefix", lag=NO_BOUND,
              opts=("-O2",), log=False, judge="judge_full", disk="1m"),
+        *(Case("full_threads_" + size, sources=("full_threads.c",),
+               how="prefix", lag=NO_BOUND, opts=("-O2",), log=False,
+               judge="judge_full", disk=size, after=(0,) * 8)
+          for size in ("1m", "2m")),
         Case("full_alone", sources=("full.c",), opts=("-O2",), alone=True),
     ]
 
@@ -351,7 +355,9 @@ class Run:
         """The program did not notice, and the file and stderr say so."""
         if not self.out.startswith("done "):
             raise Broken("it printed " + self.out[:80])
-        if self.err.count("cairn:") != 1:
+        said = self.err.splitlines()
+        if len(said) != 1 or not re.match(r"cairn: .*\btrace\b.* lost",
+                                          said[0].replace(self.dir, "")):
             raise Broken("the runtime said: " + (self.err.strip() or "nothing"))
         if not any(f & TRUNCATED for f in self.flags_of()):
             raise Broken("the trace does not say that something is missing")
