@@ -113,6 +113,7 @@ static const char *likely_cause(const struct counts *c,
 	case COUNTS_INCOMPLETE:
 		return "part of the counts is missing";
 	case COUNTS_OPEN:
+	case COUNTS_TRACE_OPEN:
 		return "the program was killed or still runs";
 	case COUNTS_LOST:
 		return "a frame without unwind information died";

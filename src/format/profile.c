@@ -487,6 +487,7 @@ static void add_file(struct profile *p, const struct container *c)
 	        .threads_at_once = count_threads(c),
 	        .truncated = c->truncated,
 	        .cut = c->cut,
+	        .has_trace = is_trace(c),
 	};
 
 	for (size_t i = 0; i < c->nchunks; i++)
@@ -791,6 +792,22 @@ static int find_maps(struct profile *p, const struct profile_options *o,
 	return 0;
 }
 
+/* A trace that is cut before its first part looks like counts. */
+static int check_cut_traces(const struct profile *p, struct cairn_err *err)
+{
+	for (size_t i = 0; i < p->nfiles && profile_is_traced(p); i++) {
+		const struct profile_file *f = &p->files[i];
+
+		if (f->truncated && !f->has_trace)
+			return cairn_corrupt(
+			        err, f->name, f->cut,
+			        "truncated before the first part of the trace, "
+			        "so nothing of it can be read; copy it again, "
+			        "or run the program again");
+	}
+	return 0;
+}
+
 bool profile_is_one(const char *path)
 {
 	FILE *f = fopen(path, "rb");
@@ -818,6 +835,8 @@ int profile_open(struct profile **out, const char *const *paths, size_t npaths,
 		rc = load_file(p, &biases, paths[i], options, err);
 	if (!rc)
 		rc = find_maps(p, options, err);
+	if (!rc)
+		rc = check_cut_traces(p, err);
 	if (!rc)
 		normalise_frames(p, &biases);
 	free(biases.items);
@@ -883,6 +902,18 @@ const struct profile_path *profile_paths(const struct profile_module *m,
 		;
 	*n = end - lo;
 	return *n ? m->paths + lo : NULL;
+}
+
+bool profile_is_traced(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct map *m = p->modules[i].map;
+
+		for (uint32_t f = 0; m && f < m->nfunctions; f++)
+			if (CAIRN_PATHS_ARE_TRACED(m->functions[f].paths))
+				return true;
+	}
+	return false;
 }
 
 bool profile_is_open(const struct profile *p)
