@@ -86,7 +86,7 @@ struct trace_view {
 	struct reader_event first_of_it;
 	uint64_t nrepeated;
 	struct export_writer *writer;
-	bool is_open; /* a thread has begun in the export */
+	bool is_open;        /* a thread has begun in the export */
 	uint64_t tid, begun; /* ... or will, if it has frames */
 	uint64_t now;
 };
