@@ -44,7 +44,13 @@ static bool needs_frames(const struct profile *p)
 
 static void check_end(struct findings *out, const struct profile_file *f)
 {
-	if (f->state == CAIRN_STATE_OPEN)
+	if (f->state == CAIRN_STATE_OPEN && f->has_trace)
+		add(out, "F1", f->name,
+		    xstrdup("the file was never closed, so what each thread "
+		            "did since it last wrote to the trace is missing: "
+		            "the program was killed (SIGKILL, out of memory, "
+		            "power) or still runs"));
+	else if (f->state == CAIRN_STATE_OPEN)
 		add(out, "F1", f->name,
 		    xstrdup("the file was never closed, so derived counts may "
 		            "miss one per active frame, and turns of a loop "
@@ -113,6 +119,7 @@ static const char *likely_cause(const struct counts *c,
 	case COUNTS_INCOMPLETE:
 		return "part of the counts is missing";
 	case COUNTS_OPEN:
+	case COUNTS_TRACE_OPEN:
 		return "the program was killed or still runs";
 	case COUNTS_LOST:
 		return "a frame without unwind information died";

@@ -73,6 +73,9 @@ const char *counts_reason(enum counts_doubt doubt)
 		       "may miss one per active frame, and those of a loop "
 		       "that it was in up to 65536 turns; build with strict "
 		       "to have them";
+	case COUNTS_TRACE_OPEN:
+		return "the program was killed or still runs: what each thread "
+		       "did since it last wrote to the trace is missing";
 	case COUNTS_LOST:
 		return "frames died that could not be recorded: derived counts "
 		       "may miss one per such frame";
@@ -568,12 +571,31 @@ static void count_module(struct counts *c, uint32_t module)
 	frames_release(&places);
 }
 
+/* Were all counts made of traces? */
+static bool is_of_trace(const struct profile *p)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct map *m = p->modules[i].map;
+
+		for (uint32_t f = 0; m && f < m->nfunctions; f++) {
+			uint32_t flags = m->functions[f].flags;
+
+			if (!(flags & (CAIRN_FN_TRACED | CAIRN_FN_NOT_COVERED)))
+				return false;
+			any |= flags & CAIRN_FN_TRACED;
+		}
+	}
+	return any;
+}
+
 static enum counts_doubt common_doubt(const struct profile *p)
 {
 	if (profile_is_incomplete(p))
 		return COUNTS_INCOMPLETE;
 	if (profile_is_open(p))
-		return COUNTS_OPEN;
+		return is_of_trace(p) ? COUNTS_TRACE_OPEN : COUNTS_OPEN;
 	if (profile_flags(p) & CAIRN_FILE_FRAMES_LOST)
 		return COUNTS_LOST;
 	return profile_unwalked(p) ? COUNTS_UNWALKED : COUNTS_EXACT;

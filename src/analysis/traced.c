@@ -424,11 +424,26 @@ static bool traced_was_killed(const struct profile *profile)
 	return false;
 }
 
+/* Nobody knows which bytes of a stream are of functions without a map, so all
+ * behind them would be read wrongly. */
+static int traced_need_maps(const struct profile *p, struct cairn_err *err)
+{
+	for (uint32_t m = 0; m < p->nmodules; m++)
+		if (!p->modules[m].map)
+			return cairn_fail(err, CAIRN_E_ABSENT,
+			                  "a trace cannot be read without "
+			                  "the maps of all its modules: %s",
+			                  p->modules[m].missing);
+	return 0;
+}
+
 int traced_init(struct traced *t, const struct profile *profile,
                 const struct streams *streams, struct cairn_err *err)
 {
 	int rc;
 
+	*t = (struct traced){0};
+	CAIRN_TRY(traced_need_maps(profile, err));
 	*t = (struct traced){.profile = profile, .streams = streams};
 	for (uint32_t m = 0; m < profile->nmodules; m++) {
 		const struct map *map = profile->modules[m].map;

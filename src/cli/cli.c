@@ -9,6 +9,7 @@
 #include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "format/streams.h"
 #include "format/writer.h"
 
 #include <errno.h>
@@ -305,6 +306,23 @@ struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths)
 	return p;
 }
 
+/* Has a flight recorder dropped parts?  If nobody can tell it may have. */
+static bool has_dropped(const struct profile_file *f)
+{
+	struct streams s;
+	struct cairn_err err;
+	bool is_all_there;
+
+	if (!f->has_trace ||
+	    streams_open(&s, f->name, CONTAINER_PARTIAL, &err) < 0)
+		return true;
+	is_all_there = s.nthreads > 0;
+	for (size_t i = 0; i < s.nthreads; i++)
+		is_all_there &= !s.threads[i].ndropped;
+	streams_release(&s);
+	return !is_all_there;
+}
+
 void cli_say_missing(const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->nmodules; i++)
@@ -312,7 +330,8 @@ void cli_say_missing(const struct profile *p)
 			fprintf(stderr, "cairn: left out: %s\n",
 			        p->modules[i].missing);
 	for (size_t i = 0; i < p->nfiles; i++)
-		if (p->files[i].flags & CAIRN_FILE_LAST)
+		if (p->files[i].flags & CAIRN_FILE_LAST &&
+		    has_dropped(&p->files[i]))
 			fprintf(stderr,
 			        "cairn: %s: a flight recorder wrote it "
 			        "(trace,last=SIZE): what is older than its "

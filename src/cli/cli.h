@@ -94,7 +94,8 @@ bool cli_input_option(struct cli_inputs *in, int option, const char *arg);
 void cli_inputs_release(struct cli_inputs *in);
 /* Opens the files named on the command line, or says why not. */
 struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths);
-/* Says which modules --skip-missing has left out. */
+/* Says which modules --skip-missing has left out, and which files are of flight
+ * recorders that dropped something. */
 void cli_say_missing(const struct profile *p);
 /* Names of files for a sentence: "a, b, c and 4 more files"; for the caller to
  * free. */

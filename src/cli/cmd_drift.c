@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include "analysis/drift.h"
+#include "analysis/trace_counts.h"
 #include "base/err.h"
 #include "cli/json.h"
 #include "cli/side.h"
@@ -386,6 +387,7 @@ int cmd_drift(int argc, char **argv)
 	struct request q = {.top = DEFAULT_TOP};
 	int status;
 
+	q.inputs.options.untrace = trace_counts_file;
 	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
 		if (!status)

@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 
+#include "analysis/trace_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/html.h"
@@ -223,6 +224,7 @@ int cmd_residual(int argc, char **argv)
 	struct request q = {0};
 	int status;
 
+	q.inputs.options.untrace = trace_counts_file;
 	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
 		if (!q.residue.top)

@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 
+#include "analysis/trace_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/html.h"
@@ -445,6 +446,7 @@ int cmd_tests(int argc, char **argv)
 	struct request q = {0};
 	int status;
 
+	q.inputs.options.untrace = trace_counts_file;
 	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
 		if (!q.trial.top)

@@ -296,6 +296,14 @@ static int check_options(const struct request *q, char **argv, int argc)
 	                o->to.is_given || o->interleave))
 		return cli_usage(argv[0], "--open goes with --thread and "
 		                          "--json only");
+	if (o->summary &&
+	    (o->function || o->depth || o->from.is_given || o->to.is_given ||
+	     o->has_thread || o->reverse || o->blocks || o->times))
+		return cli_usage(argv[0], "--summary goes with --json only: it "
+		                          "is of the whole trace");
+	if (o->from.is_given && o->to.is_given &&
+	    o->from.is_time == o->to.is_time && o->to.value < o->from.value)
+		return cli_usage(argv[0], "--to is before --from");
 	if (o->clock != TRACE_CLOCK_ANY && !o->format)
 		return cli_usage(argv[0], "--clock belongs to --export");
 	if (o->callees && !o->function)
@@ -446,6 +454,60 @@ static int check_selection(const struct request *q,
 	return 0;
 }
 
+/* Does a function have the name that is asked for? */
+static int check_function(const struct request *q, const struct trace_input *in)
+{
+	const char *glob = q->o.function;
+
+	for (uint32_t i = 0; i < in->traced.n; i++)
+		if (!glob || trace_view_matches(in, glob, i))
+			return CLI_FINE;
+	if (!glob)
+		return CLI_FINE;
+	fprintf(stderr, "cairn: %s: no function matches %s\n", in->path, glob);
+	return CLI_NEGATIVE;
+}
+
+static uint64_t block_at(const struct trace_index_thread *x,
+                         const struct trace_moment *m)
+{
+	return m->is_time ? trace_index_block(x, m->value) : m->value;
+}
+
+static bool is_behind(const struct trace_index_thread *x,
+                      const struct trace_moment *m)
+{
+	return m->is_time ? m->value > trace_index_time(x, x->nblocks)
+	                  : m->value > x->nblocks;
+}
+
+/* Is there anything between the two moments, in any thread that is shown?  What
+ * cannot be read to its end may have more, and will say so. */
+static int check_moments(const struct request *q, const struct trace_input *in)
+{
+	const struct trace_options *o = &q->o;
+	bool is_begun = !o->from.is_given, is_forward = is_begun;
+
+	for (size_t i = 0; i < in->index.nthreads && !is_forward; i++) {
+		const struct trace_index_thread *x = &in->index.threads[i];
+
+		if (o->has_thread && in->streams.threads[i].id != o->thread)
+			continue;
+		is_begun |= x->is_broken || !is_behind(x, &o->from);
+		is_forward = x->is_broken ||
+		             (!is_behind(x, &o->from) &&
+		              (!o->to.is_given ||
+		               block_at(x, &o->from) <= block_at(x, &o->to)));
+	}
+	if (is_forward)
+		return CLI_FINE;
+	fprintf(stderr, "cairn: %s: %s\n", in->path,
+	        is_begun ? "--to is before --from"
+	                 : "--from is behind the end; --summary says how much "
+	                   "there is");
+	return CLI_NEGATIVE;
+}
+
 /* What cannot be read ends the output, with what is before it. */
 static int write_trace(struct request *q, struct trace_input *in, FILE *out)
 {
@@ -488,15 +550,19 @@ static int show_trace(struct request *q, char *path)
 	q->o.json = q->form.json;
 	q->o.tells_progress = q->form.output || q->progress;
 	q->o.forces_progress = q->progress;
-	if (check_selection(q, &in, &err) < 0 ||
-	    output_begin(&o, q->form.output, &err) < 0) {
-		trace_input_close(&in);
-		return cli_fail(&err);
-	}
 	in.wants_index = q->index;
-	if (q->index || needs_index(&q->o))
+	if (check_selection(q, &in, &err) < 0)
+		status = cli_fail(&err);
+	if (!status)
+		status = check_function(q, &in);
+	if (!status && (q->index || needs_index(&q->o))) {
 		trace_input_index(&in);
-	status = output_end(&o, write_trace(q, &in, o.stream));
+		status = check_moments(q, &in);
+	}
+	if (!status && output_begin(&o, q->form.output, &err) < 0)
+		status = cli_fail(&err);
+	else if (!status)
+		status = output_end(&o, write_trace(q, &in, o.stream));
 	trace_input_close(&in);
 	return status;
 }

@@ -2,7 +2,7 @@
 /*
  * Control flow for other tools: frames that begin and end, by the clock that
  * the user wants.  A stream that several threads wrote, one after the other, is
- * several threads there.
+ * several threads there; one that has no frames is none.
  */
 #include "cli/trace_view.h"
 
@@ -17,12 +17,13 @@ static uint64_t time_of(const struct trace_view *v, uint64_t block)
 	               : block;
 }
 
-static void begin_thread(struct trace_view *v, uint64_t tid, uint64_t time)
+/* With its first frame, as of when it began. */
+static void enter_frame(struct trace_view *v, uint32_t function)
 {
-	if (v->is_open)
-		return;
-	export_begin_thread(v->writer, tid, NULL, time);
+	if (!v->is_open)
+		export_begin_thread(v->writer, v->tid, NULL, v->begun);
 	v->is_open = true;
+	export_enter(v->writer, function, v->now);
 }
 
 static void finish_thread(struct trace_view *v)
@@ -43,14 +44,14 @@ static void export_begin_stream(struct trace_view *v)
 		                          &v->in->index.threads[v->thread],
 		                          o->from.value)
 		                : o->from.value;
-	v->now = time_of(v, block);
+	v->now = v->begun = time_of(v, block);
+	v->tid = v->in->streams.threads[v->thread].id;
 }
 
 static void export_resume(struct trace_view *v, uint32_t function, size_t depth)
 {
 	(void)depth;
-	begin_thread(v, v->in->streams.threads[v->thread].id, v->now);
-	export_enter(v->writer, function, v->now);
+	enter_frame(v, function);
 }
 
 static void export_event(struct trace_view *v, const struct reader_event *event)
@@ -60,14 +61,14 @@ static void export_event(struct trace_view *v, const struct reader_event *event)
 	v->now = time_of(v, event->block + walk_nblocks(e));
 	if (e->kind == WALK_START) {
 		finish_thread(v);
-		begin_thread(v, e->value, v->now);
+		v->tid = e->value;
+		v->begun = v->now;
 		return;
 	}
-	begin_thread(v, v->in->streams.threads[v->thread].id, v->now);
 	while (e->kind == WALK_LOST && v->writer->nframes)
 		export_leave(v->writer, v->now);
 	if (e->kind == WALK_ENTER || e->kind == WALK_FRAME)
-		export_enter(v->writer, e->function, v->now);
+		enter_frame(v, e->function);
 	if ((e->kind == WALK_LEAVE || e->kind == WALK_DEATH) &&
 	    v->writer->nframes)
 		export_leave(v->writer, v->now);

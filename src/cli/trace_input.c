@@ -21,6 +21,7 @@
 #include "format/writer.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +37,32 @@
 static int open_streams(struct trace_input *in, const struct cli_inputs *inputs,
                         struct cairn_err *err)
 {
+	struct cairn_err e;
+	int rc;
+
 	CAIRN_TRY(streams_open(&in->streams, in->path,
 	                       inputs->options.partial ? CONTAINER_PARTIAL
 	                                               : CONTAINER_WHOLE,
 	                       err));
 	if (!in->streams.nthreads)
-		return cairn_fail(err, CAIRN_E_ABSENT,
-		                  "%s: has no trace; build the program with "
-		                  "--cairn=trace",
-		                  in->path);
-	return traced_init(&in->traced, in->profile, &in->streams, err);
+		return cairn_fail(
+		        err, CAIRN_E_ABSENT, "%s: has no trace; %s", in->path,
+		        profile_is_traced(in->profile)
+		                ? "no function ran that writes one"
+		                : "build the program with --cairn=trace");
+	rc = traced_init(&in->traced, in->profile, &in->streams, &e);
+	return rc < 0 ? cairn_fail(err, rc, "%s: %s", in->path, e.text) : 0;
+}
+
+/* What is not there, for whoever would take the rest for all of it. */
+static void say_missing(const struct trace_input *in)
+{
+	cli_say_missing(in->profile);
+	if (in->streams.c.truncated)
+		fprintf(stderr,
+		        "cairn: %s: ends at byte %" PRIu64
+		        ": what was behind it is missing\n",
+		        in->path, in->streams.c.cut);
 }
 
 static void name_functions(struct trace_input *in, bool no_demangle)
@@ -67,13 +84,14 @@ int trace_input_try(struct trace_input *in, struct cli_inputs *inputs,
 
 	*in = (struct trace_input){.path = path};
 	CAIRN_TRY(profile_open(&in->profile, &path, 1, &inputs->options, err));
-	cli_say_missing(in->profile);
 	rc = open_streams(in, inputs, err);
-	if (rc < 0)
+	if (rc < 0) {
 		trace_input_close(in);
-	else
-		name_functions(in, no_demangle);
-	return rc;
+		return rc;
+	}
+	say_missing(in);
+	name_functions(in, no_demangle);
+	return 0;
 }
 
 int trace_input_open(struct trace_input *in, struct cli_inputs *inputs,

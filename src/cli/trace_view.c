@@ -22,6 +22,13 @@
 
 #define TELL_EVERY 65536
 
+bool trace_view_matches(const struct trace_input *in, const char *glob,
+                        uint32_t function)
+{
+	return !fnmatch(glob, in->names[function], 0) ||
+	       !fnmatch(glob, traced_name(&in->traced, function), 0);
+}
+
 void trace_view_init(struct trace_view *v, struct trace_input *in,
                      const struct trace_options *o, FILE *out)
 {
@@ -30,9 +37,7 @@ void trace_view_init(struct trace_view *v, struct trace_input *in,
 	        xcalloc((size_t)in->traced.n + 1, sizeof(*v->is_selected));
 	for (uint32_t i = 0; i < in->traced.n; i++)
 		v->is_selected[i] =
-		        !o->function ||
-		        !fnmatch(o->function, in->names[i], 0) ||
-		        !fnmatch(o->function, traced_name(&in->traced, i), 0);
+		        !o->function || trace_view_matches(in, o->function, i);
 }
 
 void trace_view_release(struct trace_view *v)

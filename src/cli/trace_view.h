@@ -86,7 +86,8 @@ struct trace_view {
 	struct reader_event first_of_it;
 	uint64_t nrepeated;
 	struct export_writer *writer;
-	bool is_open; /* a thread has begun in the export */
+	bool is_open;        /* a thread has begun in the export */
+	uint64_t tid, begun; /* ... or will, if it has frames */
 	uint64_t now;
 };
 
@@ -95,6 +96,10 @@ int trace_view_run(struct trace_view *v, struct cairn_err *err);
 void trace_view_init(struct trace_view *v, struct trace_input *in,
                      const struct trace_options *o, FILE *out);
 void trace_view_release(struct trace_view *v);
+
+/* Does a function have this name, as the user or as the linker knows it? */
+bool trace_view_matches(const struct trace_input *in, const char *glob,
+                        uint32_t function);
 
 /* The number of blocks that were executed, or the time, at an event. */
 uint64_t trace_view_time(const struct trace_view *v, uint64_t block);

@@ -2,7 +2,9 @@
 /*
  * From a trace to its timestamped form: the walk over each thread feeds one
  * builder.  A stream that serves one thread after the other is as many threads
- * there.
+ * there: the first has the number of the stream, as cairn trace shows it, the
+ * others get numbers behind those of all streams.  Who enters no function is no
+ * thread.
  */
 #include "cli/twpp.h"
 
@@ -19,9 +21,29 @@
 
 struct feeder {
 	struct twpp_builder *builder;
-	struct twpp_thread *thread;
-	uint64_t nthreads;
+	struct twpp_thread *thread; /* NULL: its next frame begins one ... */
+	uint64_t next;              /* ... with this number, ... */
+	uint64_t last;              /* ... which is none of those up to here */
 };
+
+/* What comes is of another thread. */
+static void end_thread(struct feeder *f)
+{
+	if (f->thread)
+		f->next = f->last + 1;
+	f->thread = NULL;
+}
+
+static int feed_frame(struct feeder *f, uint32_t function,
+                      struct cairn_err *err)
+{
+	if (!f->thread) {
+		f->thread = twpp_thread(f->builder, f->next);
+		if (f->next > f->last)
+			f->last = f->next;
+	}
+	return twpp_enter(f->thread, function, err);
+}
 
 static int feed_event(struct feeder *f, const struct walk_event *e,
                       struct cairn_err *err)
@@ -29,11 +51,11 @@ static int feed_event(struct feeder *f, const struct walk_event *e,
 	switch (e->kind) {
 	case WALK_START:
 	case WALK_LOST: /* the frames so far have no end */
-		f->thread = twpp_thread(f->builder, ++f->nthreads);
+		end_thread(f);
 		return 0;
 	case WALK_ENTER:
 	case WALK_FRAME:
-		return twpp_enter(f->thread, e->function, err);
+		return feed_frame(f, e->function, err);
 	case WALK_PATH:
 		return twpp_blocks(f->thread, e->way->blocks + e->nskipped,
 		                   e->way->nblocks - e->nskipped, err);
@@ -52,7 +74,8 @@ static int feed_thread(struct feeder *f, struct traced *t, size_t thread,
 	struct traced_walk w;
 	int rc = 1;
 
-	f->thread = twpp_thread(f->builder, ++f->nthreads);
+	f->thread = NULL;
+	f->next = t->streams->threads[thread].id;
 	traced_begin(&w, t, thread);
 	while (rc > 0) {
 		size_t n;
@@ -127,6 +150,9 @@ int twpp_from_trace(struct cli_inputs *in, char *path, const char *function,
 
 	CAIRN_TRY(trace_input_try(&trace, in, path, true, err));
 	f.builder = twpp_new();
+	for (size_t i = 0; i < trace.streams.nthreads; i++)
+		if (trace.streams.threads[i].id > f.last)
+			f.last = trace.streams.threads[i].id;
 	rc = function ? select_functions(f.builder, &trace.traced, path,
 	                                 function, err)
 	              : 0;

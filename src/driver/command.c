@@ -300,8 +300,13 @@ static int need_profile(const char *option, const char *path,
 
 	if (rc < 0)
 		return cairn_fail(err, rc, "%s: %s", option, why.text);
+	if (profile_is_traced(p)) /* each compilation would walk over it */
+		rc = cairn_fail(err, CAIRN_E_MISMATCH,
+		                "%s: %s: is a trace; make counts of it with "
+		                "cairn merge -o FILE %s, and name those",
+		                option, path, path);
 	profile_free(p);
-	return 0;
+	return rc;
 }
 
 /* prefer= may name a list, which the plugin reads. */

@@ -487,6 +487,7 @@ static void add_file(struct profile *p, const struct container *c)
 	        .threads_at_once = count_threads(c),
 	        .truncated = c->truncated,
 	        .cut = c->cut,
+	        .has_trace = is_trace(c),
 	};
 
 	for (size_t i = 0; i < c->nchunks; i++)
@@ -597,7 +598,8 @@ static int load_container(struct profile *p, struct biases *biases,
 
 	CAIRN_TRY(check_cut(of, err));
 	add_file(p, of);
-	p->files[p->nfiles - 1].flags |= c->flags;
+	/* that it is cut is known, and is not that it could not grow */
+	p->files[p->nfiles - 1].flags |= c->flags & ~CAIRN_FILE_TRUNCATED;
 	l.module_of = xmalloc(c->nchunks * sizeof(*l.module_of));
 	l.numbers = xmalloc(c->nchunks * sizeof(*l.numbers));
 	l.bias = xmalloc(c->nchunks * sizeof(*l.bias));
@@ -630,7 +632,7 @@ static int load_trace(struct profile *p, struct biases *biases,
 }
 
 static int load_file(struct profile *p, struct biases *biases, const char *path,
-                     const struct profile_options *options,
+                     const struct profile_options *options, bool all_traces,
                      struct cairn_err *err)
 {
 	struct container c;
@@ -639,7 +641,7 @@ static int load_file(struct profile *p, struct biases *biases, const char *path,
 	CAIRN_TRY(container_read(
 	        &c, path,
 	        options->partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE, err));
-	if (options->untrace && is_trace(&c))
+	if (options->untrace && (all_traces || is_trace(&c)))
 		rc = load_trace(p, biases, &c, options, err);
 	else
 		rc = load_container(p, biases, &c, &c, err);
@@ -791,6 +793,22 @@ static int find_maps(struct profile *p, const struct profile_options *o,
 	return 0;
 }
 
+/* A trace that is cut before its first part looks like counts. */
+static int check_cut_traces(const struct profile *p, struct cairn_err *err)
+{
+	for (size_t i = 0; i < p->nfiles && profile_is_traced(p); i++) {
+		const struct profile_file *f = &p->files[i];
+
+		if (f->truncated && !f->has_trace)
+			return cairn_corrupt(
+			        err, f->name, f->cut,
+			        "truncated before the first part of the trace, "
+			        "so nothing of it can be read; copy it again, "
+			        "or run the program again");
+	}
+	return 0;
+}
+
 bool profile_is_one(const char *path)
 {
 	FILE *f = fopen(path, "rb");
@@ -803,21 +821,21 @@ bool profile_is_one(const char *path)
 	return first == (unsigned char)CAIRN_FILE_MAGIC[0];
 }
 
-int profile_open(struct profile **out, const char *const *paths, size_t npaths,
-                 const struct profile_options *options, struct cairn_err *err)
+/* all_traces: also those files in which nothing was traced. */
+static int open_files(struct profile **out, const char *const *paths,
+                      size_t npaths, const struct profile_options *options,
+                      bool all_traces, struct cairn_err *err)
 {
-	const struct profile_options defaults = {0};
 	struct profile *p = xcalloc(1, sizeof(*p));
 	struct biases biases = {0};
 	int rc = 0;
 
-	*out = NULL;
-	if (!options)
-		options = &defaults;
 	for (size_t i = 0; i < npaths && !rc; i++)
-		rc = load_file(p, &biases, paths[i], options, err);
+		rc = load_file(p, &biases, paths[i], options, all_traces, err);
 	if (!rc)
 		rc = find_maps(p, options, err);
+	if (!rc)
+		rc = check_cut_traces(p, err);
 	if (!rc)
 		normalise_frames(p, &biases);
 	free(biases.items);
@@ -830,6 +848,30 @@ int profile_open(struct profile **out, const char *const *paths, size_t npaths,
 		order_clear(&p->order);
 	*out = p;
 	return 0;
+}
+
+int profile_open(struct profile **out, const char *const *paths, size_t npaths,
+                 const struct profile_options *options, struct cairn_err *err)
+{
+	const struct profile_options defaults = {0};
+	struct cairn_err e;
+	int rc;
+
+	*out = NULL;
+	if (!options)
+		options = &defaults;
+	rc = open_files(out, paths, npaths, options, false, err);
+	if (!options->untrace || (rc && rc != CAIRN_E_MISMATCH) ||
+	    (!rc && !profile_is_traced(*out)))
+		return rc;
+	/* A file in which nothing was traced, by itself or beside others of the
+	 * same build, does not look like a trace. */
+	if (rc) /* what is wrong with them otherwise is known */
+		return open_files(out, paths, npaths, options, true, &e) ? rc
+		                                                         : 0;
+	profile_free(*out);
+	*out = NULL;
+	return open_files(out, paths, npaths, options, true, err);
 }
 
 void profile_free(struct profile *p)
@@ -883,6 +925,18 @@ const struct profile_path *profile_paths(const struct profile_module *m,
 		;
 	*n = end - lo;
 	return *n ? m->paths + lo : NULL;
+}
+
+bool profile_is_traced(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct map *m = p->modules[i].map;
+
+		for (uint32_t f = 0; m && f < m->nfunctions; f++)
+			if (CAIRN_PATHS_ARE_TRACED(m->functions[f].paths))
+				return true;
+	}
+	return false;
 }
 
 bool profile_is_open(const struct profile *p)

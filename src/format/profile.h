@@ -89,6 +89,7 @@ struct profile_file {
 	uint32_t threads_at_once;
 	bool truncated; /* only its whole chunks were read */
 	uint64_t cut;
+	bool has_trace;     /* parts of one */
 	uint32_t nunsealed; /* chunks of a closed file without a checksum */
 };
 
@@ -161,6 +162,9 @@ bool profile_is_incomplete(const struct profile *p);
 /* All flags of all files, and all UNWALKED. */
 uint32_t profile_flags(const struct profile *p);
 uint64_t profile_unwalked(const struct profile *p);
+/* Does a function of it write a trace?  Not one whose counts were made of a
+ * trace already. */
+bool profile_is_traced(const struct profile *p);
 /* All runs in all files. */
 uint64_t profile_nruns(const struct profile *p);
 

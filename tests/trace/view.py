@@ -8,6 +8,7 @@ same backwards, for the exports and for cairn match-path.  An index beside the
 file changes nothing, nor does one that is damaged or of another run.  A file
 that is cut at any byte, or damaged, ends in a sentence, never in a crash; one
 of a program that was killed is read to its end.  So in all encodings of a trace.
+Other commands say the same of a trace as of counts.
 
     view.py [NAME...]
     BUILD   the build directory (default: build); SEED=n other random moments
@@ -119,6 +120,8 @@ def build(directory, name, source, *flags):
 
 def record(program, *arguments):
     trace = program + ".cairn"
+    if os.path.exists(trace):  # a run overwrites no file
+        os.unlink(trace)
     must(program, *arguments, env=dict(os.environ, CAIRN_OUT=trace))
     return trace
 
@@ -203,7 +206,8 @@ def check_moments(name, trace, truth, rng):
     for thread, items in truth.items():
         last = items[-1]["block"] + length(items[-1])
         for _ in range(MOMENTS):
-            a, b = sorted(rng.randrange(last + 2) for _ in range(2))
+            a, b = sorted((rng.randrange(last + 1), rng.randrange(last + 2)))
+            a = min(a, last)
             options = ["--thread", str(thread), "--from", str(a),
                        "--to", str(b)]
             right = items[place(items, a):place(items, b)]
@@ -250,10 +254,20 @@ def check_times(name, trace, truth):
         times = [e.pop("ns") for e in items]
         judge(f"{name} --times", items == truth[thread], "other events")
         judge(f"{name} --times", times == sorted(times), "time goes back")
-        got = [e for e in events(trace, "--thread", str(thread), "--from",
-                                 f"{times[-1] + 1}ns") if e["event"] != "open"]
-        judge(f"{name} --from behind the end", not any(map(length, got)),
-              f"{len(got)} events")
+        check_says(f"{name} --from behind the end", 1, "behind the end",
+                   "trace", "--thread", str(thread), "--from",
+                   f"{times[-1] + 1}ns", trace)
+
+
+def check_says(name, status, text, *words):
+    """A command that prints nothing but this sentence."""
+    result = call(CAIRN, *words)
+    said = result.stderr.decode(errors="replace")
+    return judge(name, result.returncode == status and not result.stdout
+                 and said.startswith("cairn: ") and said.count("\n") == 1
+                 and text in said,
+                 f"status {result.returncode}, {len(result.stdout)} bytes, "
+                 f"{said}")
 
 
 def check_text(name, trace, truth):
@@ -377,8 +391,15 @@ def check_damage(name, trace, rng):
               result.returncode == 2 and is_sentence(result)
               and b".bad" in result.stderr, result.stderr.decode())
         result = call(CAIRN, "trace", "--partial", "--reverse", bad)
-        judge(f"{name} --partial cut at {cut}", is_sentence(result),
-              f"{result.returncode} {result.stderr.decode()}")
+        said = result.stderr
+        note = f"cairn: {bad}: ends at byte ".encode()
+        if result.stdout:  # of what is there
+            judge(f"{name} --partial cut at {cut}: a note",
+                  said.startswith(note), said.decode())
+            result.stderr = said.split(b"\n", 1)[1]
+        judge(f"{name} --partial cut at {cut}", is_sentence(result)
+              and b"--cairn=trace" not in said,
+              f"{result.returncode} {said.decode()}")
     for _ in range(200):
         copy = bytearray(good)
         for _ in range(rng.randrange(1, 6)):
@@ -408,6 +429,10 @@ def check_killed(name, program):
           f"{blocks} blocks, {result.stderr.decode()}")
     if not blocks:
         return
+    for command in ("report", "check"):
+        said = call(CAIRN, command, trace).stdout
+        judge(f"{name} killed: {command}", b"last wrote to the trace" in said
+              and b"strict" not in said, said.decode()[:500])
     back = call(CAIRN, "trace", "--json", "--reverse", "--from",
                 str(blocks - 500), "--thread", "1", trace)
     items = [json.loads(line) for line in back.stdout.splitlines()]
@@ -488,6 +513,185 @@ def check_crash(directory):
                   f"{found[word][f]}, not {found['edges'][f]}")
 
 
+# --- other commands -----------------------------------------------------------
+
+LIBRARY = r"""
+int half(int n) { int s = 0; while (n > 1) { n /= 2; s++; } return s; }
+"""
+CALLER = r"""
+int half(int n);
+int main(int argc, char **argv) { return argc > 1 ? half(1000) != 9 : 0; }
+"""
+
+
+def runs(program, *arguments):
+    """A run each, with file names that do not tell programs apart."""
+    files = []
+    for argument in arguments:
+        files.append(os.path.join(os.path.dirname(program),
+                                  f"run{argument}.cairn"))
+        must(program, argument, env=dict(os.environ, CAIRN_OUT=files[-1]))
+    return files
+
+
+def check_comparisons(directory, source):
+    """tests, drift and residual say the same of a trace as of paths."""
+    said = {}
+    for mode in ("trace", "paths"):
+        folder = os.path.join(directory, mode)
+        os.mkdir(folder)
+        program = build(folder, "prog", source, "-O2", f"--cairn={mode}")
+        few, many = runs(program, "0", "9")
+        for command in (("tests", "--failed", many, few, many),
+                        ("drift", few, many),
+                        ("residual", "--tested", few, many)):
+            result = call(CAIRN, command[0], "--json", "--stable",
+                          *command[1:])
+            said.setdefault(command[0], []).append(
+                result.stdout.replace(folder.encode(), b"")
+                + result.stderr)
+        said.setdefault("residual across", []).append(
+            call(CAIRN, "residual", "--json", "--stable", "--tested", few,
+                 os.path.join(directory, "trace", "run9.cairn")
+                 ).stdout.replace(few.encode(), b"few"))
+    for command, (ours, others) in said.items():
+        judge(f"{command} of a trace", ours == others and b'"paths"' in ours,
+              f"{ours[:300]} instead of {others[:300]}")
+
+
+def check_threads(trace):
+    """Threads have the numbers of cairn trace; none is empty."""
+    threads = sorted(by_thread(events(trace)))
+    text = must(CAIRN, "twpp", "--expand", trace).decode()
+    found = [int(line.split()[1]) for line in text.splitlines()
+             if line.startswith("thread ")]
+    judge("twpp numbers threads", found == threads, f"{found}")
+    ids = [e["value"] for e in events(trace) if e["event"] == "start"]
+    for form, key in (("speedscope", "profiles"), ("chrome", "traceEvents")):
+        shown = json.loads(must(CAIRN, "trace", "--export", form, trace))[key]
+        if form == "speedscope":
+            judge("speedscope has threads",
+                  [p["name"] for p in shown] == [f"thread {i}" for i in ids]
+                  and all(p["events"] for p in shown),
+                  str([(p["name"], len(p["events"])) for p in shown]))
+        else:
+            judge("chrome has threads",
+                  {e["tid"] for e in shown if "tid" in e} == set(ids),
+                  str({e["tid"] for e in shown if "tid" in e}))
+
+
+def check_refusals(trace):
+    for options in (("--function", "main"), ("--from", "1"), ("--to", "9"),
+                    ("--thread", "1"), ("--depth", "2"), ("--times",)):
+        check_says(f"--summary {options[0]}", 2, "--summary", "trace",
+                   "--summary", *options, trace)
+    check_says("--function of nothing", 1, "no function matches nosuch",
+               "trace", "--function", "nosuch", trace)
+    check_says("--from behind the end", 1, "behind the end", "trace",
+               "--from", "1000000000", trace)
+    check_says("--interleave --from behind the end", 1, "behind the end",
+               "trace", "--interleave", "--from", "1000000s", trace)
+    check_says("--to before --from", 2, "--to is before --from", "trace",
+               "--from", "10", "--to", "5", trace)
+    check_says("--to before --from, in time", 1, "--to is before --from",
+               "trace", "--from", "10", "--to", "1ns", trace)
+
+
+def check_missing(directory):
+    """Without a map of every module nothing of a trace can be read."""
+    folder = os.path.join(directory, "modules")
+    os.mkdir(folder)
+    for name, text in (("half.c", LIBRARY), ("caller.c", CALLER)):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    library = os.path.join(folder, "libhalf.so")
+    must(os.path.join(BIN, "cairn-cc"), "--cairn=trace", "-g", "-shared",
+         "-fPIC", os.path.join(folder, "half.c"), "-o", library)
+    caller = os.path.join(folder, "caller.c")
+    program = build(folder, "caller", caller, library)
+    trace = record(program, "call")
+    plain = build(folder, "plain", caller, "--cairn=none", library)
+    ran = os.path.join(folder, "ran.cairn")
+    must(plain, "call", env=dict(os.environ, CAIRN_OUT=ran))
+    idle = record(plain)
+    check_says("nothing was traced", 2, "no function ran that writes one",
+               "trace", idle)
+    for files in ((idle,), (idle, ran), (ran, idle)):
+        result = call(CAIRN, "check", *files)
+        judge("nothing was traced: check", result.returncode == 0,
+              result.stdout.decode() + result.stderr.decode())
+        result = call(CAIRN, "report", "--json", *files)
+        rows = json.loads(result.stdout or b"{}").get("functions", [])
+        judge("nothing was traced: report",
+              [f["entries"] for f in rows] == [len(files) - 1],
+              f"{str(rows)[:300]} {result.stderr.decode()}")
+    os.rename(library, library + ".away")
+    for command in (("trace",), ("wpp",), ("twpp",), ("report",), ("check",)):
+        check_says(f"{command[0]} without a map", 2, library, *command,
+                   "--skip-missing", trace)
+        check_says(f"{command[0]} without a map: remedy", 2, "--exe",
+                   *command, "--skip-missing", trace)
+    os.rename(library + ".away", library)
+
+
+def check_cut(trace):
+    """What is missing of a file that is cut, and why."""
+    with open(trace, "rb") as f:
+        good = f.read()
+    bad = trace + ".cut"
+    seen = set()
+    for cut in range(4096, len(good), max(4096, len(good) // 200)):
+        with open(bad, "wb") as f:
+            f.write(good[:cut])
+        results = [call(CAIRN, *words, "--partial", bad)
+                   for words in (("trace", "--hash"), ("trace", "--summary"),
+                                 ("trace", "--open"), ("wpp",), ("twpp",),
+                                 ("check",))]
+        is_read = results[0].returncode == 0
+        seen.add(is_read)
+        for result in results[:-1]:
+            said = result.stderr.decode()
+            judge(f"cut at {cut}", said.count("\n") == 1 and
+                  ("ends at byte" if is_read else "truncated before") in said,
+                  said)
+        said = (results[-1].stdout + results[-1].stderr).decode()
+        judge(f"cut at {cut}: check", " M3 " not in said and " F4 " not in said
+              and (" F5 " in said) == is_read, said)
+    judge("cut before and behind the first part", len(seen) == 2, str(seen))
+    os.unlink(bad)
+
+
+def check_recorder(directory, source):
+    """A flight recorder that dropped nothing has nothing to say."""
+    program = build(directory, "recorder", source, "-O2",
+                    "--cairn=trace,last=1M")
+    for turns, drops in (("5", False), ("200000", True)):
+        trace = record(program, turns)
+        for command in (("trace", "--hash"), ("report",)):
+            said = call(CAIRN, *command, trace).stderr
+            judge(f"recorder {turns} {command[0]}",
+                  (b"flight recorder" in said) == drops, said.decode())
+    os.unlink(trace)
+
+
+def check_commands(directory, program):
+    source = os.path.join(directory, "small.c")
+    trace = record(program, "5")
+    check_comparisons(directory, source)
+    check_threads(trace)
+    check_refusals(trace)
+    check_missing(directory)
+    check_cut(trace)
+    check_recorder(directory, source)
+    check_says("--thread of nothing", 2, "no thread 99", "trace", "--thread",
+               "99", trace)
+    result = call(os.path.join(BIN, "cairn-cc"),
+                  f"--cairn=residual,tested={trace}", "-c", source, "-o",
+                  os.devnull)
+    judge("tested= of a trace", result.returncode == 2
+          and b"cairn merge" in result.stderr, result.stderr.decode())
+
+
 # --- all ----------------------------------------------------------------------
 
 def check_program(name, program, *arguments):
@@ -529,6 +733,7 @@ def main():
             if name == "small":
                 check_crash(directory)
                 check_lost(directory)
+                check_commands(directory, program)
             check_program(name, program, *arguments)
             if name in ("small", "small_witness"):
                 trace = record(program, "5")
