@@ -1034,6 +1034,7 @@ FALL, NORETURN = 12, 2
 KNOWN, MAYBE = 1, 2  # calls
 ENTER, DEATH, LAND, FRAME, TIME, BEGINS, SYNC, PAD, CUT = range(0xF0, 0xF9)
 LOST, COUNT, PART, HEAD, HELD, RESUME, STACK = range(0xF9, 0x100)
+PASSED_ON = 3  # kind of an edge: an exception leaves
 TAILS = 64
 LAST = 64  # flag of a file: the oldest parts may be missing
 HAS_HEAD = (1 << 64) - 1
@@ -1630,18 +1631,19 @@ class Walk:
         if dst == 0 and f.kinds[last] == NORETURN:
             top.state = "away"
         elif dst == 0:
-            self.leave()
+            self.leave(f.kinds[last] == PASSED_ON)
         elif top.in_call and f.callee[last]:
             self.frames.append(Activation(f.callee[last]))
         elif top.in_call:
             top.state = "waiting"
 
-    def leave(self):
+    def leave(self, resumes):
+        """Of an exception that is passed on the caller is still in its call."""
         f = self.frames.pop().f
         if not self.frames:
             return
         top = self.frames[-1]
-        if f.flags & TAILS and top.state == "ready":
+        if (f.flags & TAILS or resumes) and top.state == "ready":
             top.state = "waiting"
         if top.state == "ready":
             top.part, top.in_call = top.behind, False

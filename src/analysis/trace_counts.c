@@ -460,7 +460,7 @@ static int tc_step(struct trace_counter *c, struct walk *walk,
 	bool is_lost = is_mark && tc_is_lost(c, walk, at);
 	int result = walk_next(walk, event, err);
 
-	if (!is_mark || walk->nread - nread == (result == 1))
+	if (!is_mark || walk->nread - nread <= (result == 1))
 		return result;
 	/* nothing came of that mark, nor of those before the last item */
 	c->has_lost |= is_lost;

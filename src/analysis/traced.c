@@ -214,12 +214,16 @@ static void traced_add(struct traced *t, uint32_t module, uint32_t index)
 	f->callee = xcalloc((size_t)f->f->nedges + 1, sizeof(*f->callee));
 	f->is_final = xcalloc((size_t)f->f->nedges + 1, sizeof(*f->is_final));
 	f->is_branch = xcalloc((size_t)f->f->nedges + 1, sizeof(*f->is_branch));
+	f->is_resumed =
+	        xcalloc((size_t)f->f->nedges + 1, sizeof(*f->is_resumed));
 	for (uint32_t e = 0; e < f->f->nedges; e++) {
 		f->callee[e] = WALK_NOTHING;
 		f->is_branch[e] =
 		        traced_is_branch(map->edges[f->f->first_edge + e].kind);
 		f->is_final[e] = map->edges[f->f->first_edge + e].kind ==
 		                 CAIRN_EDGE_NORETURN;
+		f->is_resumed[e] = map->edges[f->f->first_edge + e].kind ==
+		                   CAIRN_EDGE_RESUME;
 	}
 }
 
@@ -393,6 +397,7 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 		        .witness = traced_has_witness(f) ? &f->witness : NULL,
 		        .callee = f->callee,
 		        .is_final = f->is_final,
+		        .is_resumed = f->is_resumed,
 		        .is_branch = f->is_branch,
 		        .has_tails = has_tails(t, i),
 		};
@@ -479,6 +484,7 @@ void traced_release(struct traced *t)
 		cfg_release(&t->functions[i].g);
 		free(t->functions[i].callee);
 		free(t->functions[i].is_final);
+		free(t->functions[i].is_resumed);
 		free(t->functions[i].is_branch);
 	}
 	free(t->functions);

@@ -23,7 +23,7 @@ struct traced_function {
 	struct codes codes;
 	struct witness witness; /* of one that writes witnesses; codes is {0} */
 	uint32_t *callee;
-	bool *is_final, *is_branch;
+	bool *is_final, *is_resumed, *is_branch;
 };
 
 struct traced_place;

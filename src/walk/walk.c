@@ -315,6 +315,17 @@ static int walk_finish_history(struct walk *w, const struct walk_way *way,
 	return 1;
 }
 
+/* The innermost frame leaves, and does not return: its caller is in the call,
+ * until a mark says what becomes of it. */
+static void walk_keep_caller(struct walk *w)
+{
+	if (w->nframes < 2 || w->frames[w->nframes - 2].state != WALK_READY)
+		return;
+	w->frames[w->nframes - 2].state = WALK_WAITING;
+	if (w->nkept > w->nframes - 2)
+		w->nkept = w->nframes - 2;
+}
+
 /* Where its frame is now. */
 static void walk_advance(struct walk *w, const struct walk_way *way)
 {
@@ -326,6 +337,8 @@ static void walk_advance(struct walk *w, const struct walk_way *way)
 	}
 	top->next = way->next;
 	w->is_leaving = way->leaves;
+	if (way->resumes)
+		walk_keep_caller(w);
 	if (way->callee == WALK_ANYTHING)
 		top->state = WALK_WAITING;
 	else

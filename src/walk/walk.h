@@ -28,6 +28,9 @@ struct walk_function {
 	/* per CFG edge to the outside: does the frame stay, in a call that does
 	 * not come back? */
 	const bool *is_final;
+	/* per CFG edge to the outside: does an exception go on there, so that
+	 * the caller is still in its call?  NULL: none */
+	const bool *is_resumed;
 	/* per CFG edge: could its block have gone elsewhere?  NULL: nobody
 	 * asks */
 	const bool *is_branch;
@@ -80,7 +83,7 @@ struct walk_way {
 	uint32_t nbranches; /* edges that are branches */
 	bool enters;        /* the first edge comes from outside */
 	/* the rest is for the walk */
-	bool is_known, leaves, stops;
+	bool is_known, leaves, stops, resumes;
 	bool is_plain; /* the same frame goes on with the next one */
 	enum codes_end end;
 	block_id next; /* where the next one begins: as in struct walk_frame */

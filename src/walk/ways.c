@@ -170,6 +170,8 @@ static void walk_learn(struct walk_way *way, const struct walk_function *f,
 		way->callee = f->callee[last];
 		way->stops |= way->leaves && f->is_final[last];
 		way->leaves &= !way->stops;
+		way->resumes =
+		        way->leaves && f->is_resumed && f->is_resumed[last];
 	}
 	way->is_plain = !way->leaves && !way->stops &&
 	                way->end != CODES_IS_SILENT &&

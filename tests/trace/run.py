@@ -164,6 +164,8 @@ def here():
         Case("execs"),
         Case("callbacks", opts=("-O0", "-O1", "-O2", "-O3")),
         Case("own_malloc"),
+        Case("passed_on", sources=("passed_on.cpp",),
+             opts=("-O0", "-O1", "-O2")),
         Case("by_value", sources=("by_value.c", "by_value2.c"),
              opts=("-O0", "-O2")),
         Case("leaps", opts=("-O0", "-O1", "-O2", "-O3")),
