@@ -396,7 +396,7 @@ def check_damage(name, trace, rng):
         if result.stdout:  # of what is there
             judge(f"{name} --partial cut at {cut}: a note",
                   said.startswith(note), said.decode())
-            result.stderr = said.split(b"\n", 1)[1]
+            result.stderr = said.partition(b"\n")[2]
         judge(f"{name} --partial cut at {cut}", is_sentence(result)
               and b"--cairn=trace" not in said,
               f"{result.returncode} {said.decode()}")
