@@ -1383,10 +1383,15 @@ class Trace:
             first = max(parts)
             while first - 1 in parts:
                 first -= 1
+        if self.flags & 8 and not self.flags & LAST:  # ends at a gap
+            n = 0
+            while n + 1 in parts:
+                n += 1
+            parts = {k: parts[k] for k in range(1, n + 1)}
         need(self.flags & LAST or
              sorted(parts) == list(range(1, len(parts) + 1)), "part missing")
         data = b""
-        for number in range(first, max(parts) + 1):
+        for number in range(first, max(parts, default=0) + 1):
             c = parts[number]
             data = c.payload
             if c.type == PACKED:
@@ -1853,7 +1858,7 @@ def decode(data, exes):
     trace = Trace(read_chunks(data), modules, maps)
     trace.is_open = u32(data, 128) != 1 or bool(u32(data, 132) & 16)
     trace.flags = u32(data, 132)
-    trace.was_killed = trace.is_open or (u32(data, 152) == 2 and any(
+    trace.was_killed = trace.is_open or trace.flags & 8 or (u32(data, 152) == 2 and any(
         kind == 2 for m in modules for kind, _, _ in m.frames))
     trace.walk()
     frames_missing |= trace.has_lost

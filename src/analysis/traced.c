@@ -422,7 +422,7 @@ static bool traced_was_killed(const struct profile *profile)
 		const struct profile_file *f = &profile->files[i];
 
 		if (f->state != CAIRN_STATE_CLOSED ||
-		    f->flags & CAIRN_FILE_UNFINISHED ||
+		    f->flags & (CAIRN_FILE_UNFINISHED | CAIRN_FILE_TRUNCATED) ||
 		    (f->how == CAIRN_HOW_SIGNAL && traced_was_stopped(profile)))
 			return true;
 	}

@@ -9,6 +9,9 @@
  * Of a flight recorder the oldest parts of a thread are missing, and a part
  * that is not packed has its number and thread in its head.
  *
+ * Where the file could not grow, or was cut, any part may be missing: the
+ * stream ends before the first that is.
+ *
  * Cost: a sort of the parts; a part is unpacked when it is asked for.
  */
 #include "format/streams.h"
@@ -70,6 +73,12 @@ static void streams_keep_last(struct streams_thread *t)
 	t->ndropped = t->nparts ? t->parts[0].number - 1 : 0;
 }
 
+/* May parts be missing from the middle? */
+static bool streams_may_end(const struct streams *s)
+{
+	return s->c.truncated || (s->c.flags & CAIRN_FILE_TRUNCATED);
+}
+
 /* In order, each once. */
 static int streams_sort(struct streams *s, struct streams_thread *t,
                         struct cairn_err *err)
@@ -80,6 +89,9 @@ static int streams_sort(struct streams *s, struct streams_thread *t,
 	for (size_t i = 0; i < t->nparts; i++) {
 		if (n && t->parts[n - 1].number == t->parts[i].number)
 			continue;
+		if (t->parts[i].number != n + 1 &&
+		    !(s->c.flags & CAIRN_FILE_LAST) && streams_may_end(s))
+			break;
 		if (t->parts[i].number != n + 1 &&
 		    !(s->c.flags & CAIRN_FILE_LAST))
 			return cairn_corrupt(
