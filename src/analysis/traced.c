@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/file.h"
 #include "analysis/path_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
@@ -405,30 +404,6 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 	return 0;
 }
 
-/* Was a frame stopped between calls, where the process ended? */
-static bool traced_was_stopped(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->nframes; i++)
-		if (profile->frames[i].kind == CAIRN_FRAME_OUT_ASYNC)
-			return true;
-	return false;
-}
-
-/* Did it end in a way that nobody saw, or by a signal in the middle of
- * something? */
-static bool traced_was_killed(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->nfiles; i++) {
-		const struct profile_file *f = &profile->files[i];
-
-		if (f->state != CAIRN_STATE_CLOSED ||
-		    f->flags & (CAIRN_FILE_UNFINISHED | CAIRN_FILE_TRUNCATED) ||
-		    (f->how == CAIRN_HOW_SIGNAL && traced_was_stopped(profile)))
-			return true;
-	}
-	return false;
-}
-
 /* Nobody knows which bytes of a stream are of functions without a map, so all
  * behind them would be read wrongly. */
 static int traced_need_maps(const struct profile *p, struct cairn_err *err)
@@ -461,7 +436,7 @@ int traced_init(struct traced *t, const struct profile *profile,
 	t->program = (struct walk_program){
 	        .functions = t->walked,
 	        .nfunctions = t->n,
-	        .was_killed = traced_was_killed(profile),
+	        .was_killed = profile_was_killed(profile),
 	        .context = t,
 	        .function_at = traced_function_at,
 	        .site_at = traced_site_at,

@@ -947,6 +947,28 @@ bool profile_is_open(const struct profile *p)
 	return profile_flags(p) & CAIRN_FILE_UNFINISHED;
 }
 
+/* Was a frame stopped between calls? */
+static bool profile_was_stopped(const struct profile *p)
+{
+	for (size_t i = 0; i < p->nframes; i++)
+		if (p->frames[i].kind == CAIRN_FRAME_OUT_ASYNC)
+			return true;
+	return false;
+}
+
+bool profile_was_killed(const struct profile *p)
+{
+	for (size_t i = 0; i < p->nfiles; i++) {
+		const struct profile_file *f = &p->files[i];
+
+		if (f->state != CAIRN_STATE_CLOSED ||
+		    f->flags & (CAIRN_FILE_UNFINISHED | CAIRN_FILE_TRUNCATED) ||
+		    (f->how == CAIRN_HOW_SIGNAL && profile_was_stopped(p)))
+			return true;
+	}
+	return false;
+}
+
 bool profile_is_incomplete(const struct profile *p)
 {
 	for (size_t i = 0; i < p->nfiles; i++)

@@ -157,6 +157,9 @@ const struct profile_path *profile_paths(const struct profile_module *m,
 /* True if some run did not end in a way that let the runtime finish its file:
  * killed, or still running. */
 bool profile_is_open(const struct profile *p);
+/* True if some run did not end by itself, or nobody knows how: killed, stopped
+ * by a signal between calls, or out of room. */
+bool profile_was_killed(const struct profile *p);
 /* True if some counts never made it into a file, or were cut off. */
 bool profile_is_incomplete(const struct profile *p);
 /* All flags of all files, and all UNWALKED. */
