@@ -11,10 +11,11 @@ it; `cairn check` and the commands that read traces must take it.
     last.py [--keep DIR] [--full] [CASE...]
     CAIRN_BIN, CAIRN_BUILD  as for run.py
 
-A CASE is a name, or the beginning of one.  One line for each failure; the last
-line counts.
+A CASE is a name, or the beginning of one.  Without --full or a name each runs at
+its last level only.  One line for each failure; the last line counts.
 """
 import argparse
+import concurrent.futures
 import dataclasses
 import glob
 import os
@@ -224,12 +225,14 @@ def main():
     args = parser.parse_args()
     rows = [(c, opt) for c in cases() for opt in c.opts
             if any(c.name.startswith(w) for w in args.cases)
-            or not args.cases and (args.full or not c.full)]
+            or not args.cases and (args.full or not c.full and
+                                   opt == c.opts[-1])]
     if args.keep:
         args.keep = os.path.abspath(args.keep)
     failed = 0 if args.cases else check_options()
-    for row in rows:
-        said = attempt(*row, args.keep)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda row: attempt(*row, args.keep), rows))
+    for said in results:
         failed += said is not None
         if said:
             print(said, flush=True)
