@@ -138,4 +138,26 @@
  * calls it in every block; the tests have one. */
 #define CAIRN_TRACE_LOG "cairn_log_block"
 
+/* The bytes of an item behind its first, for all who go from item to item. */
+static inline unsigned cairn_trace_behind(unsigned char first)
+{
+	if (first <= CAIRN_TRACE_SMALL || first == CAIRN_TRACE_PAD)
+		return 0;
+	if (first < CAIRN_TRACE_MARK)
+		return first & 15u;
+	switch (first) {
+	case CAIRN_TRACE_TIME:
+	case CAIRN_TRACE_SYNC:
+	case CAIRN_TRACE_COUNT:
+	case CAIRN_TRACE_RESUME:
+		return 8;
+	case CAIRN_TRACE_HELD:
+		return 12;
+	case CAIRN_TRACE_HEAD:
+		return CAIRN_HEAD_SIZE - 1;
+	default:
+		return 4;
+	}
+}
+
 #endif /* CAIRN_ABI_TRACE_H */

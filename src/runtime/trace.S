@@ -194,40 +194,27 @@ __cairn_core_trace_room:
 	.cfi_endproc
 	.size	__cairn_core_trace_room, .-__cairn_core_trace_room
 
-/* The same of sync.c. */
-	.globl	__cairn_core_trace_sync
-	.hidden	__cairn_core_trace_sync
-	.type	__cairn_core_trace_sync, @function
-__cairn_core_trace_sync:
+/* The same of what returns nothing, and of the word of the core that it has. */
+	.macro	CORE_CALL name, word
+	.globl	__cairn_\name
+	.hidden	__cairn_\name
+	.type	__cairn_\name, @function
+__cairn_\name:
 	.cfi_startproc
 	cmpb	$0, __cairn_executable(%rip)
-	jne	core_trace_sync
+	jne	\name
 	movq	__cairn_thread@gottpoff(%rip), %r11
 	movq	%fs:8(%r11), %r11
-	movq	72(%r11), %r11
+	movq	\word(%r11), %r11
 	testq	%r11, %r11
 	jz	6f
 	jmp	*%r11
 6:	ret
 	.cfi_endproc
-	.size	__cairn_core_trace_sync, .-__cairn_core_trace_sync
+	.size	__cairn_\name, .-__cairn_\name
+	.endm
 
-/* The same of sync_dl.c. */
-	.globl	__cairn_core_trace_closed
-	.hidden	__cairn_core_trace_closed
-	.type	__cairn_core_trace_closed, @function
-__cairn_core_trace_closed:
-	.cfi_startproc
-	cmpb	$0, __cairn_executable(%rip)
-	jne	core_trace_closed
-	movq	__cairn_thread@gottpoff(%rip), %r11
-	movq	%fs:8(%r11), %r11
-	movq	80(%r11), %r11
-	testq	%r11, %r11
-	jz	7f
-	jmp	*%r11
-7:	ret
-	.cfi_endproc
-	.size	__cairn_core_trace_closed, .-__cairn_core_trace_closed
+	CORE_CALL core_trace_sync, 72	/* sync.c */
+	CORE_CALL core_trace_closed, 80	/* sync_dl.c */
 
 	.section .note.GNU-stack, "", @progbits

@@ -136,7 +136,7 @@ static void pad(const struct buffer *b, size_t end)
 
 	while (at < end) {
 		size_t next = p[at] ? 0 : trace_behind_handed(b, at);
-		unsigned n = trace_nbehind(p[at]);
+		unsigned n = cairn_trace_behind(p[at]);
 
 		if (next) {
 			at = next;

@@ -73,8 +73,6 @@ extern uint64_t trace_no_head[CAIRN_HEAD_SIZE / 8];
 
 /* Behind the last item that is there. */
 size_t trace_find_end(const struct buffer *b);
-/* The bytes of an item behind its first. */
-unsigned trace_nbehind(unsigned char first);
 /* Is the item whole? */
 bool trace_is_whole(const unsigned char *p, unsigned n);
 /* Behind the place that a slow call gave, and more of it than was needed, if

@@ -55,28 +55,6 @@ size_t trace_find_end(const struct buffer *b)
 
 /* --- places that nobody has filled ---------------------------------------- */
 
-/* The bytes of an item behind its first. */
-unsigned trace_nbehind(unsigned char first)
-{
-	if (first <= CAIRN_TRACE_SMALL || first == CAIRN_TRACE_PAD)
-		return 0;
-	if (first < CAIRN_TRACE_MARK)
-		return first & 15;
-	switch (first) {
-	case CAIRN_TRACE_TIME:
-	case CAIRN_TRACE_SYNC:
-	case CAIRN_TRACE_COUNT:
-	case CAIRN_TRACE_RESUME:
-		return 8;
-	case CAIRN_TRACE_HELD:
-		return 12;
-	case CAIRN_TRACE_HEAD:
-		return CAIRN_HEAD_SIZE - 1;
-	default:
-		return 4;
-	}
-}
-
 /*
  * Is the item whole?  The first byte is written first, the rest by one
  * instruction, or, of a history of another length than 4, so that the last
@@ -114,7 +92,7 @@ bool trace_has_hole(const struct buffer *b)
 		limit = b->used;
 	while (at < limit) {
 		size_t next = p[at] ? 0 : trace_behind_handed(b, at);
-		unsigned n = trace_nbehind(p[at]);
+		unsigned n = cairn_trace_behind(p[at]);
 
 		if (next) {
 			at = next;

@@ -189,7 +189,7 @@ static void look_since(const struct buffer *b, size_t at, size_t end,
 			next = at + 1;
 		} else if (!next) {
 			*has_history |= p[at] < CAIRN_TRACE_MARK;
-			next = at + 1 + trace_nbehind(p[at]);
+			next = at + 1 + cairn_trace_behind(p[at]);
 		}
 		at = next;
 	}

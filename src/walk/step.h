@@ -15,8 +15,6 @@
 
 /* Fails: with what is wrong, and where. */
 int walk_corrupt(const struct walk *w, const char *what, struct cairn_err *err);
-/* How long the item is that begins with this byte. */
-size_t walk_size(uint8_t byte);
 /* Is a history among these items? */
 bool walk_has_history(const uint8_t *p, size_t at, size_t end);
 /* The innermost frame has come so far on its history.  1 if there is something

@@ -95,33 +95,12 @@ int walk_corrupt(const struct walk *w, const char *what, struct cairn_err *err)
 	                  w->before + w->at);
 }
 
-size_t walk_size(uint8_t byte)
-{
-	if (byte <= CAIRN_TRACE_SMALL || byte == CAIRN_TRACE_PAD)
-		return 1;
-	if (byte < CAIRN_TRACE_MARK)
-		return 1 + (byte & 15u);
-	switch (byte) {
-	case CAIRN_TRACE_TIME:
-	case CAIRN_TRACE_SYNC:
-	case CAIRN_TRACE_COUNT:
-	case CAIRN_TRACE_RESUME:
-		return 9;
-	case CAIRN_TRACE_HELD:
-		return 13;
-	case CAIRN_TRACE_HEAD:
-		return CAIRN_HEAD_SIZE;
-	default:
-		return 5;
-	}
-}
-
 bool walk_has_history(const uint8_t *p, size_t at, size_t end)
 {
 	while (at < end) {
 		if (p[at] && p[at] < CAIRN_TRACE_MARK)
 			return true;
-		at += walk_size(p[at]);
+		at += 1 + cairn_trace_behind(p[at]);
 	}
 	return false;
 }
@@ -132,7 +111,7 @@ static uint64_t walk_open_history(const uint8_t *p, size_t n)
 	const uint8_t *head = NULL;
 	uint64_t history, back;
 
-	for (size_t at = 0; at < n; at += walk_size(p[at]))
+	for (size_t at = 0; at < n; at += 1 + cairn_trace_behind(p[at]))
 		if (p[at] == CAIRN_TRACE_HEAD && n - at >= CAIRN_HEAD_SIZE)
 			head = p + at;
 	if (!head)

@@ -236,7 +236,7 @@ static int walk_take_part(struct walk *w, struct cairn_err *err)
 		while (w->at < w->nbytes &&
 		       (w->bytes[w->at] == CAIRN_TRACE_START ||
 		        w->bytes[w->at] == CAIRN_TRACE_SYNC))
-			w->at += walk_size(w->bytes[w->at]);
+			w->at += 1 + cairn_trace_behind(w->bytes[w->at]);
 		w->is_lost = false;
 	}
 	return WALK_AGAIN;
