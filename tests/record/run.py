@@ -41,6 +41,26 @@ def decode(path):
     return json.loads(out.stdout)
 
 
+def read_with_c(path):
+    """{context: lines of its events}, as the C reader has them."""
+    out = run(os.path.join(BUILD, "tests/proof_events"), path)
+    if out.returncode:
+        raise ValueError(out.stderr)
+    contexts = {}
+    for line in out.stdout.splitlines():
+        if line.startswith("context "):
+            lines = contexts.setdefault(int(line.split()[1]), [])
+        elif not line.startswith("module "):
+            lines.append(line)
+    return contexts
+
+
+def check_readers(name, path, result):
+    mine = {c["number"]: [" ".join(map(str, e)) for e in c["events"]]
+            for c in result["contexts"]}
+    check(name + " by the C reader", mine != read_with_c(path) and "differs")
+
+
 def is_like(expected, event):
     return len(expected) == len(event) and all(
         x in ("any", str(y)) for x, y in zip(expected, event))
@@ -101,6 +121,7 @@ def hand(folder):
             lines = out.stdout.splitlines()
             result = decode(file)
             check(name, compare(lines, result["contexts"][0]["events"], ends))
+            check_readers(name, file, result)
             check(name + " contexts", len(result["contexts"]) != 1 and
                   len(result["contexts"]))
 
