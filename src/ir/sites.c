@@ -205,6 +205,7 @@ static enum ir_kind kind_of_call(LLVMValueRef call)
 	    has_attribute(f, "returns_twice", 0))
 		return IR_TWICE;
 	if (ir_has_marks(f) && is_final(f) &&
+	    !LLVMIsFunctionVarArg(LLVMGlobalGetValueType(f)) &&
 	    LLVMGlobalGetValueType(f) == LLVMGetCalledFunctionType(call))
 		return IR_KNOWN;
 	return IR_CALL;

@@ -8,6 +8,10 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * What an instruction of canonical IR is to a recording.  Recorder and replayer
  * ask the same code, and so have the same numbers.
@@ -82,5 +86,9 @@ static inline bool ir_ticks_behind(enum ir_kind kind)
 {
 	return kind == IR_TWICE || kind == IR_PAD;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CAIRN_IR_SITES_H */
