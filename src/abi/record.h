@@ -119,5 +119,6 @@ enum cairn_context {
 /* Names in the embedded IR. */
 #define CAIRN_IR_EXTERNS "cairn.externs"
 #define CAIRN_IR_LEFT_OUT "cairn-left-out" /* attribute: has no marks */
+#define CAIRN_IR_FINAL "cairn-final"       /* no other can take its place */
 
 #endif /* CAIRN_ABI_RECORD_H */
