@@ -157,8 +157,8 @@ def unzstd(payload, size):
 
 # --- section 17: recordings --------------------------------------------------
 RECORDING = 128
-OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK"]
-OTHER_VALUES = [0, 1, 1, 3, 0, 3]
+OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET"]
+OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0]
 
 
 def read_logs(data, chunks):

@@ -19,6 +19,7 @@
 #define CAIRN_RECORD_EXPECT 8 /* the function that an unknown call calls */
 #define CAIRN_RECORD_STACK 16 /* top of the second stack */
 #define CAIRN_RECORD_SELF 24  /* the runtime's: the context, 0: none yet */
+#define CAIRN_RECORD_FRAME 32 /* ... of the innermost handler of a signal */
 #define CAIRN_RECORD_WORDS 8
 
 /*
@@ -80,8 +81,8 @@ enum cairn_other {
 	CAIRN_OTHER_END = 0,   /* the context ended as it should */
 	CAIRN_OTHER_STACK = 1, /* uv: top of the second stack */
 	CAIRN_OTHER_SYNC = 2,  /* uv: place in the order of all contexts */
-	/* uv: enum cairn_context, uv: number of its thread, from 1 on, uv: the
-	 * kernel's number of it */
+	/* uv: enum cairn_context, uv: number of the context of its thread, its
+	 * own if it is one, uv: the kernel's number of the thread */
 	CAIRN_OTHER_BEGIN = 3,
 	/* the process ended while the context was in the middle of something:
 	 * it had come to this tick, and not to the next */
@@ -89,6 +90,10 @@ enum cairn_other {
 	/* uv: the parent's pid, uv: number of a context in its file, uv: bytes
 	 * of the log of that: what follows goes on from there */
 	CAIRN_OTHER_FORK = 5,
+	/* all memory that the context knows is zeros from here on: a handler
+	 * of a signal has left it in the middle of something, by a jump whose
+	 * BACK follows */
+	CAIRN_OTHER_FORGET = 6,
 	CAIRN_NOTHERS
 };
 

@@ -26,8 +26,8 @@ struct recording_module {
 struct recording_context {
 	uint32_t number;     /* in the file, from 1 on */
 	uint32_t kind;       /* enum cairn_context */
-	uint32_t thread;     /* which of the process; handlers have that of the
-	                        thread they ran in */
+	uint32_t thread;     /* number of the context of its thread; its own,
+	                        if it is one */
 	uint32_t tid;        /* the kernel's number of it */
 	bool is_forked;      /* it goes on from a context of another process: */
 	uint32_t parent_pid; /* of this one, */

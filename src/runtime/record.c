@@ -2,12 +2,13 @@
 /*
  * Recordings: contexts, and what becomes of their logs.
  *
- * A context is a thread.  It is made when foreign code first calls the program
- * in it: a shadow, a second stack, a log that begins.  Its log is a stream as
- * those of traces are, in buffers of the mapped file which a thread of ours
- * packs (trace_buffers.c); each buffer begins with its length, which is right
- * after every instruction.  When a thread is gone its log is completed by
- * whoever makes the next context, or ends the process.
+ * A context is a thread, or what handlers of signals do in one.  It is made
+ * when foreign code first calls the program in it: a shadow, a second stack, a
+ * log that begins.  Its log is a stream as those of traces are, in buffers of
+ * the mapped file which a thread of ours packs (trace_buffers.c); each buffer
+ * begins with its length, which is right after every instruction.  When a
+ * thread is gone its log is completed by whoever makes the next context, or
+ * ends the process.
  *
  * There is no way to go on without a recording that would not be a wrong one:
  * what cannot be recorded ends the process, with one sentence.  Only a disk
@@ -20,6 +21,7 @@
 #include "runtime/record.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -39,6 +41,14 @@ __thread uint64_t __cairn_record[CAIRN_RECORD_WORDS];
 extern HIDDEN const char __cairn_recording;
 HIDDEN const char __cairn_recording = 1;
 
+/* A handler of the program's that runs, in our frame below its. */
+struct frame {
+	struct frame *before;
+	struct context *outer;              /* NULL: the thread has none */
+	uint64_t words[CAIRN_RECORD_WORDS]; /* of the code it interrupted */
+	uint64_t gs;
+};
+
 static struct {
 	struct context *contexts;
 	uint32_t ncontexts; /* so far */
@@ -56,6 +66,23 @@ extern void *__dso_handle __attribute__((visibility("hidden")));
 static uint64_t tick_now(void)
 {
 	return __cairn_record[CAIRN_RECORD_TICK / 8];
+}
+
+/* NULL: the calling thread is in no handler. */
+static struct frame *handler_frame(void)
+{
+	return (struct frame *)__cairn_record[CAIRN_RECORD_FRAME / 8];
+}
+
+/* Is sp in a frame that the handler called? */
+static bool is_within(uintptr_t sp, const struct frame *f)
+{
+	uintptr_t at = (uintptr_t)f, lo;
+	stack_t alt = {.ss_size = 0};
+
+	sys3(SYS_sigaltstack, 0, (long)&alt, 0);
+	lo = (uintptr_t)alt.ss_sp;
+	return sp < at && (sp - lo < alt.ss_size) == (at - lo < alt.ss_size);
 }
 
 /* --- logs -------------------------------------------------------------------
@@ -112,10 +139,28 @@ static void lose_rest(struct context *c)
 	        "the rest of it is lost, the program goes on");
 }
 
+/* Its shadow is zeros again: all that it reads is an input. */
+static void forget(struct context *c)
+{
+	record_shadow_clear(c);
+	if (c->is_over)
+		return;
+	if ((!c->bytes || record_used(c) + RECORD_HEAD > c->room) &&
+	    !turn_page(c)) {
+		lose_rest(c);
+		return;
+	}
+	record_note(c, tick_now(), CAIRN_OTHER_FORGET, NULL, 0);
+}
+
 static void note_begin(struct context *c)
 {
-	const uint64_t about[] = {c->kind, c->thread->serial, (uint32_t)c->tid};
+	const struct context *thread = c;
+	uint64_t about[3] = {c->kind, 0, (uint32_t)c->tid};
 
+	while (thread->outer)
+		thread = thread->outer;
+	about[1] = thread->id;
 	record_note(c, tick_now(), CAIRN_OTHER_BEGIN, about, 3);
 }
 
@@ -142,14 +187,16 @@ static void drop(struct context *c)
 		sys3(SYS_munmap, (long)c->stack, (long)c->nstack, 0);
 	c->stack = NULL;
 	c->id = 0;
+	if (c->outer && c->outer->inner == c)
+		c->outer->inner = NULL;
 }
 
 /* Its thread is gone.  Requires: lock held. */
-static void close(struct context *c)
+static void end_context(struct context *c)
 {
 	struct buffer *b;
 
-	if (c->has_ended)
+	if (c->has_ended || c->is_idle)
 		note_end(c, CAIRN_OTHER_END, c->tick);
 	b = leave_buffer(c);
 	if (b)
@@ -158,20 +205,23 @@ static void close(struct context *c)
 }
 
 /* Looks at a few contexts, beginning with the oldest that nobody looked at. */
-static void close_some(const struct thread *me)
+static void end_some(struct thread *me)
 {
 	static struct context *next;
 
 	for (struct context *c = record.contexts; c; c = c->next)
-		if (c->id && me && c->thread == me)
-			close(c); /* another thread had this record before us */
+		if (c->id && me && me->begins && c->thread == me)
+			end_context(c); /* another thread had this record before
+			                   us */
+	if (me)
+		me->begins = false;
 	for (int i = 0; i < PROBES; i++) {
 		if (!next)
 			next = record.contexts;
 		if (!next)
 			return;
 		if (next->id && is_gone(next))
-			close(next);
+			end_context(next);
 		next = next->next;
 	}
 }
@@ -256,18 +306,48 @@ static void start(void)
 	trace_say_whether_ordered();
 }
 
+/* Makes the calling thread go on in a context that was left. */
+static void resume(struct context *c)
+{
+	uint64_t frame = __cairn_record[CAIRN_RECORD_FRAME / 8];
+
+	rt_copy_words(__cairn_record, c->words, sizeof(c->words));
+	__cairn_record[CAIRN_RECORD_FRAME / 8] = frame;
+	record_shadow_use(c);
+}
+
+/* The context of an earlier handler, for one that interrupted the same. */
+static struct context *find_idle(const struct thread *t, struct context *outer)
+{
+	for (struct context *c = record.contexts; c; c = c->next)
+		if (c->id && c->thread == t && c->outer == outer &&
+		    __atomic_exchange_n(&c->is_idle, false, __ATOMIC_RELAXED))
+			return c;
+	return NULL;
+}
+
 /* Requires: lock held. */
 static struct context *begin(void)
 {
+	struct frame *frame = handler_frame();
 	struct thread *t;
 	struct context *c;
 
 	start();
 	t = process.is_off ? NULL : rt_self_locked();
-	close_some(t);
+	end_some(t);
+	c = frame && t ? find_idle(t, frame->outer) : NULL;
+	if (c) {
+		resume(c);
+		return c;
+	}
 	c = new_context();
 	c->thread = t;
 	c->tid = t ? t->tid : 0;
+	c->kind = frame ? CAIRN_CONTEXT_SIGNAL : CAIRN_CONTEXT_THREAD;
+	c->outer = frame ? frame->outer : NULL;
+	if (c->outer)
+		c->outer->inner = c;
 	record_shadow_make(c);
 	make_stack(c);
 	__cairn_record[CAIRN_RECORD_TICK / 8] = 0;
@@ -294,6 +374,9 @@ bool core_record(struct cairn_module *m)
 		rt_refuse("there are too many modules, or one of another "
 		          "version of Cairn",
 		          "link all with the same");
+	if (handler_frame() && !is_within((uintptr_t)&mask, handler_frame()))
+		rt_refuse("an exception left the handler of a signal",
+		          "catch it there, or use siglongjmp");
 	if (is_new)
 		c = begin();
 	if (process.is_sealed && !c->is_over)
@@ -305,7 +388,7 @@ bool core_record(struct cairn_module *m)
 		lose_rest(c);
 	rt_leave(&mask);
 	/* calls the program's malloc, maybe: after all else */
-	if (is_new && __cxa_thread_atexit_impl)
+	if (is_new && !handler_frame() && __cxa_thread_atexit_impl)
 		__cxa_thread_atexit_impl(on_thread_end, c, &__dso_handle);
 	return true;
 }
@@ -320,6 +403,91 @@ void cairn_module_record_slow(void)
 		rt_refuse("the program itself was not compiled with "
 		          "--cairn=record",
 		          "compile it so, or without Cairn");
+}
+
+/* --- handlers of signals ----------------------------------------------------
+ */
+
+/*
+ * A handler is not part of what it interrupts: it has a context of its own, in
+ * which it is as if a thread of its own were called.  It may interrupt anything
+ * but what holds the lock; another handler may interrupt this code, and leaves
+ * all as it was.
+ */
+static void enter_handler(struct frame *f)
+{
+	struct context *inner;
+
+	rt_copy_words(f->words, __cairn_record, sizeof(f->words));
+	__asm__ volatile("rdgsbase %0" : "=r"(f->gs));
+	f->before = handler_frame();
+	f->outer = record_self();
+	if (f->outer) {
+		f->outer->tick = tick_now();
+		f->outer->is_suspended = true;
+	}
+	__cairn_record[CAIRN_RECORD_FRAME / 8] = (uint64_t)(uintptr_t)f;
+	record_set_self(NULL); /* unless it runs code of ours: no context */
+	inner = f->outer ? f->outer->inner : NULL;
+	if (inner &&
+	    __atomic_exchange_n(&inner->is_idle, false, __ATOMIC_RELAXED))
+		resume(inner);
+}
+
+/* Back to what was interrupted. */
+static void leave_handler(const struct frame *f)
+{
+	if (f->outer)
+		f->outer->is_suspended = false;
+	rt_copy_words(__cairn_record, f->words, sizeof(f->words));
+	__asm__ volatile("wrgsbase %0" : : "r"(f->gs) : "memory");
+}
+
+static void on_handle(uintptr_t handler, int sig, void *info, void *context)
+{
+	struct context *c;
+	struct frame f;
+
+	enter_handler(&f);
+	((void (*)(int, void *, void *))handler)(sig, info, context);
+	c = record_self();
+	if (c) {
+		c->tick = tick_now();
+		rt_copy_words(c->words, __cairn_record, sizeof(c->words));
+	}
+	leave_handler(&f);
+	if (c)
+		__atomic_store_n(&c->is_idle, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * A jump out of handlers ends their contexts.  What was interrupted may have
+ * been just about to log what its shadow has already: so all of that is
+ * forgotten, and the log says so.
+ */
+static void on_jump(struct thread *t, const struct unwind *u, uintptr_t sp,
+                    uintptr_t pc)
+{
+	struct frame *f;
+	struct context *c;
+	uint64_t mask;
+
+	(void)t;
+	(void)u;
+	(void)pc;
+	while ((f = handler_frame()) && !is_within(sp, f)) {
+		c = record_self();
+		rt_enter_running(&mask);
+		if (c) {
+			note_end(c, CAIRN_OTHER_STOP, tick_now());
+			c->has_ended = c->is_idle = false;
+			end_context(c);
+		}
+		leave_handler(f);
+		if (f->outer)
+			forget(f->outer);
+		rt_leave(&mask);
+	}
 }
 
 /* --- what the rest of the runtime tells us ----------------------------------
@@ -367,11 +535,11 @@ static bool is_complete(struct context *c, uint32_t how)
 	}
 	if (c->thread && c->thread->park == RT_PARK_LATE)
 		return false;
-	if (c->is_stopped)
+	if (c->is_stopped || c->is_suspended)
 		note_end(c, CAIRN_OTHER_STOP, c->tick);
-	else if (c->has_ended)
+	else if (c->has_ended || c->is_idle)
 		note_end(c, CAIRN_OTHER_END, c->tick);
-	return c->is_stopped || is_gone(c);
+	return c->is_stopped || c->is_suspended || c->is_idle || is_gone(c);
 }
 
 static void pack_last(struct context *c)
@@ -458,6 +626,8 @@ static const struct trace_hooks hooks = {
         .finish = on_finish,
         .fork = on_fork,
         .mark = on_mark,
+        .jump = on_jump,
+        .handle = on_handle,
         .stop = on_stop,
         .sync = on_sync,
         .fork_prepare = on_fork_prepare,

@@ -41,6 +41,10 @@ struct context {
 	uint32_t kind;        /* enum cairn_context */
 	struct thread *thread;
 	int tid;
+	bool is_idle;      /* of handlers: none runs; `words` are kept */
+	bool is_suspended; /* a handler interrupted it */
+	struct context *outer, *inner; /* whom a handler interrupts */
+	uint64_t words[CAIRN_RECORD_WORDS];
 	bool has_ended;  /* its thread runs no more than callbacks */
 	bool is_stopped; /* `tick` is where it is */
 	struct stream stream;
@@ -124,6 +128,8 @@ void cairn_record_slow(void);
  * What is in the way ends the process, with one sentence. */
 void record_shadow_make(struct context *c);
 void record_shadow_drop(struct context *c);
+/* All zeros again. */
+void record_shadow_clear(const struct context *c);
 /* Lets %gs say where it is. */
 void record_shadow_use(const struct context *c);
 /* Is an address one whose shadow is followed? */

@@ -234,6 +234,8 @@ void cairn_record_back(const void *cell, uint64_t frame)
 	struct context *c = ready(RECORD_HEAD);
 	struct event e;
 
+	if (__cairn_record[CAIRN_RECORD_FRAME / 8])
+		cairn_record_slow(); /* is it still in the handler? */
 	if (!c)
 		return;
 	start(&e, c, tick_now(), CAIRN_EVENT_BACK);

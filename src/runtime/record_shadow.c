@@ -286,6 +286,16 @@ void record_shadow_use(const struct context *c)
 	set_gs(0 - c->shift);
 }
 
+void record_shadow_clear(const struct context *c)
+{
+	for (unsigned i = 0; i < shadow.nwindows; i++) {
+		struct range r = shadow_of(&shadow.window[i], c->shift);
+
+		sys3(SYS_madvise, (long)r.lo, (long)(r.hi - r.lo),
+		     MADV_DONTNEED);
+	}
+}
+
 void record_shadow_drop(struct context *c)
 {
 	struct context **at = &shadow.contexts;

@@ -252,7 +252,8 @@ struct trace_hooks {
 	void (*fork)(struct thread *self, uintptr_t to);
 	/* A mark with an address, of the calling thread. */
 	void (*mark)(struct thread *t, unsigned mark, uintptr_t address);
-	/* The calling thread jumps from *u to (sp, pc). */
+	/* The calling thread jumps from *u, NULL in a recording, to (sp, pc).
+	 */
 	void (*jump)(struct thread *t, const struct unwind *u, uintptr_t sp,
 	             uintptr_t pc);
 	/* It did not: all frames from *u to that of sp are still there. */
@@ -263,6 +264,8 @@ struct trace_hooks {
 	void (*stop)(void);
 	void (*sync)(void);
 	void (*fork_prepare)(void);
+	/* Calls the program's handler of a signal. */
+	void (*handle)(uintptr_t handler, int sig, void *info, void *context);
 };
 
 int64_t __cairn_core_slow(struct cairn_module *m);

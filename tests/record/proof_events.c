@@ -20,9 +20,9 @@ static void print_place(uint64_t cell)
 static void print_other(const struct recording_event *e)
 {
 	static const char *const names[CAIRN_NOTHERS] = {
-	        "END", "STACK", "SYNC", "BEGIN", "STOP", "FORK",
+	        "END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
 	};
-	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3};
+	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0};
 
 	printf(" %s", names[e->what]);
 	for (unsigned i = 0; i < n[e->what]; i++)
@@ -77,8 +77,8 @@ static int print_context(const struct recording *r,
 static int print_recording(const struct recording *r, struct cairn_err *err)
 {
 	for (size_t i = 0; i < r->nmodules; i++)
-		printf("module %" PRIu32 " %s %" PRIu64 " %" PRIu64
-		       " %" PRIu64 "\n",
+		printf("module %" PRIu32 " %s %" PRIu64 " %" PRIu64 " %" PRIu64
+		       "\n",
 		       r->modules[i].number, r->modules[i].path,
 		       r->modules[i].cells, r->modules[i].ncells,
 		       r->modules[i].bias);

@@ -63,7 +63,8 @@ static void run_some(int count, int wide)
 	for (int i = 0; i < count; i += wide) {
 		for (int k = 0; k < wide; k++) {
 			number[(i + k) % 1000] = i + k;
-			pthread_create(&t[k], NULL, work, &number[(i + k) % 1000]);
+			pthread_create(&t[k], NULL, work,
+			               &number[(i + k) % 1000]);
 		}
 		for (int k = 0; k < wide; k++)
 			pthread_join(t[k], NULL);
