@@ -24,11 +24,13 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 
 #include "runtime/finish.h"
 #include "runtime/sys.h"
 
 #define PROBES 8
+#define NPREFIXES 4u /* of an instruction */
 #define STACK_MIN ((size_t)1 << 20)
 #define STACK_MAX ((size_t)64 << 20) /* of one without limit */
 #define TOP_ROOM 128u                /* above the top of the second stack */
@@ -53,7 +55,6 @@ static struct {
 	struct context *contexts;
 	uint32_t ncontexts; /* so far */
 	uint64_t nsyncs;
-	uint64_t used_at_fork; /* in the buffer of the context that forks */
 } record;
 
 static const struct trace_hooks hooks;
@@ -153,7 +154,7 @@ static void forget(struct context *c)
 	record_note(c, tick_now(), CAIRN_OTHER_FORGET, NULL, 0);
 }
 
-static void note_begin(struct context *c)
+static void note_begin(struct context *c, uint64_t tick)
 {
 	const struct context *thread = c;
 	uint64_t about[3] = {c->kind, 0, (uint32_t)c->tid};
@@ -161,7 +162,7 @@ static void note_begin(struct context *c)
 	while (thread->outer)
 		thread = thread->outer;
 	about[1] = thread->id;
-	record_note(c, tick_now(), CAIRN_OTHER_BEGIN, about, 3);
+	record_note(c, tick, CAIRN_OTHER_BEGIN, about, 3);
 }
 
 /* --- the end of a context ---------------------------------------------------
@@ -169,7 +170,7 @@ static void note_begin(struct context *c)
 
 static bool is_gone(const struct context *c)
 {
-	return !c->thread || c->thread->tid != c->tid ||
+	return (c->thread && c->thread->tid != c->tid) ||
 	       sys3(SYS_tgkill, process.pid, c->tid, 0) == -ESRCH;
 }
 
@@ -343,7 +344,7 @@ static struct context *begin(void)
 	}
 	c = new_context();
 	c->thread = t;
-	c->tid = t ? t->tid : 0;
+	c->tid = sys_gettid();
 	c->kind = frame ? CAIRN_CONTEXT_SIGNAL : CAIRN_CONTEXT_THREAD;
 	c->outer = frame ? frame->outer : NULL;
 	if (c->outer)
@@ -357,7 +358,7 @@ static struct context *begin(void)
 		lose_rest(c);
 		return c;
 	}
-	note_begin(c);
+	note_begin(c, 0);
 	record_note(c, 0, CAIRN_OTHER_STACK, &c->top, 1);
 	return c;
 }
@@ -409,6 +410,35 @@ void cairn_module_record_slow(void)
  */
 
 /*
+ * Was it a shadow that was not there?  Whoever maps memory by a bare system
+ * call gets past hook_map.c.  The instruction tells: it has a prefix for %gs.
+ */
+static void on_fault(const void *context)
+{
+	const ucontext_t *u = context;
+	const unsigned char *pc =
+	        (const unsigned char *)u->uc_mcontext.gregs[REG_RIP];
+
+	if (!sys_readable((uintptr_t)pc) ||
+	    !sys_readable((uintptr_t)pc + NPREFIXES))
+		return;
+	for (unsigned i = 0; i < NPREFIXES; i++)
+		switch (pc[i]) {
+		case 0x65:
+			rt_refuse("it uses memory at an address that a "
+			          "recording cannot follow",
+			          "let the kernel choose addresses");
+		case 0x66:
+		case 0xf0:
+		case 0xf2:
+		case 0xf3:
+			break;
+		default:
+			return;
+		}
+}
+
+/*
  * A handler is not part of what it interrupts: it has a context of its own, in
  * which it is as if a thread of its own were called.  It may interrupt anything
  * but what holds the lock; another handler may interrupt this code, and leaves
@@ -448,6 +478,8 @@ static void on_handle(uintptr_t handler, int sig, void *info, void *context)
 	struct context *c;
 	struct frame f;
 
+	if (sig == SIGSEGV)
+		on_fault(context);
 	enter_handler(&f);
 	((void (*)(int, void *, void *))handler)(sig, info, context);
 	c = record_self();
@@ -569,13 +601,19 @@ static void on_finish(uint32_t how)
 		trace_stop_writer();
 }
 
+/* Is it the calling thread's: what runs, what that interrupted, what earlier
+ * handlers left? */
+static bool is_mine(const struct context *c)
+{
+	return c->id && (c == record_self() || c->tid == sys_gettid());
+}
+
 static void on_fork_prepare(void)
 {
-	struct context *c = record_self();
-
-	record.used_at_fork = 0;
-	if (c && c->bytes)
-		record.used_at_fork = record_used(c);
+	for (struct context *c = record.contexts; c; c = c->next) {
+		c->is_forking = is_mine(c);
+		c->at_fork = c->total + (c->bytes ? record_used(c) : 0);
+	}
 }
 
 /*
@@ -583,11 +621,28 @@ static void on_fork_prepare(void)
  * log of its own that says where the parent's was.  All buffers are the
  * parent's, and not mapped any more.
  */
+static void go_on_in_child(struct context *c, struct thread *me)
+{
+	const uint64_t tick = c == record_self() ? tick_now() : c->tick;
+	const uint64_t parent[] = {(uint64_t)sys1(SYS_getppid, 0), c->id,
+	                           c->at_fork};
+
+	c->thread = me;
+	c->tid = sys_gettid();
+	c->total = 0;
+	c->last[0] = (struct record_last){0, 0};
+	if (c->is_over)
+		return;
+	if (!me || !turn_page(c)) {
+		lose_rest(c);
+		return;
+	}
+	note_begin(c, tick);
+	record_note(c, tick, CAIRN_OTHER_FORK, parent, 3);
+}
+
 static void on_fork(struct thread *me, uintptr_t to)
 {
-	struct context *self = record_self();
-	uint64_t parent[3];
-
 	(void)to;
 	trace_forget_buffers();
 	out_flag(CAIRN_FILE_RECORDING, 0);
@@ -595,24 +650,11 @@ static void on_fork(struct thread *me, uintptr_t to)
 	for (struct context *c = record.contexts; c; c = c->next) {
 		c->bytes = NULL;
 		c->stream = (struct stream){.buffer = NULL};
-		if (c != self && c->id)
+		if (c->id && c->is_forking)
+			go_on_in_child(c, me);
+		else if (c->id)
 			drop(c);
 	}
-	if (!self || self->is_over)
-		return;
-	self->thread = me;
-	self->tid = sys_gettid();
-	parent[0] = (uint64_t)sys1(SYS_getppid, 0);
-	parent[1] = self->id;
-	parent[2] = self->total + record.used_at_fork;
-	self->total = 0;
-	self->last[0] = (struct record_last){0, 0};
-	if (!me || !turn_page(self)) {
-		lose_rest(self);
-		return;
-	}
-	note_begin(self);
-	record_note(self, tick_now(), CAIRN_OTHER_FORK, parent, 3);
 }
 
 static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
@@ -623,6 +665,7 @@ static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
 }
 
 static const struct trace_hooks hooks = {
+        .fault = on_fault,
         .finish = on_finish,
         .fork = on_fork,
         .mark = on_mark,

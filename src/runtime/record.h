@@ -48,8 +48,10 @@ struct context {
 	bool has_ended;  /* its thread runs no more than callbacks */
 	bool is_stopped; /* `tick` is where it is */
 	struct stream stream;
-	uint64_t total;  /* bytes of the log before those in the buffer */
-	uintptr_t shift; /* the shadow of p is at p - shift; 0: it has none */
+	uint64_t total;   /* bytes of the log before those in the buffer */
+	uint64_t at_fork; /* all of them, when the child of a fork was made */
+	bool is_forking;  /* which has this context */
+	uintptr_t shift;  /* the shadow of p is at p - shift; 0: it has none */
 	struct context *next_shadow; /* record_shadow.c */
 	unsigned char *stack;        /* the second stack, with its guard */
 	size_t nstack;

@@ -162,7 +162,7 @@ static bool map(const struct range *r, int prot, int flags)
 static _Noreturn void no_memory(void)
 {
 	rt_refuse("the address space is limited",
-	          "lift ulimit -v, and vm.overcommit_memory=2");
+	          "lift ulimit -v and -d, or vm.overcommit_memory=2");
 }
 
 /* All between the windows. */

@@ -264,6 +264,8 @@ struct trace_hooks {
 	void (*stop)(void);
 	void (*sync)(void);
 	void (*fork_prepare)(void);
+	/* SIGSEGV: ends the process if that is our fault. */
+	void (*fault)(const void *context);
 	/* Calls the program's handler of a signal. */
 	void (*handle)(uintptr_t handler, int sig, void *info, void *context);
 };
