@@ -17,6 +17,7 @@
 #include "abi/crc32c.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "format/zframe.h"
 #include "replay/arena.h"
 #include "replay/cache.h"
 #include "replay/engine.h"
@@ -178,10 +179,11 @@ void jit_close(void)
 
 /* --- compiling ----------------------------------------------------------- */
 
-static LLVMModuleRef parse(LLVMContextRef context, const struct program_unit *u)
+static LLVMModuleRef parse(LLVMContextRef context, const unsigned char *bitcode,
+                           size_t n)
 {
 	LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange(
-	        (const char *)u->bitcode, u->nbitcode, "", 0);
+	        (const char *)bitcode, n, "", 0);
 	LLVMModuleRef m = NULL;
 
 	LLVMParseBitcodeInContext2(context, bytes, &m);
@@ -216,15 +218,16 @@ static int generate(LLVMModuleRef m, const char *name,
 	return 0;
 }
 
-static int compile(const struct program_unit *u, const char *name,
-                   LLVMMemoryBufferRef *object, struct cairn_err *err)
+static int compile_bitcode(const unsigned char *bitcode, size_t n,
+                           const char *name, LLVMMemoryBufferRef *object,
+                           struct cairn_err *err)
 {
 	LLVMContextRef context = LLVMContextCreate();
 	LLVMModuleRef m;
 	int rc;
 
 	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
-	m = parse(context, u);
+	m = parse(context, bitcode, n);
 	if (m)
 		rc = generate(m, name, object, err);
 	else
@@ -238,6 +241,20 @@ static int compile(const struct program_unit *u, const char *name,
 	return rc;
 }
 
+static int compile(const struct program_unit *u, const char *name,
+                   LLVMMemoryBufferRef *object, struct cairn_err *err)
+{
+	unsigned char *bitcode;
+	size_t n;
+	int rc;
+
+	CAIRN_TRY(zframe_unpack(u->packed, u->npacked, u->nraw, name, &bitcode,
+	                        &n, err));
+	rc = compile_bitcode(bitcode, n, name, object, err);
+	free(bitcode);
+	return rc;
+}
+
 static void name_object(char *key, size_t size, const struct program_unit *u)
 {
 	size_t n = 0;
@@ -245,7 +262,7 @@ static void name_object(char *key, size_t size, const struct program_unit *u)
 	for (size_t i = 0; i < sizeof(u->id); i++)
 		n += (size_t)snprintf(key + n, size - n, "%02x", u->id[i]);
 	snprintf(key + n, size - n, "-%08" PRIx32 "-" CAIRN_VERSION "-%d.o",
-	         crc32c(0, u->bitcode, u->nbitcode), REWRITE_VERSION);
+	         crc32c(0, u->packed, u->npacked), REWRITE_VERSION);
 }
 
 static int get_object(const struct program_unit *u, const char *name,

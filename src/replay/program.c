@@ -26,7 +26,6 @@ void program_release(struct program *p)
 		free(p->modules[i].by_cells);
 	}
 	for (uint32_t i = 0; i < p->nunits; i++) {
-		free(p->units[i].bitcode);
 		free(p->units[i].table);
 		free(p->units[i].functions);
 	}
@@ -38,6 +37,9 @@ void program_release(struct program *p)
 	free(p->units);
 	free(p->functions);
 	free(p->hash);
+	for (size_t i = 0; i < p->nkept; i++)
+		free(p->kept[i]);
+	free(p->kept);
 	*p = (struct program){0};
 }
 
@@ -62,23 +64,25 @@ int program_add_module(struct program *p, const char *path, uint64_t bias,
 	return 0;
 }
 
-uint32_t program_add_unit(struct program *p, uint32_t module,
-                          const unsigned char *id, unsigned char *bitcode,
-                          size_t nbitcode, const uint64_t *table,
-                          uint32_t ntable)
+uint32_t program_add_unit(struct program *p, const struct program_unit *unit,
+                          const uint64_t *table, uint32_t ntable)
 {
-	struct program_unit u = {.module = module,
-	                         .bitcode = bitcode,
-	                         .nbitcode = nbitcode,
-	                         .ntable = ntable};
+	struct program_unit u = *unit;
 
-	memcpy(u.id, id, sizeof(u.id));
+	u.ntable = ntable;
 	u.table = xcalloc((size_t)ntable + 1, sizeof(*u.table));
 	for (uint32_t i = 0; i < ntable; i++)
-		u.table[i] = table[i] ? table[i] + p->modules[module].bias : 0;
+		if (table[i])
+			u.table[i] = table[i] + p->modules[u.module].bias;
 	VEC_RESERVE(p->units, p->nunits, p->units_cap);
 	p->units[p->nunits] = u;
 	return p->nunits++;
+}
+
+void program_keep(struct program *p, void *memory)
+{
+	VEC_RESERVE(p->kept, p->nkept, p->kept_cap);
+	p->kept[p->nkept++] = memory;
 }
 
 int program_add_function(struct program *p, const struct program_function *f,

@@ -28,8 +28,9 @@ struct program_function {
 struct program_unit {
 	unsigned char id[CAIRN_UNIT_ID];
 	uint32_t module;
-	unsigned char *bitcode;
-	size_t nbitcode;
+	const unsigned char *packed; /* its bitcode, a zstd frame */
+	size_t npacked;
+	uint64_t nraw;   /* bytes when unpacked */
 	uint64_t *table; /* where the things were that it defines */
 	uint32_t ntable;
 	uint32_t *functions; /* by index; PROGRAM_NONE: not there */
@@ -58,6 +59,8 @@ struct program {
 	uint32_t nfunctions, functions_cap;
 	uint32_t *hash; /* functions by their address; PROGRAM_NONE: free */
 	size_t nhash;   /* a power of two */
+	void **kept;
+	size_t nkept, kept_cap;
 };
 
 void program_release(struct program *p);
@@ -65,14 +68,15 @@ void program_release(struct program *p);
 /* Requires: an open arena.  Modules are numbered in the order of adding. */
 int program_add_module(struct program *p, const char *path, uint64_t bias,
                        uint64_t link, uint64_t ncells, struct cairn_err *err);
-/* Takes `bitcode` over; `table` has link-time addresses and is copied. */
-uint32_t program_add_unit(struct program *p, uint32_t module,
-                          const unsigned char *id, unsigned char *bitcode,
-                          size_t nbitcode, const uint64_t *table,
-                          uint32_t ntable);
+/* u: with its id, module and bitcode, which has to outlive the program; `table`
+ * has link-time addresses and is copied.  Returns its number. */
+uint32_t program_add_unit(struct program *p, const struct program_unit *u,
+                          const uint64_t *table, uint32_t ntable);
 /* f: with link-time addresses of code and cells; names are copied. */
 int program_add_function(struct program *p, const struct program_function *f,
                          struct cairn_err *err);
+/* Something to free with the program. */
+void program_keep(struct program *p, void *memory);
 /* When all were added. */
 void program_finish(struct program *p);
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "format/zframe.h"
 #include "ir/sites.h"
 #include "replay/arena.h"
 #include "replay/engine.h"
@@ -196,7 +197,7 @@ static struct {
 	LLVMModuleRef module;
 	struct named functions[16];
 	unsigned nfunctions;
-	struct bytes log;
+	struct bytes log, packed;
 	uint64_t tick, id;
 	bool is_read;
 } t;
@@ -342,9 +343,8 @@ static int set_up(void **state)
 	struct cairn_err err;
 	char *message = NULL;
 	LLVMMemoryBufferRef source, bitcode;
-	unsigned char *bytes;
 	uint64_t table[32], cells = LINK;
-	static const unsigned char id[CAIRN_UNIT_ID] = {1};
+	struct program_unit u = {.id = {1}};
 	uint32_t n = 0, unit;
 
 	(void)state;
@@ -355,8 +355,13 @@ static int set_up(void **state)
 	if (LLVMParseIRInContext(t.context, source, &t.module, &message))
 		fail_msg("%s", message);
 	bitcode = LLVMWriteBitcodeToMemoryBuffer(t.module);
-	bytes = xmalloc(LLVMGetBufferSize(bitcode));
-	memcpy(bytes, LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode));
+	assert_int_equal(zframe_pack(&t.packed, LLVMGetBufferStart(bitcode),
+	                             LLVMGetBufferSize(bitcode), &err),
+	                 0);
+	u.packed = t.packed.data;
+	u.npacked = t.packed.n;
+	u.nraw = LLVMGetBufferSize(bitcode);
+	LLVMDisposeMemoryBuffer(bitcode);
 	table[n++] = DATA;      /* g */
 	table[n++] = DATA + 64; /* e */
 	for (LLVMValueRef f = LLVMGetFirstFunction(t.module); f;
@@ -376,9 +381,7 @@ static int set_up(void **state)
 	assert_int_equal(program_add_module(&t.program, "a.out", BIAS, LINK,
 	                                    (cells - LINK) / 8, &err),
 	                 0);
-	unit = program_add_unit(&t.program, 0, id, bytes,
-	                        LLVMGetBufferSize(bitcode), table, n);
-	LLVMDisposeMemoryBuffer(bitcode);
+	unit = program_add_unit(&t.program, &u, table, n);
 	for (unsigned i = 0; i < t.nfunctions; i++) {
 		struct program_function f = {
 		        .name = t.functions[i].name,
@@ -412,6 +415,7 @@ static int tear_down(void **state)
 	LLVMDisposeModule(t.module);
 	LLVMContextDispose(t.context);
 	bytes_release(&t.log);
+	bytes_release(&t.packed);
 	return 0;
 }
 
