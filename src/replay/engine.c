@@ -22,9 +22,8 @@
 #include "replay/engine.h"
 
 #include "abi/record.h"
-#include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/err.h"
+#include "format/recording.h"
 #include "replay/arena.h"
 #include "replay/program.h"
 #include "replay/shadow.h"
@@ -41,29 +40,15 @@
 
 #define STACK_SIZE ((size_t)16 << 30)
 
-struct event {
-	uint64_t tick;
-	enum cairn_event kind;
-	uint64_t what; /* of OTHER: enum cairn_other, or NOTHERS: no event */
-	uint64_t cell; /* where it is now */
-	uint64_t offset, n;
-	const unsigned char *bytes; /* of IN */
-	uint64_t value;             /* of BACK: the frame; of STACK: the top */
-};
-
 static struct {
 	struct replay_state *state;
 	struct program *program;
 	engine_loader *load;
 	const struct engine_log *log;
-	struct event event;
+	/* the event that is next; its cell is an address, as in state.h */
+	struct recording_event event;
 	bool is_armed;
-	/* the log: what is not yet decoded */
-	unsigned char *bytes;
-	size_t at, n, cap;
-	bool is_all;
-	uint64_t offset; /* in the log, of bytes[0] */
-	uint64_t last_id, last_tick, nevents;
+	uint64_t nevents;
 	/* the end */
 	sigjmp_buf stop;
 	int code;
@@ -97,6 +82,11 @@ static void describe(char *text, size_t size, uint64_t cell, uint64_t line)
 	else
 		snprintf(text, size, "function %s (%s:%" PRIu64 ")", f->name,
 		         f->file, line ? line : f->line);
+}
+
+static bool is_other(enum cairn_other what)
+{
+	return e.event.kind == CAIRN_EVENT_OTHER && e.event.what == what;
 }
 
 /* What the log has next. */
@@ -155,91 +145,65 @@ static void fault(int signal, uint64_t p)
 
 static _Noreturn void damaged(const char *what)
 {
-	stop(cairn_corrupt(e.err, e.log->name, e.offset + e.at,
-	                   "in the log (offset within it): %s; record again",
-	                   what),
+	stop(cairn_fail(e.err, CAIRN_E_CORRUPT,
+	                "%s: in event %" PRIu64 " of the log, at tick %" PRIu64
+	                ": %s; record again",
+	                e.log->name, e.nevents, e.event.tick, what),
 	     ENGINE_DIVERGED);
 }
 
-/* One more part behind what is left. */
-static void read_more(void)
+/* False at the end of the log. */
+static bool read_event(struct recording_event *v)
 {
-	const unsigned char *bytes;
-	size_t n;
-	int rc = e.log->more(e.log->context, &bytes, &n, e.err);
+	int rc = e.log->next(e.log->context, v, e.err);
 
 	if (rc < 0)
 		stop(rc, ENGINE_DIVERGED);
-	if (!n) {
-		e.is_all = true;
-		return;
-	}
-	memmove(e.bytes, e.bytes + e.at, e.n - e.at);
-	e.offset += e.at;
-	e.n -= e.at;
-	e.at = 0;
-	if (e.cap < e.n + n) {
-		e.cap = 2 * (e.n + n);
-		e.bytes = xrealloc(e.bytes, e.cap, 1);
-	}
-	memcpy(e.bytes + e.n, bytes, n);
-	e.n += n;
+	return rc > 0;
 }
 
-static void decode_rest(struct cursor *c, struct event *v)
+/* The next event that means something: END and STOP do so only at the end. */
+static bool next_event(void)
 {
-	uint64_t id = e.last_id, n;
+	struct recording_event v;
 
-	if (v->kind == CAIRN_EVENT_OTHER) {
-		v->what = cursor_uv(c);
-		if (v->what == CAIRN_OTHER_STACK || v->what == CAIRN_OTHER_SYNC)
-			v->value = cursor_uv(c);
-		return;
-	}
-	id += (uint64_t)cursor_sv(c);
-	v->cell = id;
-	if (v->kind == CAIRN_EVENT_IN) {
-		n = cursor_uv(c);
-		v->n = n >> 1;
-		if (n & 1)
-			v->offset = cursor_uv(c);
-		v->bytes = cursor_take(c, v->n);
-	} else if (v->kind == CAIRN_EVENT_BACK) {
-		v->value = cursor_uv(c);
-	}
-}
-
-/* False if the bytes that are there do not make an event. */
-static bool decode(struct event *v)
-{
-	struct cursor c = {e.bytes + e.at, e.bytes + e.n, false};
-	uint64_t head = cursor_uv(&c);
-
-	*v = (struct event){.tick = e.last_tick + (head >> CAIRN_EVENT_BITS)};
-	v->kind = head & ((1u << CAIRN_EVENT_BITS) - 1);
-	decode_rest(&c, v);
-	if (c.bad)
+	if (!read_event(&v))
 		return false;
-	if (v->kind != CAIRN_EVENT_OTHER)
-		e.last_id = v->cell;
-	e.last_tick = v->tick;
-	e.at = (size_t)(c.p - e.bytes);
+	while (v.kind == CAIRN_EVENT_OTHER &&
+	       (v.what == CAIRN_OTHER_END || v.what == CAIRN_OTHER_STOP)) {
+		struct recording_event w;
+
+		if (!read_event(&w))
+			break;
+		v = w;
+	}
+	e.event = v;
 	return true;
 }
 
-static void check_event(struct event *v)
+static void check_event(uint64_t now)
 {
-	if (v->tick < e.event.tick)
+	struct recording_event *v = &e.event;
+
+	e.nevents++;
+	if (v->tick < now)
 		damaged("ticks overflow");
-	if (v->kind == CAIRN_EVENT_OTHER) {
-		if (v->what >= CAIRN_NOTHERS)
-			damaged("an event of a kind that this cairn does not "
-			        "know");
+	if (v->kind == CAIRN_EVENT_OTHER)
 		return;
-	}
 	v->cell = program_cell(e.program, v->cell);
 	if (!v->cell)
-		damaged("an event names a cell that no module has");
+		damaged("it names a cell that no module has");
+}
+
+/* The tick of the next event is reached. */
+static void arm(void)
+{
+	e.is_armed = true;
+	e.state->left = 1;
+	if (e.event.kind == CAIRN_EVENT_IN)
+		e.state->next_cell = e.event.cell;
+	else if (is_other(CAIRN_OTHER_STOP))
+		stop(0, ENGINE_STOPPED);
 }
 
 /* Takes the event and looks at the next one.  A log that breaks off ends the
@@ -247,33 +211,18 @@ static void check_event(struct event *v)
 static void take_event(void)
 {
 	uint64_t now = tick_now();
-	struct event v;
 
-	while (!decode(&v)) {
-		if (e.is_all) {
-			e.event.tick = now;
-			e.is_armed = true;
-			stop(0, ENGINE_LOG_ENDS);
-		}
-		read_more();
+	e.state->next_cell = 0;
+	if (!next_event()) {
+		e.event.tick = now;
+		e.is_armed = true;
+		stop(0, ENGINE_LOG_ENDS);
 	}
-	check_event(&v);
-	e.nevents++;
-	e.event = v;
-	e.is_armed = v.tick == now;
-	e.state->left = e.is_armed ? 1 : v.tick - now;
-	e.state->next_cell =
-	        e.is_armed && v.kind == CAIRN_EVENT_IN ? v.cell : 0;
-}
-
-/* The log says that the context ended here: nothing may follow. */
-static _Noreturn void end_context(void)
-{
-	while (!e.is_all && e.at == e.n)
-		read_more();
-	if (e.at != e.n)
-		damaged("something follows the end");
-	stop(0, ENGINE_ENDED);
+	check_event(now);
+	e.is_armed = false;
+	e.state->left = e.event.tick - now;
+	if (e.event.tick == now)
+		arm();
 }
 
 /* --- what replay code calls ---------------------------------------------- */
@@ -288,10 +237,7 @@ void engine_arm(uint64_t cell, uint64_t line)
 		e.state->left = 1;
 		diverge(cell, line, "the tick ends");
 	}
-	e.is_armed = true;
-	e.state->left = 1;
-	if (e.event.kind == CAIRN_EVENT_IN)
-		e.state->next_cell = e.event.cell;
+	arm();
 }
 
 static void bump_tick(uint64_t cell)
@@ -307,12 +253,12 @@ static bool is_input_of(uint64_t cell)
 }
 
 /* An input that is no memory stays within the cells of its function. */
-static void check_cells(const struct event *v)
+static void check_cells(const struct recording_event *v)
 {
 	const struct program_function *f = program_of_cell(e.program, v->cell);
 	uint64_t room = f ? f->cells + 8 * (uint64_t)f->ncells - v->cell : 0;
 
-	if (v->offset > room || v->n > room - v->offset)
+	if (v->offset > room || v->nbytes > room - v->offset)
 		damaged("an input is longer than its cells");
 }
 
@@ -320,14 +266,14 @@ static void check_cells(const struct event *v)
 void engine_in(uint64_t cell, uint64_t p)
 {
 	while (is_input_of(cell)) {
-		const struct event *v = &e.event;
+		const struct recording_event *v = &e.event;
 
 		if (p) {
-			memcpy(shadow_at(p + v->offset), v->bytes, v->n);
+			memcpy(shadow_at(p + v->offset), v->bytes, v->nbytes);
 		} else {
 			check_cells(v);
 			memcpy((void *)(uintptr_t)(cell + v->offset), v->bytes,
-			       v->n);
+			       v->nbytes);
 		}
 		take_event();
 	}
@@ -379,12 +325,12 @@ static void run_callback(void)
 static void run_foreign(uint64_t cell, uint64_t n)
 {
 	for (;;) {
-		const struct event *v = &e.event;
+		const struct recording_event *v = &e.event;
 
 		if (!e.is_armed) {
 			if (v->kind == CAIRN_EVENT_BACK && e.state->left == 1) {
 				e.state->unwinding = v->cell;
-				e.state->frame = v->value;
+				e.state->frame = v->frame;
 			}
 			return;
 		}
@@ -397,7 +343,7 @@ static void run_foreign(uint64_t cell, uint64_t n)
 			engine_in(v->cell, 0);
 		} else if (v->kind == CAIRN_EVENT_OTHER &&
 		           v->what == CAIRN_OTHER_END) {
-			end_context();
+			stop(0, ENGINE_ENDED);
 		} else if (v->kind == CAIRN_EVENT_OTHER) {
 			take_event();
 		} else {
@@ -436,7 +382,7 @@ static void land(uint64_t cell)
 static void again(uint64_t cell, uint64_t frame)
 {
 	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
-	    e.event.cell != cell || e.event.value != frame)
+	    e.event.cell != cell || e.event.frame != frame)
 		diverge(cell, 0, "a call returns once more");
 	e.state->unwinding = 0;
 	take_event();
@@ -483,7 +429,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 static void run_context(void)
 {
 	for (;;) {
-		const struct event *v = &e.event;
+		const struct recording_event *v = &e.event;
 
 		if (!e.is_armed)
 			diverge(0, 0, "nothing is left to run");
@@ -494,11 +440,11 @@ static void run_context(void)
 		} else if (v->kind != CAIRN_EVENT_OTHER) {
 			diverge(0, 0, "nothing is left to run");
 		} else if (v->what == CAIRN_OTHER_END) {
-			end_context();
+			stop(0, ENGINE_ENDED);
 		} else {
 			if (v->what == CAIRN_OTHER_STACK)
 				e.state->record[CAIRN_RECORD_STACK / 8] =
-				        v->value;
+				        v->value[0];
 			take_event();
 		}
 	}
@@ -509,10 +455,8 @@ static void reset(void)
 	program_clear_cells(e.program);
 	shadow_clear();
 	memset(e.state, 0, sizeof(*e.state));
-	e.at = e.n = 0;
-	e.is_all = false;
-	e.offset = e.last_id = e.last_tick = e.nevents = 0;
-	e.event = (struct event){.kind = CAIRN_EVENT_OTHER};
+	e.nevents = 0;
+	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
 	e.is_armed = true;
 }
 
@@ -562,7 +506,6 @@ int engine_open(struct program *p, engine_loader *load, struct cairn_err *err)
 
 void engine_close(void)
 {
-	free(e.bytes);
 	memset(&e, 0, sizeof(e));
 }
 

@@ -8,17 +8,21 @@
 
 struct cairn_err;
 struct program;
+struct recording_event;
 
-/* The bytes of a log, part by part: the next ones, 0 of them at the end. */
+/* A log: gives the next event; returns 1, 0 if there is none, or fails.  What
+ * an event points at is there until the next call. */
 struct engine_log {
 	const char *name; /* of the file */
-	int (*more)(void *context, const unsigned char **bytes, size_t *n,
+	int (*next)(void *context, struct recording_event *e,
 	            struct cairn_err *err);
 	void *context;
 };
 
 enum engine_end {
 	ENGINE_ENDED,    /* the context ended as it should, and here too */
+	ENGINE_STOPPED,  /* the process ended while the context was at this
+	                    tick, and the replay came there */
 	ENGINE_LOG_ENDS, /* identical up to the last event of a log that breaks
 	                    off: the program was killed */
 	ENGINE_DIVERGED, /* *err says where */
@@ -40,8 +44,8 @@ void engine_close(void);
 /*
  * Replays a context from its beginning.
  *
- * Fails:  CAIRN_E_CORRUPT if the log makes no sense, or what the log and the
- *         loader say.  A divergence is no failure, but a result; *err has the
+ * Fails:  CAIRN_E_CORRUPT if the log makes no sense, or as the log and the
+ *         loader do.  A divergence is no failure, but a result; *err has the
  *         sentence for it.
  */
 int engine_run(const struct engine_log *log, struct engine_result *result,

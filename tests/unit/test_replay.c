@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "format/recording.h"
 #include "format/zframe.h"
 #include "ir/sites.h"
 #include "replay/arena.h"
@@ -197,9 +198,11 @@ static struct {
 	LLVMModuleRef module;
 	struct named functions[16];
 	unsigned nfunctions;
-	struct bytes log, packed;
-	uint64_t tick, id;
-	bool is_read;
+	struct recording_event log[64];
+	unsigned nlog;
+	unsigned char bytes[16384]; /* of events */
+	size_t nbytes;
+	struct bytes packed;
 } t;
 
 /* --- making logs --------------------------------------------------------- */
@@ -232,31 +235,28 @@ static uint64_t site(const char *f, enum ir_kind kind, unsigned n)
 
 static void begin_log(void)
 {
-	t.log.n = 0;
-	t.tick = t.id = 0;
+	t.nlog = 0;
+	t.nbytes = 0;
 }
 
-static void put_head(uint64_t tick, enum cairn_event kind)
+static struct recording_event *put(uint64_t tick, enum cairn_event kind)
 {
-	bytes_put_uv(&t.log, (tick - t.tick) << CAIRN_EVENT_BITS | kind);
-	t.tick = tick;
-}
+	struct recording_event *v = &t.log[t.nlog++];
 
-static void put_id(uint64_t id)
-{
-	bytes_put_sv(&t.log, (int64_t)(id - t.id));
-	t.id = id;
+	*v = (struct recording_event){.tick = tick, .kind = kind};
+	return v;
 }
 
 static void put_in(uint64_t tick, uint64_t id, uint64_t offset,
                    const void *data, size_t n)
 {
-	put_head(tick, CAIRN_EVENT_IN);
-	put_id(id);
-	bytes_put_uv(&t.log, n << 1 | (offset != 0));
-	if (offset)
-		bytes_put_uv(&t.log, offset);
-	bytes_put(&t.log, data, n);
+	struct recording_event *v = put(tick, CAIRN_EVENT_IN);
+
+	v->cell = id;
+	v->offset = offset;
+	v->bytes = memcpy(t.bytes + t.nbytes, data, n);
+	v->nbytes = n;
+	t.nbytes += n;
 }
 
 static void put_word(uint64_t tick, uint64_t id, uint64_t word)
@@ -266,50 +266,47 @@ static void put_word(uint64_t tick, uint64_t id, uint64_t word)
 
 static void put_callback(uint64_t tick, const char *f)
 {
-	put_head(tick, CAIRN_EVENT_CALLBACK);
-	put_id(named(f)->first);
+	put(tick, CAIRN_EVENT_CALLBACK)->cell = named(f)->first;
 }
 
 static void put_back(uint64_t tick, uint64_t id, uint64_t frame)
 {
-	put_head(tick, CAIRN_EVENT_BACK);
-	put_id(id);
-	bytes_put_uv(&t.log, frame);
+	struct recording_event *v = put(tick, CAIRN_EVENT_BACK);
+
+	v->cell = id;
+	v->frame = frame;
 }
 
 static void put_end(uint64_t tick)
 {
-	put_head(tick, CAIRN_EVENT_OTHER);
-	bytes_put_uv(&t.log, CAIRN_OTHER_END);
+	put(tick, CAIRN_EVENT_OTHER)->what = CAIRN_OTHER_END;
 }
 
 static void put_stack(void)
 {
-	put_head(0, CAIRN_EVENT_OTHER);
-	bytes_put_uv(&t.log, CAIRN_OTHER_STACK);
-	bytes_put_uv(&t.log, STACK);
+	struct recording_event *v = put(0, CAIRN_EVENT_OTHER);
+
+	v->what = CAIRN_OTHER_STACK;
+	v->value[0] = STACK;
 }
 
 /* --- running ------------------------------------------------------------- */
 
-/* In two parts, which need not end where an event does. */
-static int more(void *context, const unsigned char **bytes, size_t *n,
-                struct cairn_err *err)
+static int next(void *context, struct recording_event *v, struct cairn_err *err)
 {
-	size_t *at = context;
-	size_t half = t.log.n / 2 + 1;
+	unsigned *at = context;
 
 	(void)err;
-	*bytes = t.log.data + *at;
-	*n = t.log.n - *at < half ? t.log.n - *at : half;
-	*at += *n;
-	return 0;
+	if (*at == t.nlog)
+		return 0;
+	*v = t.log[(*at)++];
+	return 1;
 }
 
 static struct engine_result run(struct cairn_err *err)
 {
-	size_t at = 0;
-	struct engine_log log = {"test.cairn", more, &at};
+	unsigned at = 0;
+	struct engine_log log = {"test.cairn", next, &at};
 	struct engine_result result = {0};
 
 	err->text[0] = '\0';
@@ -414,7 +411,6 @@ static int tear_down(void **state)
 	}
 	LLVMDisposeModule(t.module);
 	LLVMContextDispose(t.context);
-	bytes_release(&t.log);
 	bytes_release(&t.packed);
 	return 0;
 }
@@ -479,27 +475,66 @@ static void test_divergence(void **state)
 	assert_int_equal(run(&err).end, ENGINE_LOG_ENDS);
 }
 
-/* Any byte changed, any cut: never anything but a sentence. */
+/* Is the log refused, or does it diverge? */
+static bool is_wrong(void)
+{
+	unsigned at = 0;
+	struct engine_log log = {"test.cairn", next, &at};
+	struct engine_result result = {0};
+	struct cairn_err err = {0};
+
+	if (engine_run(&log, &result, &err) == 0 &&
+	    result.end != ENGINE_DIVERGED)
+		return false;
+	assert_true(strlen(err.text) > 20);
+	return true;
+}
+
+/* Any event changed, or left out: it is seen. */
 static void test_damage(void **state)
 {
+	(void)state;
+	put_sum(60);
+	put_end(6);
+	for (unsigned i = 1; i < t.nlog; i++) {
+		struct recording_event old[64];
+		unsigned n = t.nlog;
+
+		memcpy(old, t.log, sizeof(old));
+		t.log[i].cell++;
+		t.log[i].tick += t.log[i].kind == CAIRN_EVENT_OTHER;
+		assert_true(is_wrong());
+		memcpy(t.log, old, sizeof(old));
+		t.log[i].cell = UINT64_MAX;
+		assert_true(is_wrong() || t.log[i].kind == CAIRN_EVENT_OTHER);
+		memcpy(t.log, old, sizeof(old));
+		t.log[i].tick++;
+		assert_true(is_wrong());
+		memcpy(t.log + i, old + i + 1, (n - i - 1) * sizeof(*old));
+		t.nlog--;
+		assert_true(is_wrong() || i == t.nlog);
+		memcpy(t.log, old, sizeof(old));
+		t.nlog = n;
+	}
+	assert_identical(6);
+}
+
+/* END counts only at the end; STOP where its tick is reached. */
+static void test_ends(void **state)
+{
 	struct cairn_err err;
-	struct engine_result result;
+	struct engine_result r;
 
 	(void)state;
 	put_sum(60);
 	put_end(6);
-	for (size_t i = 0; i < t.log.n; i++) {
-		size_t at = 0;
-		struct engine_log log = {"test.cairn", more, &at};
-
-		t.log.data[i] ^= 0x41;
-		err.text[0] = '\0';
-		if (engine_run(&log, &result, &err) < 0 ||
-		    result.end == ENGINE_DIVERGED)
-			assert_true(strlen(err.text) > 20);
-		t.log.data[i] ^= 0x41;
-	}
-	assert_identical(6);
+	put_callback(6, "recursion");
+	put_word(6, arg("recursion", 0), 3);
+	put_word(6, arg("recursion", 1), 6);
+	put(10, CAIRN_EVENT_OTHER)->what = CAIRN_OTHER_STOP;
+	r = run(&err);
+	assert_int_equal(r.end, ENGINE_STOPPED);
+	assert_int_equal(r.nticks, 10);
 }
 
 /* calls: foreign (tick 2), with two callbacks, then twice by its address. */
@@ -635,6 +670,7 @@ int main(void)
 	        cmocka_unit_test(test_throw),
 	        cmocka_unit_test(test_copy),
 	        cmocka_unit_test(test_damage),
+	        cmocka_unit_test(test_ends),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
