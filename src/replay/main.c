@@ -110,8 +110,7 @@ static int add_modules(struct program *p, const struct recording *r,
 		};
 		CAIRN_TRY(unit_add_module(p, &u, q->exes, q->nexes, err));
 	}
-	program_finish(p);
-	return 0;
+	return program_finish(p, err);
 }
 
 /* --- contexts ------------------------------------------------------------ */

@@ -93,8 +93,9 @@ int program_add_function(struct program *p, const struct program_function *f,
 	struct program_function g = *f;
 	uint64_t at = f->cells - m->link;
 
-	if (f->cells < m->link || at % 8 || at / 8 > m->ncells ||
-	    f->ncells > m->ncells - at / 8 || f->index >= u->ntable)
+	if ((f->ncells && (f->cells < m->link || at % 8 || at / 8 > m->ncells ||
+	                   f->ncells > m->ncells - at / 8)) ||
+	    f->index >= u->ntable)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "%s: function %s has cells outside of the "
 		                  "module; build it again",
@@ -113,8 +114,10 @@ int program_add_function(struct program *p, const struct program_function *f,
 	g.address += m->bias;
 	g.cells = m->cells + at;
 	u->functions[f->index] = p->nfunctions;
-	VEC_RESERVE(m->by_cells, m->nby_cells, m->by_cells_cap);
-	m->by_cells[m->nby_cells++] = p->nfunctions;
+	if (f->ncells) {
+		VEC_RESERVE(m->by_cells, m->nby_cells, m->by_cells_cap);
+		m->by_cells[m->nby_cells++] = p->nfunctions;
+	}
 	VEC_RESERVE(p->functions, p->nfunctions, p->functions_cap);
 	p->functions[p->nfunctions++] = g;
 	return 0;
@@ -136,8 +139,34 @@ static size_t slot_of(const struct program *p, uint64_t address)
 	       (p->nhash - 1);
 }
 
-void program_finish(struct program *p)
+/* Functions without marks that need a cell get one all the same, so that they
+ * can be named: in a module of ours, behind all others. */
+static int add_cells(struct program *p, struct cairn_err *err)
 {
+	struct program_module *m;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->nfunctions; i++)
+		n += !p->functions[i].ncells;
+	CAIRN_TRY(program_add_module(p, "", 0, 0, n, err));
+	m = &p->modules[p->nmodules - 1];
+	m->is_ours = true;
+	for (uint32_t i = 0; i < p->nfunctions; i++) {
+		struct program_function *f = &p->functions[i];
+
+		if (f->ncells)
+			continue;
+		f->cells = m->cells + 8 * (uint64_t)m->nby_cells;
+		f->ncells = 1;
+		VEC_RESERVE(m->by_cells, m->nby_cells, m->by_cells_cap);
+		m->by_cells[m->nby_cells++] = i;
+	}
+	return 0;
+}
+
+int program_finish(struct program *p, struct cairn_err *err)
+{
+	CAIRN_TRY(add_cells(p, err));
 	for (uint32_t i = 0; i < p->nmodules; i++)
 		if (p->modules[i].nby_cells)
 			qsort_r(p->modules[i].by_cells, p->modules[i].nby_cells,
@@ -154,6 +183,7 @@ void program_finish(struct program *p)
 			k = (k + 1) & (p->nhash - 1);
 		p->hash[k] = i;
 	}
+	return 0;
 }
 
 struct program_function *program_find(const struct program *p, uint64_t address)
@@ -171,7 +201,8 @@ uint64_t program_cell(const struct program *p, uint64_t id)
 	uint64_t module = id >> CAIRN_CELL_BITS;
 	uint64_t index = id & (((uint64_t)1 << CAIRN_CELL_BITS) - 1);
 
-	if (module >= p->nmodules || index >= p->modules[module].ncells)
+	if (module >= p->nmodules || index >= p->modules[module].ncells ||
+	    p->modules[module].is_ours)
 		return 0;
 	return p->modules[module].cells + 8 * index;
 }

@@ -78,7 +78,7 @@ int program_add_function(struct program *p, const struct program_function *f,
 /* Something to free with the program. */
 void program_keep(struct program *p, void *memory);
 /* When all were added. */
-void program_finish(struct program *p);
+int program_finish(struct program *p, struct cairn_err *err);
 
 /* The function at an address, or NULL. */
 struct program_function *program_find(const struct program *p,
