@@ -45,6 +45,7 @@ struct program_module {
 	uint64_t link; /* link-time address of its first cell */
 	uint64_t ncells;
 	uint64_t cells;     /* where they are now */
+	bool is_ours;       /* no log has its cells */
 	uint32_t *by_cells; /* functions, ascending */
 	uint32_t nby_cells, by_cells_cap;
 };
