@@ -18,6 +18,8 @@
 #define CAIRN_RECORD_TICK 0
 #define CAIRN_RECORD_EXPECT 8 /* the function that an unknown call calls */
 #define CAIRN_RECORD_STACK 16 /* top of the second stack */
+#define CAIRN_RECORD_SELF 24  /* the runtime's: the context, 0: none yet */
+#define CAIRN_RECORD_FRAME 32 /* ... of the innermost handler of a signal */
 #define CAIRN_RECORD_WORDS 8
 
 /*
@@ -69,11 +71,36 @@ enum cairn_event {
 	CAIRN_EVENT_OTHER = 3,
 };
 
+/*
+ * A log begins with BEGIN and STACK.  END and STOP say how far the context came
+ * and mean something only if nothing follows: an exec can fail, and libc may
+ * call the program once more after its end.  A log without either was cut off,
+ * by SIGKILL or for want of room.
+ */
 enum cairn_other {
 	CAIRN_OTHER_END = 0,   /* the context ended as it should */
 	CAIRN_OTHER_STACK = 1, /* uv: top of the second stack */
 	CAIRN_OTHER_SYNC = 2,  /* uv: place in the order of all contexts */
+	/* uv: enum cairn_context, uv: number of the context of its thread, its
+	 * own if it is one, uv: the kernel's number of the thread */
+	CAIRN_OTHER_BEGIN = 3,
+	/* the process ended while the context was in the middle of something:
+	 * it had come to this tick, and not to the next */
+	CAIRN_OTHER_STOP = 4,
+	/* uv: the parent's pid, uv: number of a context in its file, uv: bytes
+	 * of the log of that: what follows goes on from there */
+	CAIRN_OTHER_FORK = 5,
+	/* all memory that the context knows is zeros from here on: a handler
+	 * of a signal has left it in the middle of something, by a jump whose
+	 * BACK follows */
+	CAIRN_OTHER_FORGET = 6,
 	CAIRN_NOTHERS
+};
+
+enum cairn_context {
+	CAIRN_CONTEXT_THREAD = 0,
+	CAIRN_CONTEXT_SIGNAL = 1, /* handlers of signals in a thread */
+	CAIRN_NCONTEXTS
 };
 
 /* The IR, in a section that is not loaded: one of these per unit of
