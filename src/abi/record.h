@@ -73,9 +73,8 @@ enum cairn_event {
 
 /*
  * A log begins with BEGIN and STACK.  END and STOP say how far the context came
- * and mean something only if nothing follows: an exec can fail, and libc may
- * call the program once more after its end.  A log without either was cut off,
- * by SIGKILL or for want of room.
+ * and mean something only if nothing follows: an exec can fail.  A log without
+ * either was cut off, by SIGKILL or for want of room.
  */
 enum cairn_other {
 	CAIRN_OTHER_END = 0,   /* the context ended as it should */

@@ -55,6 +55,7 @@ static struct {
 	struct context *contexts;
 	uint32_t ncontexts; /* so far */
 	uint64_t nsyncs;
+	bool is_finished; /* the file is complete */
 } record;
 
 static const struct trace_hooks hooks;
@@ -354,6 +355,9 @@ static struct context *begin(void)
 	__cairn_record[CAIRN_RECORD_TICK / 8] = 0;
 	__cairn_record[CAIRN_RECORD_STACK / 8] = c->top;
 	record_set_self(c);
+	c->is_over = record.is_finished;
+	if (c->is_over)
+		return c;
 	if (!t || !turn_page(c)) {
 		lose_rest(c);
 		return c;
@@ -574,12 +578,14 @@ static bool is_complete(struct context *c, uint32_t how)
 	return c->is_stopped || c->is_suspended || c->is_idle || is_gone(c);
 }
 
+/* What libc, or a signal, calls after the end is no part of it. */
 static void pack_last(struct context *c)
 {
 	struct buffer *b = leave_buffer(c);
 
 	if (b)
 		trace_pack_here(b);
+	c->is_over = true;
 }
 
 static void on_finish(uint32_t how)
@@ -595,6 +601,7 @@ static void on_finish(uint32_t how)
 			pack_last(c);
 	if (how == CAIRN_HOW_EXEC)
 		return;
+	record.is_finished = true;
 	for (b = trace.free; b; b = b->next)
 		out_punch(b->chunk);
 	if (how == CAIRN_HOW_UNLOAD)

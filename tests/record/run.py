@@ -115,6 +115,14 @@ def record(folder, program, *args, **more):
                        if name.endswith(".cairn"))
 
 
+def replay(name, file, cut=False):
+    """Is the same executed again?"""
+    out = run(os.path.join(os.path.dirname(CC), "cairn"), "replay", file)
+    check(name + " replayed", (out.returncode or "identical" not in out.stdout
+                               or ("cut off" in out.stdout) != cut) and
+          out.stdout + out.stderr)
+
+
 def ends(result):
     """How many contexts end how."""
     count = {}
@@ -142,6 +150,7 @@ def threads(folder):
         syncs = [e[2] for c in result["contexts"] for e in c["events"]
                  if e[1] == "SYNC"]
         check(name + " order", len(set(syncs)) != len(syncs) and "twice")
+        replay(name, files[0], how == "kill")
     out, files = record(folder, program, "640", "64", "return")
     check("threads many", out.stdout != "64640\n" and out.stderr)
 
@@ -159,6 +168,8 @@ def signals(folder):
         check(name + " kinds", (kinds[0] or set(kinds[1:]) != {1}) and kinds)
         check(name + " main", result["contexts"][0]["events"][-1][1] != "END"
               and result["contexts"][0]["events"][-1])
+        if args[0] == "count":
+            replay(name, files[0])
         check_readers(name, files[0], result)
 
 
@@ -184,7 +195,9 @@ def maps(folder):
                 ("plain", 0, ""), ("hint", 0, ""),
                 ("low", 125, "MAP_32BIT"), ("fixed", 125, "MAP_FIXED"),
                 ("huge", 125, "more memory")):
-            out, _ = record(folder, program, how)
+            out, files = record(folder, program, how)
+            if not status:
+                replay(f"maps {how}", files[0])
             check(f"maps {how}", (out.returncode != status or
                                   words not in out.stderr) and
                   f"{out.returncode} {out.stderr}")
@@ -202,6 +215,7 @@ def modules(folder):
     library("record")
     program = make(folder, "uselib", *options)
     out, files = record(folder, program)
+    replay("modules", files[0])
     result = decode(files[0])
     callbacks = {tuple(e[2:]) for e in result["contexts"][0]["events"]
                  if e[1] == "CALLBACK"}

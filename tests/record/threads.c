@@ -89,7 +89,9 @@ int main(int argc, char **argv)
 		return 0;
 	for (int i = 0; i < 4; i++)
 		pthread_create(&t, NULL, spin, (void *)&spun[i]);
-	usleep(20000);
+	for (int i = 0; i < 4; i++)
+		while (!spun[i])
+			usleep(1000);
 	if (strcmp(how, "abort") == 0)
 		abort();
 	if (strcmp(how, "kill") == 0)
