@@ -16,6 +16,7 @@
 #define GAP 16u /* so many equal bytes end a run */
 
 typedef long long v2 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint32_t u4 __attribute__((aligned(1), may_alias));
 typedef char v16 __attribute__((vector_size(16)));
 
 HIDDEN void __cairn_record_copy(void *cell, void *dst, const void *src,
@@ -31,6 +32,26 @@ static inline bool differs16(const unsigned char *p)
 	v2 s = *(const RECORD_GS v2 *)(uintptr_t)p;
 
 	return __builtin_ia32_pmovmskb128((v16)((v16)v == (v16)s)) != 0xffff;
+}
+
+static inline bool differs4(const unsigned char *p)
+{
+	return *(const volatile u4 *)p != *(const RECORD_GS u4 *)(uintptr_t)p;
+}
+
+static inline bool differs8(const unsigned char *p)
+{
+	return record_load(p) != record_get(p);
+}
+
+/* Of up to 16 bytes; of fewer than 4, maybe. */
+static inline bool differs(const unsigned char *p, size_t n)
+{
+	if (n == 16)
+		return differs16(p);
+	if (n >= 8)
+		return differs8(p) || differs8(p + n - 8);
+	return n < 4 || differs4(p) || differs4(p + n - 4);
 }
 
 /* Corrects up to 16 bytes; how many of them up to the last that was wrong. */
@@ -57,7 +78,7 @@ static void look(const void *cell, const unsigned char *p, size_t n)
 	for (size_t i = 0; i < n; i += 16) {
 		size_t k = n - i < 16 ? n - i : 16, wrong;
 
-		if (k == 16 && !differs16(p + i))
+		if (!differs(p + i, k))
 			continue;
 		wrong = correct(p + i, k);
 		if (!wrong)
@@ -89,6 +110,13 @@ static void copy_up(unsigned char *to, const unsigned char *from, size_t n)
 		*(v2 *)(to + i) = v;
 		*(RECORD_GS v2 *)(uintptr_t)(to + i) = v;
 	}
+	if (i + 8 <= n) {
+		uint64_t v = record_get(from + i);
+
+		((struct record_word *)(to + i))->v = v;
+		record_put(to + i, v);
+		i += 8;
+	}
 	for (; i < n; i++) {
 		unsigned char v = record_get1(from + i);
 
@@ -104,6 +132,13 @@ static void copy_down(unsigned char *to, const unsigned char *from, size_t n)
 
 		*(v2 *)(to + n - 16) = v;
 		*(RECORD_GS v2 *)(uintptr_t)(to + n - 16) = v;
+	}
+	if (n >= 8) {
+		uint64_t v = record_get(from + n - 8);
+
+		((struct record_word *)(to + n - 8))->v = v;
+		record_put(to + n - 8, v);
+		n -= 8;
 	}
 	while (n--) {
 		unsigned char v = record_get1(from + n);
@@ -133,6 +168,13 @@ void __cairn_record_set(void *dst, int c, size_t n)
 	for (; i + 16 <= n; i += 16) {
 		*(v2 *)(p + i) = (v2)bytes;
 		*(RECORD_GS v2 *)(uintptr_t)(p + i) = (v2)bytes;
+	}
+	if (i + 8 <= n) {
+		uint64_t v = (uint64_t)((v2)bytes)[0];
+
+		((struct record_word *)(p + i))->v = v;
+		record_put(p + i, v);
+		i += 8;
 	}
 	for (; i < n; i++) {
 		p[i] = (unsigned char)c;
