@@ -43,7 +43,7 @@
 static struct {
 	struct replay_state *state;
 	struct program *program;
-	engine_loader *load;
+	const struct engine_compiler *compiler;
 	const struct engine_log *log;
 	/* the event that is next; its cell is an address, as in state.h */
 	struct recording_event event;
@@ -70,11 +70,14 @@ static _Noreturn void stop(int code, enum engine_end end)
 	siglongjmp(e.stop, 1);
 }
 
-/* "function f (file.c:12)" of a cell. */
+/* "function f (file.c:12)" of a cell; line 0: that of the cell. */
 static void describe(char *text, size_t size, uint64_t cell, uint64_t line)
 {
 	const struct program_function *f = program_of_cell(e.program, cell);
 
+	if (f && f->file && !line)
+		line = e.compiler->line(e.program, f,
+		                        (uint32_t)((cell - f->cells) / 8));
 	if (!f)
 		snprintf(text, size, "no function");
 	else if (!f->file)
@@ -285,7 +288,7 @@ static void load_function(struct program_function *f)
 
 	if (f->body)
 		return;
-	rc = e.load(e.program, f->unit, e.err);
+	rc = e.compiler->load(e.program, f->unit, e.err);
 	if (rc < 0)
 		stop(rc, ENGINE_DIVERGED);
 }
@@ -493,14 +496,15 @@ static int run_on_stack(void *stack)
 	return e.code;
 }
 
-int engine_open(struct program *p, engine_loader *load, struct cairn_err *err)
+int engine_open(struct program *p, const struct engine_compiler *compiler,
+                struct cairn_err *err)
 {
 	e.state = arena_take(sizeof(*e.state));
 	if (!e.state)
 		return cairn_fail(err, CAIRN_E_LIMIT,
 		                  "no memory is left below 2 GiB");
 	e.program = p;
-	e.load = load;
+	e.compiler = compiler;
 	return 0;
 }
 

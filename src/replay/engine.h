@@ -8,6 +8,7 @@
 
 struct cairn_err;
 struct program;
+struct program_function;
 struct recording_event;
 
 /* A log: gives the next event; returns 1, 0 if there is none, or fails.  What
@@ -33,12 +34,19 @@ struct engine_result {
 	uint64_t nticks, nevents;
 };
 
-/* Loads the unit of a function: its body and entry are there afterwards. */
-typedef int engine_loader(struct program *p, uint32_t unit,
-                          struct cairn_err *err);
+/* What the engine asks of the compiler. */
+struct engine_compiler {
+	/* Loads the unit of a function: its body and entry are there
+	 * afterwards. */
+	int (*load)(struct program *p, uint32_t unit, struct cairn_err *err);
+	/* The line of a cell of a function; 0: not known. */
+	uint32_t (*line)(const struct program *p,
+	                 const struct program_function *f, uint32_t cell);
+};
 
 /* Requires: an open arena.  There is one engine in a process. */
-int engine_open(struct program *p, engine_loader *load, struct cairn_err *err);
+int engine_open(struct program *p, const struct engine_compiler *compiler,
+                struct cairn_err *err);
 void engine_close(void);
 
 /*

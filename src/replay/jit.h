@@ -3,20 +3,19 @@
 #define CAIRN_REPLAY_JIT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct cairn_err;
-struct program;
+struct engine_compiler;
 
 /*
  * Compiles units and links them into this process.  There is one in a process.
  *
- * Requires: an open arena and engine.
+ * Requires: an open arena.
  */
 int jit_open(bool use_cache, struct cairn_err *err);
 void jit_close(void);
 
-/* Loads a unit: its functions get their bodies and entries. */
-int jit_load(struct program *p, uint32_t unit, struct cairn_err *err);
+/* For the engine. */
+extern const struct engine_compiler jit_compiler;
 
 #endif /* CAIRN_REPLAY_JIT_H */

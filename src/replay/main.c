@@ -197,7 +197,7 @@ static int replay(const struct request *q)
 	                   &err) < 0)
 		return fail(&err);
 	if (arena_open(&err) < 0 || add_modules(&p, &r, q, &err) < 0 ||
-	    engine_open(&p, jit_load, &err) < 0 ||
+	    engine_open(&p, &jit_compiler, &err) < 0 ||
 	    jit_open(!q->no_cache, &err) < 0)
 		fail(&err);
 	else

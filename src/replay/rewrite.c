@@ -132,7 +132,7 @@ static LLVMValueRef call_helper(struct rewriter *r, const struct helper *h,
 
 static LLVMValueRef line_of(struct rewriter *r, LLVMValueRef instruction)
 {
-	return number(r, replay_shim_line(instruction, NULL, NULL));
+	return number(r, replay_shim_line(instruction));
 }
 
 /* A tick, before an instruction. */
@@ -902,6 +902,29 @@ static int check_rest(struct rewriter *r)
 		return rc;
 	}
 	LLVMDisposeMessage(text);
+	return 0;
+}
+
+static uint32_t line_of_cell(LLVMValueRef f, uint32_t cell)
+{
+	struct ir_function ir;
+	uint32_t line = 0;
+
+	ir_function_init(&ir, f);
+	for (uint32_t i = 0; i < ir.nsites; i++)
+		if (ir.sites[i].ncells && cell >= ir.sites[i].cell &&
+		    cell - ir.sites[i].cell < ir.sites[i].ncells)
+			line = replay_shim_line(ir.sites[i].at);
+	ir_function_release(&ir);
+	return line;
+}
+
+uint32_t rewrite_line(LLVMModuleRef module, uint32_t function, uint32_t cell)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f))
+		if (!LLVMIsDeclaration(f) && !function--)
+			return ir_has_marks(f) ? line_of_cell(f, cell) : 0;
 	return 0;
 }
 

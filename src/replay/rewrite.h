@@ -9,7 +9,7 @@
 struct cairn_err;
 
 /* Changes with the code that is made: part of the names of cached objects. */
-#define REWRITE_VERSION 1
+#define REWRITE_VERSION 2
 
 /*
  * Turns a module of canonical IR into replay code, as replay/state.h says.
@@ -20,6 +20,10 @@ struct cairn_err;
  */
 int rewrite_module(LLVMModuleRef module, const char *name,
                    struct cairn_err *err);
+
+/* The line of a cell of a function, by its index, in a module as it is
+ * embedded; 0 if it has none. */
+uint32_t rewrite_line(LLVMModuleRef module, uint32_t function, uint32_t cell);
 
 /*
  * What a unit defines, in the order of its table: variables, functions,
