@@ -155,7 +155,7 @@ def unzstd(payload, size):
     raise Damaged("the map does not unpack")
 
 
-# --- section 17: recordings --------------------------------------------------
+# --- section 16: recordings --------------------------------------------------
 RECORDING = 128
 OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET"]
 OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0]

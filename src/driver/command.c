@@ -48,6 +48,8 @@
 #define MEMBER_STATIC "__cairn_static"
 /* Says that what threads wait in is wrapped. */
 #define MEMBER_WAITS "__cairn_waits_member"
+/* Looks at where a program that is recorded maps memory. */
+#define MEMBER_MAP "__cairn_map_member"
 /* A shared object's, by one of the names in it. */
 #define MEMBER_UNHOOKED "__wrap_longjmp"
 
@@ -69,7 +71,7 @@ static const char *const exported[] = {
 
 /* The same of a program that is recorded. */
 static const char *const exported_record[] = {
-        CAIRN_RT_RECORD,
+        CAIRN_RT_RECORD, "mmap", "mmap64", "mremap", "shmat",
 };
 
 /*
@@ -173,6 +175,8 @@ static void add_executable(struct argv *out, const struct command_tools *t,
 		for (size_t i = 0; o->record && i < COUNT(exported_record); i++)
 			add_exported(out, exported_record[i]);
 	}
+	if (o->record)
+		add_linker(out, "--undefined=" MEMBER_MAP);
 	add_linker(out, t->executable); /* before the rest, which it needs */
 }
 

@@ -78,7 +78,7 @@ uint32_t ir_ncells(LLVMTypeRef type, LLVMTargetDataRef layout);
 /* Does a call end a tick before it is made? */
 static inline bool ir_ticks_before(enum ir_kind kind)
 {
-	return kind == IR_CALL || kind == IR_TWICE;
+	return kind == IR_CALL || kind == IR_TWICE || kind == IR_RESUME;
 }
 
 /* Or behind it?  (Of IR_PAD: with the pad.) */

@@ -29,11 +29,13 @@
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -75,20 +77,31 @@ static void dropFacts(AttributeList &List, LLVMContext &Context, unsigned Index)
 {
 	AttributeMask Mask;
 
-	for (auto Kind :
-	     {Attribute::NonNull,         Attribute::NoUndef,
-	      Attribute::Dereferenceable, Attribute::DereferenceableOrNull,
-	      Attribute::Range,           Attribute::NoAlias,
-	      Attribute::NoCapture,       Attribute::ReadOnly,
-	      Attribute::ReadNone,        Attribute::WriteOnly,
-	      Attribute::Writable,        Attribute::NoFree,
-	      Attribute::NoSync,          Attribute::WillReturn,
-	      Attribute::MustProgress,    Attribute::Memory,
-	      Attribute::Speculatable,    Attribute::Returned,
-	      Attribute::NoFPClass,       Attribute::AllocSize,
-	      Attribute::AllocKind,       Attribute::AllocAlign,
-	      Attribute::AllocatedPointer, Attribute::DeadOnUnwind,
-	      Attribute::NoRecurse})
+	for (auto Kind : {Attribute::NonNull,
+	                  Attribute::NoUndef,
+	                  Attribute::Dereferenceable,
+	                  Attribute::DereferenceableOrNull,
+	                  Attribute::Range,
+	                  Attribute::NoAlias,
+	                  Attribute::NoCapture,
+	                  Attribute::ReadOnly,
+	                  Attribute::ReadNone,
+	                  Attribute::WriteOnly,
+	                  Attribute::Writable,
+	                  Attribute::NoFree,
+	                  Attribute::NoSync,
+	                  Attribute::WillReturn,
+	                  Attribute::MustProgress,
+	                  Attribute::Memory,
+	                  Attribute::Speculatable,
+	                  Attribute::Returned,
+	                  Attribute::NoFPClass,
+	                  Attribute::AllocSize,
+	                  Attribute::AllocKind,
+	                  Attribute::AllocAlign,
+	                  Attribute::AllocatedPointer,
+	                  Attribute::DeadOnUnwind,
+	                  Attribute::NoRecurse})
 		Mask.addAttribute(Kind);
 	List = List.removeAttributesAtIndex(Context, Index, Mask);
 }
@@ -104,8 +117,8 @@ static AttributeList withoutFacts(AttributeList List, LLVMContext &Context)
 static void dropFactsOfCall(CallBase &Call)
 {
 	if (!isa<IntrinsicInst>(Call))
-		Call.setAttributes(withoutFacts(Call.getAttributes(),
-		                                Call.getContext()));
+		Call.setAttributes(
+		        withoutFacts(Call.getAttributes(), Call.getContext()));
 	else
 		Call.dropPoisonGeneratingReturnAttributes();
 }
@@ -114,8 +127,8 @@ static void boundShift(Instruction &I)
 {
 	Type *T = I.getType();
 	unsigned Width = T->getScalarSizeInBits();
-	Constant *C = ConstantInt::get(T, isPowerOf2_32(Width) ? Width - 1
-	                                                       : Width);
+	Constant *C =
+	        ConstantInt::get(T, isPowerOf2_32(Width) ? Width - 1 : Width);
 	IRBuilder<> B(&I);
 	Value *By = I.getOperand(1);
 
@@ -191,12 +204,17 @@ static void decideInstruction(Instruction &I)
 
 static void decide(Function &F)
 {
+	for (BasicBlock &B : F)
+		if (auto *I = dyn_cast<InvokeInst>(B.getTerminator()))
+			if (I->hasFnAttr(Attribute::ReturnsTwice))
+				changeToCall(I); // it does not throw
 	EliminateUnreachableBlocks(F);
 	for (Instruction &I : make_early_inc_range(instructions(F)))
 		decideInstruction(I);
 }
 
-// --- whole structures ----------------------------------------------------------
+// --- whole structures
+// ----------------------------------------------------------
 
 // Calls Do for every scalar or vector in a type, with its indices.
 static void eachLeaf(Type *T, SmallVectorImpl<unsigned> &Path,
@@ -252,8 +270,7 @@ static void splitLoad(LoadInst &L)
 	IRBuilder<> B(&L);
 
 	eachLeaf(T, Path, [&](ArrayRef<unsigned> At) {
-		Value *Pointer =
-		        leafPointer(B, T, L.getPointerOperand(), At);
+		Value *Pointer = leafPointer(B, T, L.getPointerOperand(), At);
 		Value *Leaf = B.CreateAlignedLoad(
 		        ExtractValueInst::getIndexedType(T, At), Pointer,
 		        Align(1), L.isVolatile());
@@ -276,7 +293,7 @@ static void splitStructures(Function &F)
 }
 
 // What the caller has put on its own stack for us, at an address that nobody
-// knows: a copy of it is a variable as any.
+// knows: that is an input, and a copy of it is a variable as any.
 static void copyArguments(Function &F)
 {
 	const DataLayout &Layout = F.getDataLayout();
@@ -290,13 +307,18 @@ static void copyArguments(Function &F)
 		                            A.getParamAlign().valueOrOne(), "",
 		                            F.getEntryBlock().begin());
 		A.replaceAllUsesWith(Copy);
-		B.CreateMemCpy(Copy, Copy->getAlign(), &A,
+		auto *Type =
+		        FunctionType::get(A.getType(), {A.getType()}, false);
+		Value *From = B.CreateCall(
+		        Type, InlineAsm::get(Type, "", "=r,0", false), {&A});
+		B.CreateMemCpy(Copy, Copy->getAlign(), From,
 		               A.getParamAlign().valueOrOne(),
 		               Layout.getTypeAllocSize(T));
 	}
 }
 
-// --- short copies ----------------------------------------------------------------
+// --- short copies
+// ----------------------------------------------------------------
 
 #define SHORT 64u
 
@@ -322,12 +344,12 @@ static void expandCopy(MemTransferInst &I, uint64_t N)
 	eachPiece(I.getContext(), N, [&](Type *T, uint64_t At) {
 		Value *From = B.CreateConstGEP1_64(B.getInt8Ty(),
 		                                   I.getRawSource(), At);
-		Pieces.push_back({B.CreateAlignedLoad(
-		                          T, From,
-		                          commonAlignment(
-		                                  I.getSourceAlign().valueOrOne(),
-		                                  At)),
-		                  At});
+		Pieces.push_back(
+		        {B.CreateAlignedLoad(
+		                 T, From,
+		                 commonAlignment(
+		                         I.getSourceAlign().valueOrOne(), At)),
+		         At});
 	});
 	for (auto &[V, At] : Pieces)
 		B.CreateAlignedStore(
@@ -345,9 +367,8 @@ static void expandSet(MemSetInst &I, uint64_t N)
 	                          B.getInt64(0x0101010101010101));
 
 	eachPiece(I.getContext(), N, [&](Type *T, uint64_t At) {
-		Value *V = T->isVectorTy()
-		                   ? B.CreateVectorSplat(2, Word)
-		                   : B.CreateTrunc(Word, T);
+		Value *V = T->isVectorTy() ? B.CreateVectorSplat(2, Word)
+		                           : B.CreateTrunc(Word, T);
 		B.CreateAlignedStore(
 		        V,
 		        B.CreateConstGEP1_64(B.getInt8Ty(), I.getRawDest(), At),
@@ -372,7 +393,8 @@ static void expandCopies(Function &F)
 	}
 }
 
-// --- computed gotos --------------------------------------------------------------
+// --- computed gotos
+// --------------------------------------------------------------
 
 static void switchInstead(IndirectBrInst &Goto,
                           const DenseMap<BasicBlock *, uint64_t> &Numbers)
@@ -427,7 +449,49 @@ static void numberLabels(Function &F)
 			switchInstead(*Goto, Numbers);
 }
 
-// --- globals of others -----------------------------------------------------------
+// --- what setjmp finds
+// -----------------------------------------------------------
+
+static bool returnsTwice(const Instruction &I)
+{
+	auto *Call = dyn_cast<CallBase>(&I);
+
+	return Call && Call->hasFnAttr(Attribute::ReturnsTwice);
+}
+
+static bool leavesBlock(const Instruction &I)
+{
+	return any_of(I.users(), [&](const User *U) {
+		auto *At = cast<Instruction>(U);
+
+		return At->getParent() != I.getParent() || isa<PHINode>(At);
+	});
+}
+
+// A value that is kept over a call of setjmp is, after a longjmp, the one it
+// was then if it is in a register, and the newest if it is in memory.  All are
+// in memory, in functions that call it.
+static void keepInMemory(Function &F)
+{
+	SmallVector<Instruction *, 32> Values;
+	SmallVector<PHINode *, 16> Phis;
+
+	if (none_of(instructions(F), returnsTwice))
+		return;
+	for (Instruction &I : instructions(F))
+		if (!isa<AllocaInst>(I) && leavesBlock(I))
+			Values.push_back(&I);
+	for (Instruction *I : Values)
+		DemoteRegToStack(*I);
+	for (Instruction &I : instructions(F))
+		if (auto *Phi = dyn_cast<PHINode>(&I))
+			Phis.push_back(Phi);
+	for (PHINode *Phi : Phis)
+		DemotePHIToStack(Phi);
+}
+
+// --- globals of others
+// -----------------------------------------------------------
 
 namespace
 {
@@ -445,8 +509,8 @@ class Externs
 
 		return !(F && F->isIntrinsic()) && !G.isThreadLocal() &&
 		       !G.getName().starts_with("__cairn") &&
-		       (G.isDeclaration() || G.hasAvailableExternallyLinkage() ||
-		        !G.isDSOLocal());
+		       (G.isDeclaration() ||
+		        G.hasAvailableExternallyLinkage() || !G.isDSOLocal());
 	}
 
 	static bool mustStay(const Use &U)
@@ -454,21 +518,20 @@ class Externs
 		auto *Call = dyn_cast<CallBase>(U.getUser());
 
 		return isa<LandingPadInst>(U.getUser()) ||
-		       isa<IntrinsicInst>(U.getUser()) ||
 		       (Call &&
-		        (Call->isInlineAsm() ||
-		         (Call->isCallee(&U) &&
-		          Call->hasFnAttr(Attribute::ReturnsTwice))));
+		        Call->getIntrinsicID() == Intrinsic::eh_typeid_for) ||
+		       (Call && (Call->isInlineAsm() ||
+		                 (Call->isCallee(&U) &&
+		                  Call->hasFnAttr(Attribute::ReturnsTwice))));
 	}
 
 	Value *load(GlobalValue *G, Instruction *Before)
 	{
 		unsigned N = Index.insert({G, Index.size()}).first->second;
-		auto *L = new LoadInst(
-		        PointerType::get(M.getContext(), 0),
-		        Constant::getNullValue(
-		                PointerType::get(M.getContext(), 0)),
-		        "", Before->getIterator());
+		auto *L = new LoadInst(PointerType::get(M.getContext(), 0),
+		                       Constant::getNullValue(PointerType::get(
+		                               M.getContext(), 0)),
+		                       "", Before->getIterator());
 
 		L->setDebugLoc(Before->getDebugLoc());
 		Loads.push_back({L, N});
@@ -478,7 +541,8 @@ class Externs
 	void replacePhi(PHINode &Phi)
 	{
 		for (unsigned I = 0; I < Phi.getNumIncomingValues(); I++) {
-			auto *G = dyn_cast<GlobalValue>(Phi.getIncomingValue(I));
+			auto *G =
+			        dyn_cast<GlobalValue>(Phi.getIncomingValue(I));
 
 			if (!G || !isElsewhere(*G))
 				continue;
@@ -554,7 +618,8 @@ class Externs
 	}
 };
 
-// --- the second stack --------------------------------------------------------------
+// --- the second stack
+// --------------------------------------------------------------
 
 class SecondStack
 {
@@ -610,12 +675,11 @@ class SecondStack
 	Value *below(Value *From, Value *Bytes, Align A)
 	{
 		return B.CreateAnd(B.CreateSub(From, Bytes),
-		                   ConstantInt::getSigned(
-		                           B.getInt64Ty(),
-		                           -int64_t(A.value())));
+		                   ConstantInt::getSigned(B.getInt64Ty(),
+		                                          -int64_t(A.value())));
 	}
 
-	SmallVector<AllocaInst *, 8> Fixed, Varying;
+	SmallVector<AllocaInst *, 8> Fixed, Varying, Private;
 	SmallVector<IntrinsicInst *, 4> Saves, Restores;
 	SmallVector<Instruction *, 4> ComesBack; // pads and calls that return
 	                                         // twice
@@ -630,8 +694,8 @@ class SecondStack
 			auto *In = dyn_cast<IntrinsicInst>(&I);
 
 			if (A && A->isStaticAlloca()) {
-				if (!isPrivate(*A, *A, 0))
-					Fixed.push_back(A);
+				(isPrivate(*A, *A, 0) ? Private : Fixed)
+				        .push_back(A);
 			} else if (A) {
 				Varying.push_back(A);
 			} else if (In && In->getIntrinsicID() ==
@@ -684,8 +748,8 @@ class SecondStack
 	{
 		B.SetInsertPoint(A);
 		Type *T = A->getAllocatedType();
-		Value *Count = B.CreateZExtOrTrunc(A->getArraySize(),
-		                                   B.getInt64Ty());
+		Value *Count =
+		        B.CreateZExtOrTrunc(A->getArraySize(), B.getInt64Ty());
 		Value *Bytes = B.CreateMul(
 		        Count, B.getInt64(Layout.getTypeAllocSize(T)));
 		Value *New = below(loadTop(), Bytes,
@@ -714,6 +778,32 @@ class SecondStack
 		}
 	}
 
+	// What nobody has written yet must not be what was there before.
+	void clearPrivate()
+	{
+		B.SetInsertPoint(
+		        &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+		for (AllocaInst *A : Private) {
+			Type *T = A->getAllocatedType();
+
+			if (A->isArrayAllocation())
+				T = ArrayType::get(
+				        T, cast<ConstantInt>(A->getArraySize())
+				                   ->getZExtValue());
+			SmallVector<unsigned, 4> Path;
+			eachLeaf(T, Path, [&](ArrayRef<unsigned> At) {
+				Type *Leaf =
+				        At.empty()
+				                ? T
+				                : ExtractValueInst::
+				                          getIndexedType(T, At);
+				B.CreateAlignedStore(
+				        Constant::getNullValue(Leaf),
+				        leafPointer(B, T, A, At), Align(1));
+			});
+		}
+	}
+
 	// Behind what comes back from deeper calls: as it was.
 	void comeBack(Instruction *I, AllocaInst *Current, Value *Base)
 	{
@@ -738,9 +828,11 @@ class SecondStack
 		Align Most;
 
 		look();
+		clearPrivate();
 		if (Fixed.empty() && Varying.empty() && ComesBack.empty())
 			return;
-		B.SetInsertPoint(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+		B.SetInsertPoint(
+		        &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
 		Instruction *Behind = &*B.GetInsertPoint();
 		Value *Old = loadTop();
 		uint64_t Size = layOut(At, Most);
@@ -777,7 +869,8 @@ class SecondStack
 
 } // namespace
 
-// --- all of it ---------------------------------------------------------------------
+// --- all of it
+// ---------------------------------------------------------------------
 
 static Constant *topOfStack(Module &M, bool IsExecutable)
 {
@@ -798,7 +891,8 @@ static Constant *topOfStack(Module &M, bool IsExecutable)
 
 static void noteFinal(Function &F)
 {
-	if (!F.isVarArg() && F.isDSOLocal() && !F.isInterposable() && F.hasExactDefinition())
+	if (!F.isVarArg() && F.isDSOLocal() && !F.isInterposable() &&
+	    F.hasExactDefinition())
 		F.addFnAttr(CAIRN_IR_FINAL);
 }
 
@@ -825,6 +919,7 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 		splitStructures(F);
 		expandCopies(F);
 		numberLabels(F);
+		keepInMemory(F);
 		SecondStack(F, Top).run();
 	}
 	Externs(M).replace(HasMarks);
@@ -842,7 +937,8 @@ const char *canonical_why_not(LLVMValueRef Value)
 	for (Argument &A : F.args())
 		if (A.hasInAllocaAttr() || A.hasPreallocatedAttr() ||
 		    A.hasAttribute(Attribute::SwiftError))
-			return "has arguments that only the code generator sees";
+			return "has arguments that only the code generator "
+			       "sees";
 	for (Instruction &I : instructions(F)) {
 		auto *Call = dyn_cast<CallBase>(&I);
 

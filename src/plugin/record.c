@@ -76,9 +76,30 @@ static LLVMValueRef word_at(const struct recorder *r, uint64_t offset)
 static LLVMValueRef shadow_of(const struct recorder *r, LLVMValueRef pointer)
 {
 	return LLVMBuildIntToPtr(
-	        r->builder,
-	        LLVMBuildPtrToInt(r->builder, pointer, r->i64, ""), r->gs_ptr,
-	        "");
+	        r->builder, LLVMBuildPtrToInt(r->builder, pointer, r->i64, ""),
+	        r->gs_ptr, "");
+}
+
+/* Loads and stores of shadows are volatile: the code generator of LLVM 19 takes
+ * stores to one address in two address spaces for stores to one place, and
+ * merges them. */
+static LLVMValueRef load_shadow(const struct recorder *r, LLVMTypeRef type,
+                                LLVMValueRef shadow, unsigned alignment)
+{
+	LLVMValueRef v = LLVMBuildLoad2(r->builder, type, shadow, "");
+
+	LLVMSetAlignment(v, alignment);
+	LLVMSetVolatile(v, true);
+	return v;
+}
+
+static void store_shadow(const struct recorder *r, LLVMValueRef v,
+                         LLVMValueRef shadow, unsigned alignment)
+{
+	LLVMValueRef s = LLVMBuildStore(r->builder, v, shadow);
+
+	LLVMSetAlignment(s, alignment);
+	LLVMSetVolatile(s, true);
 }
 
 static LLVMValueRef call_asm(const struct recorder *r, const char *name,
@@ -114,8 +135,8 @@ static void say_input(const struct recorder *r, uint32_t cell,
 	LLVMValueRef args[3] = {as_i64(r, cell_at(r, cell)), as_i64(r, pointer),
 	                        constant(r, n)};
 
-	call_asm(r, CAIRN_RT_RECORD_IN, r->none,
-	         "{rax},{rdx},{rcx}," CLOBBERS, args, 3);
+	call_asm(r, CAIRN_RT_RECORD_IN, r->none, "{rax},{rdx},{rcx}," CLOBBERS,
+	         args, 3);
 }
 
 static void tick(const struct recorder *r)
@@ -141,13 +162,12 @@ static void begin_rare(const struct recorder *r, LLVMValueRef condition,
 {
 	LLVMBasicBlockRef first = LLVMGetInstructionParent(place);
 	LLVMBasicBlockRef rest = shim_split_before(place);
-	LLVMBasicBlockRef rare = LLVMInsertBasicBlockInContext(
-	        r->context, rest, "cairn.input");
+	LLVMBasicBlockRef rare =
+	        LLVMInsertBasicBlockInContext(r->context, rest, "cairn.input");
 
 	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(first));
 	LLVMPositionBuilderAtEnd(r->builder, first);
-	shim_set_unlikely(
-	        LLVMBuildCondBr(r->builder, condition, rare, rest));
+	shim_set_unlikely(LLVMBuildCondBr(r->builder, condition, rare, rest));
 	LLVMPositionBuilderAtEnd(r->builder, rare);
 	LLVMPositionBuilderBefore(r->builder, LLVMBuildBr(r->builder, rest));
 }
@@ -185,16 +205,13 @@ static void check_value(const struct recorder *r, LLVMValueRef v,
 {
 	LLVMTypeRef type = LLVMTypeOf(v);
 	LLVMValueRef shadow = shadow_of(r, pointer);
-	LLVMValueRef seen = LLVMBuildLoad2(r->builder, type, shadow, "");
-	LLVMValueRef s;
+	LLVMValueRef seen = load_shadow(r, type, shadow, alignment);
 
-	LLVMSetAlignment(seen, alignment);
 	begin_rare(r,
 	           LLVMBuildICmp(r->builder, LLVMIntNE, bits_of(r, v),
 	                         bits_of(r, seen), ""),
 	           place);
-	s = LLVMBuildStore(r->builder, v, shadow);
-	LLVMSetAlignment(s, alignment);
+	store_shadow(r, v, shadow, alignment);
 	say_input(r, cell, pointer, LLVMStoreSizeOfType(r->layout, type));
 	end_rare(r, place);
 }
@@ -219,8 +236,7 @@ static void check_leaves(const struct recorder *r, LLVMValueRef v,
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		LLVMValueRef part =
-		        LLVMBuildExtractValue(r->builder, v, i, "");
+		LLVMValueRef part = LLVMBuildExtractValue(r->builder, v, i, "");
 
 		check_leaves(r, part, cell, place);
 	}
@@ -241,18 +257,16 @@ static void mark_load(const struct recorder *r, const struct ir_site *s)
 	LLVMValueRef place = LLVMGetNextInstruction(s->at);
 
 	LLVMPositionBuilderBefore(r->builder, place);
-	check_value(r, s->at, LLVMGetOperand(s->at, 0),
-	            LLVMGetAlignment(s->at), s->cell, place);
+	check_value(r, s->at, LLVMGetOperand(s->at, 0), LLVMGetAlignment(s->at),
+	            s->cell, place);
 }
 
 static void mark_store(const struct recorder *r, const struct ir_site *s)
 {
-	LLVMValueRef twin;
-
 	LLVMPositionBuilderBefore(r->builder, LLVMGetNextInstruction(s->at));
-	twin = LLVMBuildStore(r->builder, LLVMGetOperand(s->at, 0),
-	                      shadow_of(r, LLVMGetOperand(s->at, 1)));
-	LLVMSetAlignment(twin, LLVMGetAlignment(s->at));
+	store_shadow(r, LLVMGetOperand(s->at, 0),
+	             shadow_of(r, LLVMGetOperand(s->at, 1)),
+	             LLVMGetAlignment(s->at));
 }
 
 /* The shadow gets what memory had, and then the same is done to it. */
@@ -354,9 +368,9 @@ static void mark_call(const struct recorder *r, const struct ir_site *s)
 	                           constant(r, 0), "");
 	begin_rare(r, is_foreign, place);
 	expect(r, constant(r, 0));
-	check_result(r, s,
-	             LLVMGetBasicBlockTerminator(
-	                     LLVMGetInsertBlock(r->builder)));
+	check_result(
+	        r, s,
+	        LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(r->builder)));
 	end_rare(r, place);
 }
 
@@ -403,6 +417,12 @@ static void mark_pad(const struct recorder *r, const struct ir_site *s)
 	check_result(r, s, place);
 }
 
+static void mark_resume(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	tick(r);
+}
+
 static void mark_site(const struct recorder *r, const struct ir_site *s)
 {
 	switch (s->kind) {
@@ -434,9 +454,11 @@ static void mark_site(const struct recorder *r, const struct ir_site *s)
 	case IR_PAD:
 		mark_pad(r, s);
 		break;
+	case IR_RESUME:
+		mark_resume(r, s);
+		break;
 	case IR_PLAIN:
 	case IR_KNOWN:
-	case IR_RESUME:
 	case IR_STOP:
 		break;
 	}
@@ -483,7 +505,7 @@ static LLVMValueRef is_expected(const struct recorder *r, LLVMValueRef f)
 static void write_entry(const struct recorder *r, LLVMValueRef entry)
 {
 	LLVMBasicBlockRef first, fast, slow;
-	LLVMValueRef place, old;
+	LLVMValueRef place, old, end, cell;
 
 	first = LLVMAppendBasicBlockInContext(r->context, entry, "");
 	fast = LLVMAppendBasicBlockInContext(r->context, entry, "expected");
@@ -497,11 +519,19 @@ static void write_entry(const struct recorder *r, LLVMValueRef entry)
 	place = LLVMBuildUnreachable(r->builder);
 	LLVMPositionBuilderBefore(r->builder, place);
 	old = enter(r, entry, place);
-	place = record_hand_on(r->builder, entry, r->fn->f, false);
-	LLVMPositionBuilderBefore(r->builder, place);
-	leave(r, old);
+	end = record_hand_on(r->builder, entry, r->fn->f, false);
 	/* the one that kept the place */
-	LLVMInstructionEraseFromParent(LLVMGetNextInstruction(place));
+	LLVMInstructionEraseFromParent(place);
+	LLVMPositionBuilderBefore(r->builder, end);
+	leave(r, old);
+	end = record_catch(r->fn->f, entry);
+	if (!end)
+		return;
+	LLVMPositionBuilderBefore(r->builder, end);
+	tick(r);
+	cell = as_i64(r, cell_at(r, 0));
+	call_asm(r, CAIRN_RT_RECORD_LAND, r->none, "{rax}," CLOBBERS, &cell, 1);
+	expect(r, old);
 }
 
 /* At the top of a function that has one entry, and at all its ends. */

@@ -66,6 +66,9 @@ enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry);
  * does if is_last, and returns what it returns.  Returns the `ret`. */
 LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,
                             LLVMValueRef body, bool is_last);
+/* If the body may throw: makes the entry's ordinary call of it one whose
+ * exceptions come by here, and returns the `resume` that lets them go on. */
+LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry);
 void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID]);
 
 #ifdef __cplusplus

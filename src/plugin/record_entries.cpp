@@ -12,6 +12,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/xxhash.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -26,6 +27,14 @@ static bool isKnownCall(const Use &U, const Function &F)
 	       ir_has_marks(wrap(const_cast<Function *>(Call->getFunction())));
 }
 
+// Constants are shared, and have to be made anew.
+static void replaceUses(ArrayRef<Use *> Uses, Function &From, Function &To)
+{
+	SmallPtrSet<Use *, 16> Set(Uses.begin(), Uses.end());
+
+	From.replaceUsesWithIf(&To, [&](Use &U) { return Set.contains(&U); });
+}
+
 enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 {
 	Function &F = *unwrap<Function>(f);
@@ -38,6 +47,10 @@ enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 	if (F.isVarArg())
 		return RECORD_ONE;
 	std::string Name = F.getName().str();
+	SmallVector<Use *, 16> Others; // before its linkage is another
+	for (Use &U : F.uses())
+		if (!isa<BlockAddress>(U.getUser()) && !isKnownCall(U, F))
+			Others.push_back(&U);
 	Function *W = Function::Create(F.getFunctionType(), F.getLinkage(),
 	                               F.getAddressSpace(), "", F.getParent());
 	W->copyAttributesFrom(&F);
@@ -50,9 +63,7 @@ enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 	W->setName(Name);
 	F.setLinkage(GlobalValue::InternalLinkage);
 	F.setVisibility(GlobalValue::DefaultVisibility);
-	F.replaceUsesWithIf(W, [&](Use &U) {
-		return !isa<BlockAddress>(U.getUser()) && !isKnownCall(U, F);
-	});
+	replaceUses(Others, F, *W);
 	*entry = wrap(W);
 	return RECORD_TWO;
 }
@@ -77,6 +88,38 @@ LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,
 	if (From->getReturnType()->isVoidTy())
 		return wrap(B.CreateRetVoid());
 	return wrap(B.CreateRet(Call));
+}
+
+LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry)
+{
+	Function &Body = *unwrap<Function>(body);
+	Function &W = *unwrap<Function>(entry);
+	LLVMContext &C = W.getContext();
+	CallInst *Call = nullptr;
+
+	if (Body.doesNotThrow())
+		return nullptr;
+	for (BasicBlock &B : W)
+		for (Instruction &I : B)
+			if (auto *To = dyn_cast<CallInst>(&I))
+				if (To->getCalledOperand() == &Body &&
+				    !To->isMustTailCall())
+					Call = To;
+	auto *Type = FunctionType::get(Type::getInt32Ty(C), true);
+	W.setPersonalityFn(cast<Constant>(
+	        W.getParent()
+	                ->getOrInsertFunction("__gcc_personality_v0", Type)
+	                .getCallee()));
+	W.setUWTableKind(UWTableKind::Async);
+	BasicBlock *Pad = BasicBlock::Create(C, "", &W);
+	IRBuilder<> B(Pad);
+	auto *What =
+	        StructType::get(PointerType::get(C, 0), Type::getInt32Ty(C));
+	LandingPadInst *L = B.CreateLandingPad(What, 0);
+	L->setCleanup(true);
+	Instruction *End = B.CreateResume(L);
+	changeToInvokeAndSplitBasicBlock(Call, Pad);
+	return wrap(End);
 }
 
 void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID])

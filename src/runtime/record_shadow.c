@@ -192,7 +192,7 @@ static void prepare(void)
 	if (!find_windows())
 		rt_refuse("memory of the program lies where it cannot be "
 		          "followed",
-		          "link it as PIE");
+		          "link it as PIE, map nothing at low addresses");
 	reserve();
 	shadow.is_ready = true;
 }
