@@ -128,11 +128,16 @@ static _Noreturn void diverge(uint64_t cell, uint64_t line, const char *what)
 	stop(0, ENGINE_DIVERGED);
 }
 
-/* No memory, or a signal that the program cannot have survived. */
+/* No memory, or a signal that the program cannot have survived, unless it
+ * jumped out of a handler. */
 static void fault(int signal, uint64_t p)
 {
 	char what[96];
 
+	if (signal == SIGSEGV && e.is_armed && is_other(CAIRN_OTHER_FORGET)) {
+		shadow_humour(p);
+		return;
+	}
 	if (signal == SIGSEGV)
 		snprintf(what, sizeof(what),
 		         "it uses the address %#" PRIx64
@@ -230,16 +235,42 @@ static void take_event(void)
 
 /* --- what replay code calls ---------------------------------------------- */
 
+/* One tick ahead is BACK: frames are left from here on. */
+static void look_back(void)
+{
+	if (!e.is_armed && e.event.kind == CAIRN_EVENT_BACK &&
+	    e.state->left == 1) {
+		e.state->unwinding = e.event.cell;
+		e.state->frame = e.event.frame;
+	}
+}
+
+/*
+ * A handler of a signal interrupted the context in this tick, and jumped away.
+ * Where in the tick, nobody knows: what was done since does not matter, since
+ * all memory is forgotten now.
+ */
+static void forget(void)
+{
+	shadow_clear();
+	program_clear_cells(e.program);
+	take_event();
+	look_back();
+}
+
 void engine_arm(uint64_t cell, uint64_t line);
 void engine_in(uint64_t cell, uint64_t p);
 
 /* The tick of the next event is reached, or passed. */
 void engine_arm(uint64_t cell, uint64_t line)
 {
-	if (e.is_armed) {
-		e.state->left = 1;
-		diverge(cell, line, "the tick ends");
+	e.state->left = 1;
+	if (e.is_armed && is_other(CAIRN_OTHER_FORGET)) {
+		forget();
+		return;
 	}
+	if (e.is_armed)
+		diverge(cell, line, "the tick ends");
 	arm();
 }
 
@@ -347,6 +378,9 @@ static void run_foreign(uint64_t cell, uint64_t n)
 		} else if (v->kind == CAIRN_EVENT_OTHER &&
 		           v->what == CAIRN_OTHER_END) {
 			stop(0, ENGINE_ENDED);
+		} else if (is_other(CAIRN_OTHER_FORGET)) {
+			forget();
+			return;
 		} else if (v->kind == CAIRN_EVENT_OTHER) {
 			take_event();
 		} else {
@@ -400,6 +434,10 @@ static void resume(uint64_t cell)
 
 static void stop_here(uint64_t cell, uint64_t line)
 {
+	if (e.is_armed && is_other(CAIRN_OTHER_FORGET))
+		forget();
+	if (e.state->unwinding)
+		return;
 	diverge(cell, line, "it comes to a place that ends the program");
 }
 

@@ -55,6 +55,7 @@ struct function {
 	unsigned number;
 	LLVMValueRef *callees;     /* of each site of kind IR_KNOWN */
 	struct ptrmap pads;        /* landing pads to cells */
+	LLVMValueRef first;        /* instruction that is no alloca */
 	LLVMBasicBlockRef out;     /* where it leaves while unwinding */
 	LLVMBasicBlockRef *behind; /* per site of kind IR_TWICE */
 	LLVMValueRef *frames;      /* and the frame that called it */
@@ -135,19 +136,45 @@ static LLVMValueRef line_of(struct rewriter *r, LLVMValueRef instruction)
 	return number(r, replay_shim_line(instruction));
 }
 
-/* A tick, before an instruction. */
-static void put_tick(struct rewriter *r, const struct function *fn,
-                     LLVMValueRef before)
+/* A tick, before an instruction.  Returns the end of the way on which the
+ * engine was called. */
+static LLVMValueRef put_bare_tick(struct rewriter *r, const struct function *fn,
+                                  LLVMValueRef before)
 {
 	LLVMValueRef args[] = {cell_number(r, fn, 0), line_of(r, before)};
-	LLVMValueRef left;
+	LLVMValueRef left, end;
 
 	LLVMPositionBuilderBefore(r->b, before);
 	left = LLVMBuildSub(r->b, load_state(r, FIELD(left)), number(r, 1), "");
 	LLVMBuildStore(r->b, left, add_bytes(r, r->state, FIELD(left)));
 	left = LLVMBuildICmp(r->b, LLVMIntEQ, left, number(r, 0), "");
-	LLVMPositionBuilderBefore(r->b, replay_shim_if(left, before, true));
+	end = replay_shim_if(left, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
 	call_helper(r, &r->arm, args, 2);
+	return end;
+}
+
+/* Leaves, before an instruction, if frames are being left. */
+static void put_leave(struct rewriter *r, const struct function *fn,
+                      LLVMValueRef before)
+{
+	LLVMValueRef u, end;
+
+	LLVMPositionBuilderBefore(r->b, before);
+	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
+	                  number(r, 0), "");
+	end = replay_shim_if(u, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	LLVMBuildBr(r->b, fn->out);
+	LLVMInstructionEraseFromParent(end);
+}
+
+/* A tick where frames are not being left, but may be from here on: if a handler
+ * of a signal has jumped away. */
+static void put_tick(struct rewriter *r, const struct function *fn,
+                     LLVMValueRef before)
+{
+	put_leave(r, fn, put_bare_tick(r, fn, before));
 }
 
 /* Of a structure or array. */
@@ -258,21 +285,6 @@ static void build_return(struct rewriter *r, const struct function *fn)
 
 /* --- calls --------------------------------------------------------------- */
 
-/* Behind a call: leaves if frames are being left. */
-static void put_test(struct rewriter *r, const struct function *fn,
-                     LLVMValueRef call)
-{
-	LLVMValueRef next = LLVMGetNextInstruction(call), u, end;
-
-	LLVMPositionBuilderBefore(r->b, next);
-	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
-	                  number(r, 0), "");
-	end = replay_shim_if(u, next, true);
-	LLVMPositionBuilderBefore(r->b, end);
-	LLVMBuildBr(r->b, fn->out);
-	LLVMInstructionEraseFromParent(end);
-}
-
 /* An invoke becomes a call and branches; returns the call. */
 static LLVMValueRef lower_invoke(struct rewriter *r, const struct function *fn,
                                  LLVMValueRef invoke)
@@ -305,7 +317,7 @@ static LLVMValueRef lower_call(struct rewriter *r, const struct function *fn,
 	if (LLVMIsAInvokeInst(call))
 		return lower_invoke(r, fn, call);
 	replay_shim_strip_call(call);
-	put_test(r, fn, call);
+	put_leave(r, fn, LLVMGetNextInstruction(call));
 	return call;
 }
 
@@ -359,7 +371,7 @@ static void put_behind(struct rewriter *r, const struct function *fn,
 	LLVMValueRef args[2] = {cell_number(r, fn, s->cell)}, u;
 
 	if (ir_ticks_behind(s->kind))
-		put_tick(r, fn, next);
+		put_bare_tick(r, fn, next);
 	LLVMPositionBuilderBefore(r->b, next);
 	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
 	                  number(r, 0), "");
@@ -377,7 +389,7 @@ static LLVMValueRef add_frame(struct rewriter *r, const struct function *fn)
 
 	LLVMPositionBuilderBefore(r->b, LLVMGetFirstInstruction(entry));
 	frame = LLVMBuildAlloca(r->b, r->i64, "");
-	LLVMPositionBuilderBefore(r->b, replay_shim_after_allocas(fn->f));
+	LLVMPositionBuilderBefore(r->b, fn->first);
 	LLVMBuildStore(r->b, number(r, 0), frame);
 	return frame;
 }
@@ -443,7 +455,7 @@ static void rewrite_twice(struct rewriter *r, const struct function *fn,
 	LLVMBuildStore(r->b, load_state(r, FIELD(record) + CAIRN_RECORD_STACK),
 	               fn->frames[i]);
 	call_foreign(r, fn, s, 0);
-	put_test(r, fn, LLVMGetPreviousInstruction(s->at));
+	put_leave(r, fn, s->at);
 	LLVMInstructionEraseFromParent(s->at);
 }
 
@@ -513,7 +525,7 @@ static void rewrite_pad(struct rewriter *r, const struct function *fn,
 	LLVMValueRef next = LLVMGetNextInstruction(s->at);
 
 	if (ir_ticks_behind(s->kind))
-		put_tick(r, fn, next);
+		put_bare_tick(r, fn, next);
 	LLVMPositionBuilderBefore(r->b, next);
 	call_helper(r, &r->land, &cell, 1);
 	take_value(r, fn, s, next);
@@ -640,8 +652,11 @@ static void put_stops(struct rewriter *r, const struct function *fn)
 	     b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
 
-		if (end && LLVMIsAUnreachableInst(end))
-			put_stop(r, fn, end);
+		if (!end || !LLVMIsAUnreachableInst(end))
+			continue;
+		put_stop(r, fn, end);
+		LLVMBuildBr(r->b, fn->out);
+		LLVMInstructionEraseFromParent(end);
 	}
 }
 
@@ -649,11 +664,12 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 {
 	fn->out = LLVMAppendBasicBlockInContext(r->context, fn->f, "");
 	put_stops(r, fn);
+	fn->first = replay_shim_after_allocas(fn->f);
 	prepare_twice(r, fn);
+	put_tick(r, fn, fn->first);
 	put_head_ticks(r, fn);
 	for (uint32_t i = 0; i < fn->ir.nsites; i++)
 		rewrite_site(r, fn, i);
-	put_tick(r, fn, replay_shim_after_allocas(fn->f));
 	fill_out(r, fn);
 	replay_shim_promote(fn->f);
 }

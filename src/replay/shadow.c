@@ -26,6 +26,7 @@
 #define PAGE ((uintptr_t)4096)
 #define NPIECES_MAX ((size_t)1 << 24)
 #define STACK_SIZE ((size_t)256 << 10)
+#define SCRAP_SIZE ((size_t)1 << 20)
 #define HAS_FSGSBASE 2ul /* in AT_HWCAP2 */
 
 struct piece {
@@ -40,6 +41,7 @@ static struct {
 	struct piece *pieces; /* mapped for the most there can be */
 	size_t npieces;
 	void *stack;
+	unsigned char *scrap; /* for accesses that lead nowhere */
 	struct sigaction old[NSIGNALS];
 	bool is_open;
 } shadow;
@@ -116,7 +118,9 @@ int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err)
 	shadow.fault = fault;
 	shadow.pieces = reserve(NPIECES_MAX * sizeof(*shadow.pieces));
 	shadow.stack = reserve(STACK_SIZE);
-	if ((void *)shadow.pieces == MAP_FAILED || shadow.stack == MAP_FAILED)
+	shadow.scrap = reserve(SCRAP_SIZE);
+	if ((void *)shadow.pieces == MAP_FAILED || shadow.stack == MAP_FAILED ||
+	    (void *)shadow.scrap == MAP_FAILED)
 		return cairn_fail(err, CAIRN_E_SYSTEM, "mmap: %s",
 		                  strerror(errno));
 	shadow.npieces = 0;
@@ -126,8 +130,14 @@ int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err)
 	return 0;
 }
 
+void shadow_humour(uint64_t p)
+{
+	write_gs((uint64_t)(uintptr_t)shadow.scrap + SCRAP_SIZE / 2 - p);
+}
+
 void shadow_clear(void)
 {
+	write_gs(-SHADOW_DISTANCE);
 	while (shadow.npieces) {
 		struct piece *p = &shadow.pieces[--shadow.npieces];
 
@@ -148,5 +158,6 @@ void shadow_close(void)
 	write_gs(0);
 	munmap(shadow.pieces, NPIECES_MAX * sizeof(*shadow.pieces));
 	munmap(shadow.stack, STACK_SIZE);
+	munmap(shadow.scrap, SCRAP_SIZE);
 	shadow.is_open = false;
 }

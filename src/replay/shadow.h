@@ -23,9 +23,13 @@ static inline unsigned char *shadow_at(uint64_t p)
 /*
  * Sets %gs of this thread and handles its faults from now on.  `fault` is
  * called, on a stack of its own, when there can be no memory at p (signal is
- * then SIGSEGV), or for another signal; it must not return.
+ * then SIGSEGV), or for another signal; it must not return, unless it has
+ * called shadow_humour.
  */
 int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err);
+/* Lets the access that faults at p succeed, somewhere; what it and all others
+ * do until shadow_clear is lost. */
+void shadow_humour(uint64_t p);
 /* Forgets all contents. */
 void shadow_clear(void);
 void shadow_close(void);

@@ -52,8 +52,8 @@ void replay_stub_in(void);
 #define REPLAY_AGAIN ":again"
 /* void RESUME(cell 0): leaves frames again. */
 #define REPLAY_RESUME ":resume"
-/* void STOP(cell 0, line): does not return: the program cannot have come
- * here, or ended here. */
+/* void STOP(cell 0, line): the program cannot have come here, or ended here.
+ * Returns only to leave frames. */
 #define REPLAY_STOP ":stop"
 
 #endif /* CAIRN_REPLAY_STATE_H */
