@@ -92,6 +92,12 @@ static bool is_other(enum cairn_other what)
 	return e.event.kind == CAIRN_EVENT_OTHER && e.event.what == what;
 }
 
+/* Does what is computed here not matter, since it will be forgotten? */
+static bool is_lost(void)
+{
+	return e.is_armed && is_other(CAIRN_OTHER_FORGET);
+}
+
 /* What the log has next. */
 static void describe_event(char *text, size_t size)
 {
@@ -134,10 +140,8 @@ static void fault(int signal, uint64_t p)
 {
 	char what[96];
 
-	if (signal == SIGSEGV && e.is_armed && is_other(CAIRN_OTHER_FORGET)) {
-		shadow_humour(p);
+	if (signal == SIGSEGV && is_lost() && shadow_humour(p))
 		return;
-	}
 	if (signal == SIGSEGV)
 		snprintf(what, sizeof(what),
 		         "it uses the address %#" PRIx64
@@ -265,7 +269,7 @@ void engine_in(uint64_t cell, uint64_t p);
 void engine_arm(uint64_t cell, uint64_t line)
 {
 	e.state->left = 1;
-	if (e.is_armed && is_other(CAIRN_OTHER_FORGET)) {
+	if (is_lost()) {
 		forget();
 		return;
 	}
@@ -355,38 +359,33 @@ static void run_callback(void)
 	}
 }
 
-/* What foreign code did, up to where replay code goes on. */
+/* Is an input of one of n cells next? */
+static bool has_result(uint64_t cell, uint64_t n)
+{
+	return e.is_armed && e.event.kind == CAIRN_EVENT_IN &&
+	       e.event.cell - cell < 8 * n;
+}
+
+/* What foreign code did, up to where replay code goes on: a result is the last
+ * thing. */
 static void run_foreign(uint64_t cell, uint64_t n)
 {
-	for (;;) {
-		const struct recording_event *v = &e.event;
-
-		if (!e.is_armed) {
-			if (v->kind == CAIRN_EVENT_BACK && e.state->left == 1) {
-				e.state->unwinding = v->cell;
-				e.state->frame = v->frame;
-			}
-			return;
-		}
-		if (v->kind == CAIRN_EVENT_CALLBACK) {
+	while (e.is_armed && !e.state->unwinding) {
+		if (e.event.kind == CAIRN_EVENT_CALLBACK) {
 			run_callback();
-			if (e.state->unwinding)
-				return;
-		} else if (v->kind == CAIRN_EVENT_IN &&
-		           v->cell - cell < 8 * n) {
-			engine_in(v->cell, 0);
-		} else if (v->kind == CAIRN_EVENT_OTHER &&
-		           v->what == CAIRN_OTHER_END) {
+		} else if (is_other(CAIRN_OTHER_END)) {
 			stop(0, ENGINE_ENDED);
 		} else if (is_other(CAIRN_OTHER_FORGET)) {
 			forget();
-			return;
-		} else if (v->kind == CAIRN_EVENT_OTHER) {
+		} else if (e.event.kind == CAIRN_EVENT_OTHER) {
 			take_event();
 		} else {
+			while (has_result(cell, n))
+				engine_in(e.event.cell, 0);
 			return;
 		}
 	}
+	look_back();
 }
 
 static void foreign(uint64_t cell, uint64_t n)
@@ -398,12 +397,14 @@ static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
 {
 	if (e.state->next_cell == cell)
 		engine_in(cell, src);
-	memmove(shadow_at(dst), shadow_at(src), n);
+	if (!is_lost())
+		memmove(shadow_at(dst), shadow_at(src), n);
 }
 
 static void set(uint64_t dst, uint64_t c, uint64_t n)
 {
-	memset(shadow_at(dst), (int)c, n);
+	if (!is_lost())
+		memset(shadow_at(dst), (int)c, n);
 }
 
 /* Requires: unwinding is this cell.  The tick before it has armed the event. */
@@ -434,7 +435,7 @@ static void resume(uint64_t cell)
 
 static void stop_here(uint64_t cell, uint64_t line)
 {
-	if (e.is_armed && is_other(CAIRN_OTHER_FORGET))
+	if (is_lost())
 		forget();
 	if (e.state->unwinding)
 		return;

@@ -2,6 +2,7 @@
 #ifndef CAIRN_REPLAY_SHADOW_H
 #define CAIRN_REPLAY_SHADOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,7 @@ static inline unsigned char *shadow_at(uint64_t p)
 int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err);
 /* Lets the access that faults at p succeed, somewhere; what it and all others
  * do until shadow_clear is lost. */
-void shadow_humour(uint64_t p);
+bool shadow_humour(uint64_t p);
 /* Forgets all contents. */
 void shadow_clear(void);
 void shadow_close(void);
