@@ -44,6 +44,8 @@ static struct {
 	struct replay_state *state;
 	struct program *program;
 	const struct engine_compiler *compiler;
+	void (*watch)(uint64_t tick, uint64_t callee, const uint64_t *args,
+	              unsigned nargs);
 	const struct engine_log *log;
 	/* the event that is next; its cell is an address, as in state.h */
 	struct recording_event event;
@@ -390,6 +392,9 @@ static void run_foreign(uint64_t cell, uint64_t n)
 
 static void foreign(uint64_t cell, uint64_t n)
 {
+	if (e.watch)
+		e.watch(tick_now(), e.state->callee, e.state->args,
+		        (unsigned)e.state->nargs);
 	run_foreign(cell, n);
 }
 
@@ -545,6 +550,12 @@ int engine_open(struct program *p, const struct engine_compiler *compiler,
 	e.program = p;
 	e.compiler = compiler;
 	return 0;
+}
+
+void engine_watch(void (*call)(uint64_t tick, uint64_t callee,
+                               const uint64_t *args, unsigned nargs))
+{
+	e.watch = call;
 }
 
 void engine_close(void)

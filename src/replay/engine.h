@@ -59,6 +59,11 @@ void engine_close(void);
 int engine_run(const struct engine_log *log, struct engine_result *result,
                struct cairn_err *err);
 
+/* Who wants to know of calls of foreign code, if the compiler shows them: the
+ * tick, what is called, numbers and pointers that it gets. */
+void engine_watch(void (*call)(uint64_t tick, uint64_t callee,
+                               const uint64_t *args, unsigned nargs));
+
 /* The functions that replay code calls, and the state, by the names that
  * replay/state.h has. */
 struct engine_symbol {

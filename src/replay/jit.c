@@ -48,7 +48,7 @@ static struct {
 	LLVMOrcLLJITRef lljit;
 	LLVMTargetMachineRef machine;
 	char *features; /* of this processor */
-	bool use_cache;
+	bool use_cache, shows_calls;
 	struct section *code; /* not yet sealed */
 	size_t ncode, code_cap;
 } jit;
@@ -151,13 +151,14 @@ static int make_machine(struct cairn_err *err)
 	return 0;
 }
 
-int jit_open(bool use_cache, struct cairn_err *err)
+int jit_open(bool use_cache, bool shows_calls, struct cairn_err *err)
 {
 	LLVMOrcLLJITBuilderRef builder;
 	LLVMErrorRef e;
 
 	memset(&jit, 0, sizeof(jit));
-	jit.use_cache = use_cache;
+	jit.use_cache = use_cache && !shows_calls;
+	jit.shows_calls = shows_calls;
 	jit.features = LLVMGetHostCPUFeatures();
 	CAIRN_TRY(make_machine(err));
 	builder = LLVMOrcCreateLLJITBuilder();
@@ -254,9 +255,7 @@ static int generate(LLVMModuleRef m, const char *name,
 	char *text = NULL;
 
 	CAIRN_TRY(check_features(m, name, err));
-	CAIRN_TRY(rewrite_module(m, name, err));
-	if (getenv("CAIRN_DEBUG") && strstr(getenv("CAIRN_DEBUG"), "replay"))
-		LLVMDumpModule(m);
+	CAIRN_TRY(rewrite_module(m, name, jit.shows_calls, err));
 	if (LLVMTargetMachineEmitToMemoryBuffer(jit.machine, m, LLVMObjectFile,
 	                                        &text, object)) {
 		int rc =

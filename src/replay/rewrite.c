@@ -71,6 +71,7 @@ struct rewriter {
 	struct helper arm, in, find, foreign, copy, set, land, again, resume,
 	        stop;
 	const char *name;
+	bool shows_calls;
 	struct cairn_err *err;
 	LLVMValueRef *table; /* what the unit defines */
 	uint32_t ntable;
@@ -329,6 +330,49 @@ static void call_foreign(struct rewriter *r, const struct function *fn,
 	call_helper(r, &r->foreign, args, 2);
 }
 
+/* A number, a pointer or a float as 64 bits; NULL if it is something else. */
+static LLVMValueRef as_word(struct rewriter *r, LLVMValueRef v)
+{
+	LLVMTypeRef type = LLVMTypeOf(v);
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(r->context);
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMPointerTypeKind:
+		return LLVMBuildPtrToInt(r->b, v, r->i64, "");
+	case LLVMIntegerTypeKind:
+		return LLVMGetIntTypeWidth(type) <= 64
+		               ? LLVMBuildIntCast2(r->b, v, r->i64, 0, "")
+		               : NULL;
+	case LLVMDoubleTypeKind:
+		return LLVMBuildBitCast(r->b, v, r->i64, "");
+	case LLVMFloatTypeKind:
+		v = LLVMBuildBitCast(r->b, v, i32, "");
+		return LLVMBuildZExt(r->b, v, r->i64, "");
+	default:
+		return NULL;
+	}
+}
+
+/* What is called, and with what, at the builder's place. */
+static void put_arguments(struct rewriter *r, LLVMValueRef call,
+                          LLVMValueRef callee)
+{
+	unsigned k = 0, n = LLVMGetNumArgOperands(call);
+
+	LLVMBuildStore(r->b, callee, add_bytes(r, r->state, FIELD(callee)));
+	for (unsigned i = 0; i < n && k < REPLAY_NARGS; i++) {
+		LLVMValueRef v = as_word(r, LLVMGetOperand(call, i));
+
+		if (v)
+			LLVMBuildStore(
+			        r->b, v,
+			        add_bytes(r, r->state,
+			                  FIELD(args) + 8 * (size_t)k++));
+	}
+	LLVMBuildStore(r->b, number(r, k),
+	               add_bytes(r, r->state, FIELD(nargs)));
+}
+
 /* A call of anything: of a function that had marks, or of foreign code. */
 static void rewrite_call(struct rewriter *r, const struct function *fn,
                          const struct ir_site *s)
@@ -348,6 +392,8 @@ static void rewrite_call(struct rewriter *r, const struct function *fn,
 	                    call, &then, &otherwise);
 	values[0] = replay_shim_call_like(call, g, then);
 	LLVMPositionBuilderBefore(r->b, otherwise);
+	if (r->shows_calls)
+		put_arguments(r, call, callee);
 	call_foreign(r, fn, s, ir_ncells(LLVMTypeOf(call), r->layout));
 	if (LLVMGetFirstUse(call)) {
 		values[1] = get_value(r, fn, LLVMTypeOf(call), &cell);
@@ -967,10 +1013,13 @@ static int rewrite_all(struct rewriter *r)
 	return check_rest(r);
 }
 
-int rewrite_module(LLVMModuleRef module, const char *name,
+int rewrite_module(LLVMModuleRef module, const char *name, bool shows_calls,
                    struct cairn_err *err)
 {
-	struct rewriter r = {.m = module, .name = name, .err = err};
+	struct rewriter r = {.m = module,
+	                     .name = name,
+	                     .shows_calls = shows_calls,
+	                     .err = err};
 	int rc;
 
 	r.context = LLVMGetModuleContext(module);

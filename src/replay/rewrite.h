@@ -2,6 +2,7 @@
 #ifndef CAIRN_REPLAY_REWRITE_H
 #define CAIRN_REPLAY_REWRITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <llvm-c/Core.h>
@@ -9,16 +10,17 @@
 struct cairn_err;
 
 /* Changes with the code that is made: part of the names of cached objects. */
-#define REWRITE_VERSION 3
+#define REWRITE_VERSION 4
 
 /*
  * Turns a module of canonical IR into replay code, as replay/state.h says.
- * `name` stands in sentences.
+ * `name` stands in sentences.  If shows_calls, arguments of foreign calls are
+ * in the state.
  *
  * Fails: CAIRN_E_CORRUPT if it is not canonical, or does something that cannot
  *        be replayed; the module is then spoiled.
  */
-int rewrite_module(LLVMModuleRef module, const char *name,
+int rewrite_module(LLVMModuleRef module, const char *name, bool shows_calls,
                    struct cairn_err *err);
 
 /* The line of a cell of a function, by its index, in a module as it is

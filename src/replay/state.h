@@ -9,6 +9,8 @@
  * address below 2 GiB, and the functions below.  Cells are words below 2 GiB,
  * too: a cell is named by its address there, and never by anything else.
  */
+#define REPLAY_NARGS 8
+
 struct replay_state {
 	uint64_t left;      /* ticks to the next event; at 0: ARM */
 	uint64_t next_cell; /* of the input that is next, now; else 0 */
@@ -16,6 +18,10 @@ struct replay_state {
 	                       0: none are */
 	uint64_t frame;     /* and which activation, if it calls setjmp */
 	uint64_t record[8]; /* stands for CAIRN_RT_RECORD */
+	/* if they are to be shown: what a call of foreign code calls, and with
+	 * which arguments, as far as they are numbers and fit */
+	uint64_t callee, nargs;
+	uint64_t args[REPLAY_NARGS];
 };
 
 /* Symbols of replay code: functions of the unit and their entries for foreign

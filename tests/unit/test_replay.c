@@ -394,7 +394,7 @@ static int set_up(void **state)
 	}
 	assert_int_equal(program_finish(&t.program, &err), 0);
 	assert_int_equal(engine_open(&t.program, &jit_compiler, &err), 0);
-	assert_int_equal(jit_open(false, &err), 0);
+	assert_int_equal(jit_open(false, false, &err), 0);
 	return 0;
 }
 
