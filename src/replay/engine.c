@@ -333,11 +333,14 @@ static void load_function(struct program_function *f)
 static void *find(uint64_t address)
 {
 	struct program_function *f = program_find(e.program, address);
+	struct replay_found *found =
+	        &e.state->found[address >> REPLAY_FOUND_SHIFT &
+	                        (REPLAY_NFOUND - 1)];
 
-	if (!f)
-		return NULL;
-	load_function(f);
-	return f->body;
+	if (f)
+		load_function(f);
+	*found = (struct replay_found){address, f ? f->body : NULL};
+	return found->body;
 }
 
 /* Foreign code calls a function that has marks.  Its frames may be left by an

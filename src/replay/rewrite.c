@@ -330,6 +330,35 @@ static void call_foreign(struct rewriter *r, const struct function *fn,
 	call_helper(r, &r->foreign, args, 2);
 }
 
+/* The body of the function at an address, before an instruction. */
+static LLVMValueRef find_body(struct rewriter *r, LLVMValueRef address,
+                              LLVMValueRef before)
+{
+	LLVMValueRef at, values[2], phi, miss, end;
+	LLVMBasicBlockRef blocks[2];
+
+	LLVMPositionBuilderBefore(r->b, before);
+	at = LLVMBuildLShr(r->b, address, number(r, REPLAY_FOUND_SHIFT), "");
+	at = LLVMBuildAnd(r->b, at, number(r, REPLAY_NFOUND - 1), "");
+	at = LLVMBuildMul(r->b, at, number(r, sizeof(struct replay_found)), "");
+	at = LLVMBuildGEP2(r->b, r->i8, add_bytes(r, r->state, FIELD(found)),
+	                   &at, 1, "");
+	miss = LLVMBuildICmp(r->b, LLVMIntNE, address,
+	                     LLVMBuildLoad2(r->b, r->i64, at, ""), "");
+	phi = number(r, offsetof(struct replay_found, body));
+	at = LLVMBuildGEP2(r->b, r->i8, at, &phi, 1, "");
+	values[0] = LLVMBuildLoad2(r->b, r->pointer, at, "");
+	end = replay_shim_if(miss, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	values[1] = call_helper(r, &r->find, &address, 1);
+	blocks[0] = LLVMGetInstructionParent(miss);
+	blocks[1] = LLVMGetInstructionParent(end);
+	LLVMPositionBuilderBefore(r->b, before);
+	phi = LLVMBuildPhi(r->b, r->pointer, "");
+	LLVMAddIncoming(phi, values, blocks, 2);
+	return phi;
+}
+
 /* A number, a pointer or a float as 64 bits; NULL if it is something else. */
 static LLVMValueRef as_word(struct rewriter *r, LLVMValueRef v)
 {
@@ -386,7 +415,7 @@ static void rewrite_call(struct rewriter *r, const struct function *fn,
 	callee = LLVMGetCalledValue(call);
 	LLVMPositionBuilderBefore(r->b, call);
 	callee = LLVMBuildPtrToInt(r->b, callee, r->i64, "");
-	g = call_helper(r, &r->find, &callee, 1);
+	g = find_body(r, callee, call);
 	replay_shim_if_else(LLVMBuildICmp(r->b, LLVMIntNE, g,
 	                                  LLVMConstNull(r->pointer), ""),
 	                    call, &then, &otherwise);

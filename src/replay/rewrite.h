@@ -10,7 +10,7 @@
 struct cairn_err;
 
 /* Changes with the code that is made: part of the names of cached objects. */
-#define REWRITE_VERSION 4
+#define REWRITE_VERSION 5
 
 /*
  * Turns a module of canonical IR into replay code, as replay/state.h says.

@@ -10,6 +10,10 @@
  * too: a cell is named by its address there, and never by anything else.
  */
 #define REPLAY_NARGS 8
+/* Entries for what FIND has found: that of an address is its bits from SHIFT
+ * on.  No entry is wrong; an empty one says that address 0 has no body. */
+#define REPLAY_NFOUND 1024
+#define REPLAY_FOUND_SHIFT 4
 
 struct replay_state {
 	uint64_t left;      /* ticks to the next event; at 0: ARM */
@@ -22,6 +26,10 @@ struct replay_state {
 	 * which arguments, as far as they are numbers and fit */
 	uint64_t callee, nargs;
 	uint64_t args[REPLAY_NARGS];
+	struct replay_found {
+		uint64_t address;
+		void *body;
+	} found[REPLAY_NFOUND];
 };
 
 /* Symbols of replay code: functions of the unit and their entries for foreign
