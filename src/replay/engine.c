@@ -124,22 +124,24 @@ static void describe_event(char *text, size_t size)
 /* Stops with "where: what; the log has ...". */
 static _Noreturn void diverge(uint64_t cell, uint64_t line, const char *what)
 {
-	char where[512] = "outside of all functions", next[640];
+	char where[512] = "", next[640];
 
 	if (cell)
 		describe(where, sizeof(where), cell, line);
 	describe_event(next, sizeof(next));
 	cairn_fail(e.err, CAIRN_E_MISMATCH,
-	           "%s: the replay diverges at tick %" PRIu64 " in %s: %s; the "
+	           "%s: the replay diverges at tick %" PRIu64 "%s%s: %s; the "
 	           "log has %s",
-	           e.log->name, tick_now(), where, what, next);
+	           e.log->name, tick_now(), cell ? " in " : "", where, what,
+	           next);
 	stop(0, ENGINE_DIVERGED);
 }
 
 /* No memory, or a signal that the program cannot have survived, unless it
  * jumped out of a handler. */
-static void fault(int signal, uint64_t p)
+static void fault(int signal, uint64_t p, uint64_t pc)
 {
+	const struct program_function *f;
 	char what[96];
 
 	if (signal == SIGSEGV && is_lost() && shadow_humour(p))
@@ -152,7 +154,8 @@ static void fault(int signal, uint64_t p)
 	else
 		snprintf(what, sizeof(what), "it gets the signal %s",
 		         strsignal(signal));
-	diverge(0, 0, what);
+	f = program_of_code(e.program, pc);
+	diverge(f ? f->cells : 0, 0, what);
 }
 
 /* --- the log ------------------------------------------------------------- */

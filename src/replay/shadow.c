@@ -38,7 +38,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 #define NSIGNALS (sizeof(signals) / sizeof(signals[0]))
 
 static struct {
-	void (*fault)(int, uint64_t);
+	void (*fault)(int, uint64_t, uint64_t);
 	struct piece *pieces; /* mapped for the most there can be */
 	size_t npieces;
 	void *stack;
@@ -90,7 +90,8 @@ static void handle(int signal, siginfo_t *info, void *context)
 	shadow.nhumoured = pc == shadow.pc ? shadow.nhumoured + 1 : 0;
 	shadow.pc = pc;
 	shadow.fault(signal,
-	             info->si_code == SEGV_MAPERR ? at + SHADOW_DISTANCE : 0);
+	             info->si_code == SEGV_MAPERR ? at + SHADOW_DISTANCE : 0,
+	             pc);
 	errno = e;
 }
 
@@ -116,7 +117,8 @@ static void *reserve(size_t size)
 	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err)
+int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
+                struct cairn_err *err)
 {
 	if (!(getauxval(AT_HWCAP2) & HAS_FSGSBASE))
 		return cairn_fail(err, CAIRN_E_SYSTEM,

@@ -22,12 +22,13 @@ static inline unsigned char *shadow_at(uint64_t p)
 }
 
 /*
- * Sets %gs of this thread and handles its faults from now on.  `fault` is
- * called, on a stack of its own, when there can be no memory at p (signal is
- * then SIGSEGV), or for another signal; it must not return, unless it has
- * called shadow_humour.
+ * Sets %gs of this thread and handles its faults, of code at pc, from now on.
+ * `fault` is called, on a stack of its own, when there can be no memory at p
+ * (signal is then SIGSEGV), or for another signal; it must not return, unless
+ * it has called shadow_humour.
  */
-int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err);
+int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
+                struct cairn_err *err);
 /* Lets the access that faults at p succeed, somewhere; what it and all others
  * do until shadow_clear is lost. */
 bool shadow_humour(uint64_t p);
