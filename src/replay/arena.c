@@ -47,6 +47,11 @@ void arena_close(void)
 	arena.used = 0;
 }
 
+bool arena_has(uint64_t address)
+{
+	return address >= BASE && address < arena.used;
+}
+
 static size_t whole_pages(size_t size)
 {
 	return (size + PAGE - 1) & ~(PAGE - 1);

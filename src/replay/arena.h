@@ -2,7 +2,9 @@
 #ifndef CAIRN_REPLAY_ARENA_H
 #define CAIRN_REPLAY_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cairn_err;
 
@@ -12,6 +14,9 @@ struct cairn_err;
  */
 int arena_open(struct cairn_err *err);
 void arena_close(void);
+
+/* Is an address in what was given out? */
+bool arena_has(uint64_t address);
 
 /* Zeroed pages that can be written; NULL if the arena is full. */
 void *arena_take(size_t size);

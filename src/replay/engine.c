@@ -43,7 +43,9 @@
 static struct {
 	struct replay_state *state;
 	struct program *program;
-	engine_loader *load;
+	const struct engine_compiler *compiler;
+	void (*watch)(uint64_t tick, uint64_t callee, const uint64_t *args,
+	              unsigned nargs);
 	const struct engine_log *log;
 	/* the event that is next; its cell is an address, as in state.h */
 	struct recording_event event;
@@ -70,11 +72,14 @@ static _Noreturn void stop(int code, enum engine_end end)
 	siglongjmp(e.stop, 1);
 }
 
-/* "function f (file.c:12)" of a cell. */
+/* "function f (file.c:12)" of a cell; line 0: that of the cell. */
 static void describe(char *text, size_t size, uint64_t cell, uint64_t line)
 {
 	const struct program_function *f = program_of_cell(e.program, cell);
 
+	if (f && f->file && !line)
+		line = e.compiler->line(e.program, f,
+		                        (uint32_t)((cell - f->cells) / 8));
 	if (!f)
 		snprintf(text, size, "no function");
 	else if (!f->file)
@@ -87,6 +92,12 @@ static void describe(char *text, size_t size, uint64_t cell, uint64_t line)
 static bool is_other(enum cairn_other what)
 {
 	return e.event.kind == CAIRN_EVENT_OTHER && e.event.what == what;
+}
+
+/* Does what is computed here not matter, since it will be forgotten? */
+static bool is_lost(void)
+{
+	return e.is_armed && is_other(CAIRN_OTHER_FORGET);
 }
 
 /* What the log has next. */
@@ -113,23 +124,28 @@ static void describe_event(char *text, size_t size)
 /* Stops with "where: what; the log has ...". */
 static _Noreturn void diverge(uint64_t cell, uint64_t line, const char *what)
 {
-	char where[512] = "outside of all functions", next[640];
+	char where[512] = "", next[640];
 
 	if (cell)
 		describe(where, sizeof(where), cell, line);
 	describe_event(next, sizeof(next));
 	cairn_fail(e.err, CAIRN_E_MISMATCH,
-	           "%s: the replay diverges at tick %" PRIu64 " in %s: %s; the "
+	           "%s: the replay diverges at tick %" PRIu64 "%s%s: %s; the "
 	           "log has %s",
-	           e.log->name, tick_now(), where, what, next);
+	           e.log->name, tick_now(), cell ? " in " : "", where, what,
+	           next);
 	stop(0, ENGINE_DIVERGED);
 }
 
-/* No memory, or a signal that the program cannot have survived. */
-static void fault(int signal, uint64_t p)
+/* No memory, or a signal that the program cannot have survived, unless it
+ * jumped out of a handler. */
+static void fault(int signal, uint64_t p, uint64_t pc)
 {
+	const struct program_function *f;
 	char what[96];
 
+	if (signal == SIGSEGV && is_lost() && shadow_humour(p))
+		return;
 	if (signal == SIGSEGV)
 		snprintf(what, sizeof(what),
 		         "it uses the address %#" PRIx64
@@ -138,7 +154,8 @@ static void fault(int signal, uint64_t p)
 	else
 		snprintf(what, sizeof(what), "it gets the signal %s",
 		         strsignal(signal));
-	diverge(0, 0, what);
+	f = program_of_code(e.program, pc);
+	diverge(f ? f->cells : 0, 0, what);
 }
 
 /* --- the log ------------------------------------------------------------- */
@@ -227,16 +244,42 @@ static void take_event(void)
 
 /* --- what replay code calls ---------------------------------------------- */
 
+/* One tick ahead is BACK: frames are left from here on. */
+static void look_back(void)
+{
+	if (!e.is_armed && e.event.kind == CAIRN_EVENT_BACK &&
+	    e.state->left == 1) {
+		e.state->unwinding = e.event.cell;
+		e.state->frame = e.event.frame;
+	}
+}
+
+/*
+ * A handler of a signal interrupted the context in this tick, and jumped away.
+ * Where in the tick, nobody knows: what was done since does not matter, since
+ * all memory is forgotten now.
+ */
+static void forget(void)
+{
+	shadow_clear();
+	program_clear_cells(e.program);
+	take_event();
+	look_back();
+}
+
 void engine_arm(uint64_t cell, uint64_t line);
 void engine_in(uint64_t cell, uint64_t p);
 
 /* The tick of the next event is reached, or passed. */
 void engine_arm(uint64_t cell, uint64_t line)
 {
-	if (e.is_armed) {
-		e.state->left = 1;
-		diverge(cell, line, "the tick ends");
+	e.state->left = 1;
+	if (is_lost()) {
+		forget();
+		return;
 	}
+	if (e.is_armed)
+		diverge(cell, line, "the tick ends");
 	arm();
 }
 
@@ -285,7 +328,7 @@ static void load_function(struct program_function *f)
 
 	if (f->body)
 		return;
-	rc = e.load(e.program, f->unit, e.err);
+	rc = e.compiler->load(e.program, f->unit, e.err);
 	if (rc < 0)
 		stop(rc, ENGINE_DIVERGED);
 }
@@ -293,11 +336,14 @@ static void load_function(struct program_function *f)
 static void *find(uint64_t address)
 {
 	struct program_function *f = program_find(e.program, address);
+	struct replay_found *found =
+	        &e.state->found[address >> REPLAY_FOUND_SHIFT &
+	                        (REPLAY_NFOUND - 1)];
 
-	if (!f)
-		return NULL;
-	load_function(f);
-	return f->body;
+	if (f)
+		load_function(f);
+	*found = (struct replay_found){address, f ? f->body : NULL};
+	return found->body;
 }
 
 /* Foreign code calls a function that has marks.  Its frames may be left by an
@@ -321,39 +367,40 @@ static void run_callback(void)
 	}
 }
 
-/* What foreign code did, up to where replay code goes on. */
+/* Is an input of one of n cells next? */
+static bool has_result(uint64_t cell, uint64_t n)
+{
+	return e.is_armed && e.event.kind == CAIRN_EVENT_IN &&
+	       e.event.cell - cell < 8 * n;
+}
+
+/* What foreign code did, up to where replay code goes on: a result is the last
+ * thing. */
 static void run_foreign(uint64_t cell, uint64_t n)
 {
-	for (;;) {
-		const struct recording_event *v = &e.event;
-
-		if (!e.is_armed) {
-			if (v->kind == CAIRN_EVENT_BACK && e.state->left == 1) {
-				e.state->unwinding = v->cell;
-				e.state->frame = v->frame;
-			}
-			return;
-		}
-		if (v->kind == CAIRN_EVENT_CALLBACK) {
+	while (e.is_armed && !e.state->unwinding) {
+		if (e.event.kind == CAIRN_EVENT_CALLBACK) {
 			run_callback();
-			if (e.state->unwinding)
-				return;
-		} else if (v->kind == CAIRN_EVENT_IN &&
-		           v->cell - cell < 8 * n) {
-			engine_in(v->cell, 0);
-		} else if (v->kind == CAIRN_EVENT_OTHER &&
-		           v->what == CAIRN_OTHER_END) {
+		} else if (is_other(CAIRN_OTHER_END)) {
 			stop(0, ENGINE_ENDED);
-		} else if (v->kind == CAIRN_EVENT_OTHER) {
+		} else if (is_other(CAIRN_OTHER_FORGET)) {
+			forget();
+		} else if (e.event.kind == CAIRN_EVENT_OTHER) {
 			take_event();
 		} else {
+			while (has_result(cell, n))
+				engine_in(e.event.cell, 0);
 			return;
 		}
 	}
+	look_back();
 }
 
 static void foreign(uint64_t cell, uint64_t n)
 {
+	if (e.watch)
+		e.watch(tick_now(), e.state->callee, e.state->args,
+		        (unsigned)e.state->nargs);
 	run_foreign(cell, n);
 }
 
@@ -361,12 +408,14 @@ static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
 {
 	if (e.state->next_cell == cell)
 		engine_in(cell, src);
-	memmove(shadow_at(dst), shadow_at(src), n);
+	if (!is_lost())
+		memmove(shadow_at(dst), shadow_at(src), n);
 }
 
 static void set(uint64_t dst, uint64_t c, uint64_t n)
 {
-	memset(shadow_at(dst), (int)c, n);
+	if (!is_lost())
+		memset(shadow_at(dst), (int)c, n);
 }
 
 /* Requires: unwinding is this cell.  The tick before it has armed the event. */
@@ -397,6 +446,10 @@ static void resume(uint64_t cell)
 
 static void stop_here(uint64_t cell, uint64_t line)
 {
+	if (is_lost())
+		forget();
+	if (e.state->unwinding)
+		return;
 	diverge(cell, line, "it comes to a place that ends the program");
 }
 
@@ -493,15 +546,22 @@ static int run_on_stack(void *stack)
 	return e.code;
 }
 
-int engine_open(struct program *p, engine_loader *load, struct cairn_err *err)
+int engine_open(struct program *p, const struct engine_compiler *compiler,
+                struct cairn_err *err)
 {
 	e.state = arena_take(sizeof(*e.state));
 	if (!e.state)
 		return cairn_fail(err, CAIRN_E_LIMIT,
 		                  "no memory is left below 2 GiB");
 	e.program = p;
-	e.load = load;
+	e.compiler = compiler;
 	return 0;
+}
+
+void engine_watch(void (*call)(uint64_t tick, uint64_t callee,
+                               const uint64_t *args, unsigned nargs))
+{
+	e.watch = call;
 }
 
 void engine_close(void)

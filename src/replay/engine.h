@@ -8,6 +8,7 @@
 
 struct cairn_err;
 struct program;
+struct program_function;
 struct recording_event;
 
 /* A log: gives the next event; returns 1, 0 if there is none, or fails.  What
@@ -33,12 +34,19 @@ struct engine_result {
 	uint64_t nticks, nevents;
 };
 
-/* Loads the unit of a function: its body and entry are there afterwards. */
-typedef int engine_loader(struct program *p, uint32_t unit,
-                          struct cairn_err *err);
+/* What the engine asks of the compiler. */
+struct engine_compiler {
+	/* Loads the unit of a function: its body and entry are there
+	 * afterwards. */
+	int (*load)(struct program *p, uint32_t unit, struct cairn_err *err);
+	/* The line of a cell of a function; 0: not known. */
+	uint32_t (*line)(const struct program *p,
+	                 const struct program_function *f, uint32_t cell);
+};
 
 /* Requires: an open arena.  There is one engine in a process. */
-int engine_open(struct program *p, engine_loader *load, struct cairn_err *err);
+int engine_open(struct program *p, const struct engine_compiler *compiler,
+                struct cairn_err *err);
 void engine_close(void);
 
 /*
@@ -50,6 +58,11 @@ void engine_close(void);
  */
 int engine_run(const struct engine_log *log, struct engine_result *result,
                struct cairn_err *err);
+
+/* Who wants to know of calls of foreign code, if the compiler shows them: the
+ * tick, what is called, numbers and pointers that it gets. */
+void engine_watch(void (*call)(uint64_t tick, uint64_t callee,
+                               const uint64_t *args, unsigned nargs));
 
 /* The functions that replay code calls, and the state, by the names that
  * replay/state.h has. */

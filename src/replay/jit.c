@@ -47,7 +47,8 @@ struct section {
 static struct {
 	LLVMOrcLLJITRef lljit;
 	LLVMTargetMachineRef machine;
-	bool use_cache;
+	char *features; /* of this processor */
+	bool use_cache, shows_calls;
 	struct section *code; /* not yet sealed */
 	size_t ncode, code_cap;
 } jit;
@@ -150,13 +151,15 @@ static int make_machine(struct cairn_err *err)
 	return 0;
 }
 
-int jit_open(bool use_cache, struct cairn_err *err)
+int jit_open(bool use_cache, bool shows_calls, struct cairn_err *err)
 {
 	LLVMOrcLLJITBuilderRef builder;
 	LLVMErrorRef e;
 
 	memset(&jit, 0, sizeof(jit));
-	jit.use_cache = use_cache;
+	jit.use_cache = use_cache && !shows_calls;
+	jit.shows_calls = shows_calls;
+	jit.features = LLVMGetHostCPUFeatures();
 	CAIRN_TRY(make_machine(err));
 	builder = LLVMOrcCreateLLJITBuilder();
 	LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, make_layer,
@@ -173,6 +176,8 @@ void jit_close(void)
 		LLVMConsumeError(LLVMOrcDisposeLLJIT(jit.lljit));
 	if (jit.machine)
 		LLVMDisposeTargetMachine(jit.machine);
+	if (jit.features)
+		LLVMDisposeMessage(jit.features);
 	free(jit.code);
 	memset(&jit, 0, sizeof(jit));
 }
@@ -198,14 +203,59 @@ static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 	(void)context;
 }
 
+/* Does this processor lack the feature "+name"? */
+static bool is_lacking(const char *feature, size_t n)
+{
+	const char *at = jit.features;
+
+	while (*at) {
+		size_t length = strcspn(at, ",");
+
+		if (*at == '-' && length == n &&
+		    !strncmp(at + 1, feature + 1, n - 1))
+			return true;
+		at += length + (at[length] == ',');
+	}
+	return false;
+}
+
+static int check_features(LLVMModuleRef m, const char *name,
+                          struct cairn_err *err)
+{
+	static const char kind[] = "target-features";
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+	     f = LLVMGetNextFunction(f)) {
+		LLVMAttributeRef a = LLVMGetStringAttributeAtIndex(
+		        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind,
+		        sizeof(kind) - 1);
+		unsigned n = 0;
+		const char *at = a ? LLVMGetStringAttributeValue(a, &n) : "",
+		           *end;
+
+		for (end = at + n; at < end;) {
+			size_t length = strcspn(at, ",");
+
+			if (*at == '+' && is_lacking(at, length))
+				return cairn_fail(
+				        err, CAIRN_E_MISMATCH,
+				        "%s: was built for processors with "
+				        "%.*s, which this one lacks; replay "
+				        "it where it was recorded",
+				        name, (int)length - 1, at + 1);
+			at += length + 1;
+		}
+	}
+	return 0;
+}
+
 static int generate(LLVMModuleRef m, const char *name,
                     LLVMMemoryBufferRef *object, struct cairn_err *err)
 {
 	char *text = NULL;
 
-	CAIRN_TRY(rewrite_module(m, name, err));
-	if (getenv("CAIRN_DEBUG") && strstr(getenv("CAIRN_DEBUG"), "replay"))
-		LLVMDumpModule(m);
+	CAIRN_TRY(check_features(m, name, err));
+	CAIRN_TRY(rewrite_module(m, name, jit.shows_calls, err));
 	if (LLVMTargetMachineEmitToMemoryBuffer(jit.machine, m, LLVMObjectFile,
 	                                        &text, object)) {
 		int rc =
@@ -261,8 +311,11 @@ static void name_object(char *key, size_t size, const struct program_unit *u)
 
 	for (size_t i = 0; i < sizeof(u->id); i++)
 		n += (size_t)snprintf(key + n, size - n, "%02x", u->id[i]);
-	snprintf(key + n, size - n, "-%08" PRIx32 "-" CAIRN_VERSION "-%d.o",
-	         crc32c(0, u->packed, u->npacked), REWRITE_VERSION);
+	snprintf(key + n, size - n,
+	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d.o",
+	         crc32c(0, u->packed, u->npacked),
+	         crc32c(0, jit.features, strlen(jit.features)),
+	         REWRITE_VERSION);
 }
 
 static int get_object(const struct program_unit *u, const char *name,
@@ -430,7 +483,7 @@ static LLVMErrorRef link_object(LLVMMemoryBufferRef object, struct program *p,
 	return place_functions(library, p, &p->units[unit]);
 }
 
-int jit_load(struct program *p, uint32_t unit, struct cairn_err *err)
+static int load(struct program *p, uint32_t unit, struct cairn_err *err)
 {
 	struct program_unit *u = &p->units[unit];
 	LLVMMemoryBufferRef object;
@@ -447,3 +500,32 @@ int jit_load(struct program *p, uint32_t unit, struct cairn_err *err)
 	u->is_loaded = true;
 	return 0;
 }
+
+/* --- lines --------------------------------------------------------------- */
+
+static uint32_t find_line(const struct program *p,
+                          const struct program_function *f, uint32_t cell)
+{
+	const struct program_unit *u = &p->units[f->unit];
+	LLVMContextRef context;
+	LLVMModuleRef m;
+	unsigned char *bitcode;
+	uint32_t line = 0;
+	size_t n;
+
+	if (zframe_unpack(u->packed, u->npacked, u->nraw, "", &bitcode, &n,
+	                  NULL) < 0)
+		return 0;
+	context = LLVMContextCreate();
+	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
+	m = parse(context, bitcode, n);
+	if (m) {
+		line = rewrite_line(m, f->index, cell);
+		LLVMDisposeModule(m);
+	}
+	LLVMContextDispose(context);
+	free(bitcode);
+	return line;
+}
+
+const struct engine_compiler jit_compiler = {load, find_line};

@@ -3,20 +3,22 @@
 #define CAIRN_REPLAY_JIT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct cairn_err;
-struct program;
+struct engine_compiler;
 
 /*
  * Compiles units and links them into this process.  There is one in a process.
  *
- * Requires: an open arena and engine.
+ * If shows_calls, code is made that says what it calls (rewrite.h); it is not
+ * kept.
+ *
+ * Requires: an open arena.
  */
-int jit_open(bool use_cache, struct cairn_err *err);
+int jit_open(bool use_cache, bool shows_calls, struct cairn_err *err);
 void jit_close(void);
 
-/* Loads a unit: its functions get their bodies and entries. */
-int jit_load(struct program *p, uint32_t unit, struct cairn_err *err);
+/* For the engine. */
+extern const struct engine_compiler jit_compiler;
 
 #endif /* CAIRN_REPLAY_JIT_H */

@@ -46,7 +46,7 @@ static const struct option options[] = {
 struct request {
 	const char **exes;
 	size_t nexes, exes_cap;
-	bool is_partial, no_cache;
+	bool is_partial, no_cache, shows_calls;
 	const char *file;
 };
 
@@ -121,6 +121,24 @@ static int next_event(void *log, struct recording_event *v,
 	return recording_next_event(log, v, err);
 }
 
+/* For who looks for a mistake: every call of foreign code, on stderr. */
+static void show_call(uint64_t tick, uint64_t callee, const uint64_t *args,
+                      unsigned nargs)
+{
+	fprintf(stderr, "call %" PRIu64 " %#" PRIx64, tick, callee);
+	for (unsigned i = 0; i < nargs; i++)
+		fprintf(stderr, " %" PRIx64, args[i]);
+	fprintf(stderr, "\n");
+}
+
+/* Does CAIRN_DEBUG name this? */
+static bool is_debugged(const char *what)
+{
+	const char *list = getenv("CAIRN_DEBUG");
+
+	return list && strstr(list, what);
+}
+
 /* Returns an exit status. */
 static int replay_context(const struct recording *r,
                           const struct recording_context *c,
@@ -142,6 +160,8 @@ static int replay_context(const struct recording *r,
 		return fail(&err);
 	}
 	recording_log_init(&log, r, c);
+	if (q->shows_calls)
+		engine_watch(show_call);
 	rc = engine_run(&source, &result, &err);
 	recording_log_release(&log);
 	if (rc < 0)
@@ -197,8 +217,8 @@ static int replay(const struct request *q)
 	                   &err) < 0)
 		return fail(&err);
 	if (arena_open(&err) < 0 || add_modules(&p, &r, q, &err) < 0 ||
-	    engine_open(&p, jit_load, &err) < 0 ||
-	    jit_open(!q->no_cache, &err) < 0)
+	    engine_open(&p, &jit_compiler, &err) < 0 ||
+	    jit_open(!q->no_cache, q->shows_calls, &err) < 0)
 		fail(&err);
 	else
 		status = replay_all(&r, q);
@@ -244,6 +264,7 @@ int main(int argc, char **argv)
 	if (argc - optind != 1)
 		return usage("name one file");
 	q.file = argv[optind];
+	q.shows_calls = is_debugged("calls");
 	status = replay(&q);
 	free(q.exes);
 	return status;

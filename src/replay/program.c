@@ -239,6 +239,22 @@ struct program_function *program_of_cell(const struct program *p, uint64_t cell)
 	return NULL;
 }
 
+struct program_function *program_of_code(const struct program *p, uint64_t pc)
+{
+	struct program_function *best = NULL;
+
+	if (!arena_has(pc))
+		return NULL;
+	for (uint32_t i = 0; i < p->nfunctions; i++) {
+		struct program_function *f = &p->functions[i];
+
+		if (f->body && (uintptr_t)f->body <= pc &&
+		    (!best || (uintptr_t)f->body > (uintptr_t)best->body))
+			best = f;
+	}
+	return best;
+}
+
 void program_clear_cells(struct program *p)
 {
 	for (uint32_t i = 0; i < p->nmodules; i++)

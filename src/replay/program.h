@@ -90,6 +90,9 @@ uint64_t program_cell(const struct program *p, uint64_t id);
 struct program_function *program_of_cell(const struct program *p,
                                          uint64_t cell);
 
+/* The function whose replay code has an instruction at pc, or NULL. */
+struct program_function *program_of_code(const struct program *p, uint64_t pc);
+
 /* Forgets what all cells hold. */
 void program_clear_cells(struct program *p);
 

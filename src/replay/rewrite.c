@@ -55,6 +55,7 @@ struct function {
 	unsigned number;
 	LLVMValueRef *callees;     /* of each site of kind IR_KNOWN */
 	struct ptrmap pads;        /* landing pads to cells */
+	LLVMValueRef first;        /* instruction that is no alloca */
 	LLVMBasicBlockRef out;     /* where it leaves while unwinding */
 	LLVMBasicBlockRef *behind; /* per site of kind IR_TWICE */
 	LLVMValueRef *frames;      /* and the frame that called it */
@@ -70,6 +71,7 @@ struct rewriter {
 	struct helper arm, in, find, foreign, copy, set, land, again, resume,
 	        stop;
 	const char *name;
+	bool shows_calls;
 	struct cairn_err *err;
 	LLVMValueRef *table; /* what the unit defines */
 	uint32_t ntable;
@@ -132,22 +134,48 @@ static LLVMValueRef call_helper(struct rewriter *r, const struct helper *h,
 
 static LLVMValueRef line_of(struct rewriter *r, LLVMValueRef instruction)
 {
-	return number(r, replay_shim_line(instruction, NULL, NULL));
+	return number(r, replay_shim_line(instruction));
 }
 
-/* A tick, before an instruction. */
-static void put_tick(struct rewriter *r, const struct function *fn,
-                     LLVMValueRef before)
+/* A tick, before an instruction.  Returns the end of the way on which the
+ * engine was called. */
+static LLVMValueRef put_bare_tick(struct rewriter *r, const struct function *fn,
+                                  LLVMValueRef before)
 {
 	LLVMValueRef args[] = {cell_number(r, fn, 0), line_of(r, before)};
-	LLVMValueRef left;
+	LLVMValueRef left, end;
 
 	LLVMPositionBuilderBefore(r->b, before);
 	left = LLVMBuildSub(r->b, load_state(r, FIELD(left)), number(r, 1), "");
 	LLVMBuildStore(r->b, left, add_bytes(r, r->state, FIELD(left)));
 	left = LLVMBuildICmp(r->b, LLVMIntEQ, left, number(r, 0), "");
-	LLVMPositionBuilderBefore(r->b, replay_shim_if(left, before, true));
+	end = replay_shim_if(left, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
 	call_helper(r, &r->arm, args, 2);
+	return end;
+}
+
+/* Leaves, before an instruction, if frames are being left. */
+static void put_leave(struct rewriter *r, const struct function *fn,
+                      LLVMValueRef before)
+{
+	LLVMValueRef u, end;
+
+	LLVMPositionBuilderBefore(r->b, before);
+	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
+	                  number(r, 0), "");
+	end = replay_shim_if(u, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	LLVMBuildBr(r->b, fn->out);
+	LLVMInstructionEraseFromParent(end);
+}
+
+/* A tick where frames are not being left, but may be from here on: if a handler
+ * of a signal has jumped away. */
+static void put_tick(struct rewriter *r, const struct function *fn,
+                     LLVMValueRef before)
+{
+	put_leave(r, fn, put_bare_tick(r, fn, before));
 }
 
 /* Of a structure or array. */
@@ -258,21 +286,6 @@ static void build_return(struct rewriter *r, const struct function *fn)
 
 /* --- calls --------------------------------------------------------------- */
 
-/* Behind a call: leaves if frames are being left. */
-static void put_test(struct rewriter *r, const struct function *fn,
-                     LLVMValueRef call)
-{
-	LLVMValueRef next = LLVMGetNextInstruction(call), u, end;
-
-	LLVMPositionBuilderBefore(r->b, next);
-	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
-	                  number(r, 0), "");
-	end = replay_shim_if(u, next, true);
-	LLVMPositionBuilderBefore(r->b, end);
-	LLVMBuildBr(r->b, fn->out);
-	LLVMInstructionEraseFromParent(end);
-}
-
 /* An invoke becomes a call and branches; returns the call. */
 static LLVMValueRef lower_invoke(struct rewriter *r, const struct function *fn,
                                  LLVMValueRef invoke)
@@ -305,7 +318,7 @@ static LLVMValueRef lower_call(struct rewriter *r, const struct function *fn,
 	if (LLVMIsAInvokeInst(call))
 		return lower_invoke(r, fn, call);
 	replay_shim_strip_call(call);
-	put_test(r, fn, call);
+	put_leave(r, fn, LLVMGetNextInstruction(call));
 	return call;
 }
 
@@ -315,6 +328,78 @@ static void call_foreign(struct rewriter *r, const struct function *fn,
 	LLVMValueRef args[] = {cell_number(r, fn, s->cell), number(r, n)};
 
 	call_helper(r, &r->foreign, args, 2);
+}
+
+/* The body of the function at an address, before an instruction. */
+static LLVMValueRef find_body(struct rewriter *r, LLVMValueRef address,
+                              LLVMValueRef before)
+{
+	LLVMValueRef at, values[2], phi, miss, end;
+	LLVMBasicBlockRef blocks[2];
+
+	LLVMPositionBuilderBefore(r->b, before);
+	at = LLVMBuildLShr(r->b, address, number(r, REPLAY_FOUND_SHIFT), "");
+	at = LLVMBuildAnd(r->b, at, number(r, REPLAY_NFOUND - 1), "");
+	at = LLVMBuildMul(r->b, at, number(r, sizeof(struct replay_found)), "");
+	at = LLVMBuildGEP2(r->b, r->i8, add_bytes(r, r->state, FIELD(found)),
+	                   &at, 1, "");
+	miss = LLVMBuildICmp(r->b, LLVMIntNE, address,
+	                     LLVMBuildLoad2(r->b, r->i64, at, ""), "");
+	phi = number(r, offsetof(struct replay_found, body));
+	at = LLVMBuildGEP2(r->b, r->i8, at, &phi, 1, "");
+	values[0] = LLVMBuildLoad2(r->b, r->pointer, at, "");
+	end = replay_shim_if(miss, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	values[1] = call_helper(r, &r->find, &address, 1);
+	blocks[0] = LLVMGetInstructionParent(miss);
+	blocks[1] = LLVMGetInstructionParent(end);
+	LLVMPositionBuilderBefore(r->b, before);
+	phi = LLVMBuildPhi(r->b, r->pointer, "");
+	LLVMAddIncoming(phi, values, blocks, 2);
+	return phi;
+}
+
+/* A number, a pointer or a float as 64 bits; NULL if it is something else. */
+static LLVMValueRef as_word(struct rewriter *r, LLVMValueRef v)
+{
+	LLVMTypeRef type = LLVMTypeOf(v);
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(r->context);
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMPointerTypeKind:
+		return LLVMBuildPtrToInt(r->b, v, r->i64, "");
+	case LLVMIntegerTypeKind:
+		return LLVMGetIntTypeWidth(type) <= 64
+		               ? LLVMBuildIntCast2(r->b, v, r->i64, 0, "")
+		               : NULL;
+	case LLVMDoubleTypeKind:
+		return LLVMBuildBitCast(r->b, v, r->i64, "");
+	case LLVMFloatTypeKind:
+		v = LLVMBuildBitCast(r->b, v, i32, "");
+		return LLVMBuildZExt(r->b, v, r->i64, "");
+	default:
+		return NULL;
+	}
+}
+
+/* What is called, and with what, at the builder's place. */
+static void put_arguments(struct rewriter *r, LLVMValueRef call,
+                          LLVMValueRef callee)
+{
+	unsigned k = 0, n = LLVMGetNumArgOperands(call);
+
+	LLVMBuildStore(r->b, callee, add_bytes(r, r->state, FIELD(callee)));
+	for (unsigned i = 0; i < n && k < REPLAY_NARGS; i++) {
+		LLVMValueRef v = as_word(r, LLVMGetOperand(call, i));
+
+		if (v)
+			LLVMBuildStore(
+			        r->b, v,
+			        add_bytes(r, r->state,
+			                  FIELD(args) + 8 * (size_t)k++));
+	}
+	LLVMBuildStore(r->b, number(r, k),
+	               add_bytes(r, r->state, FIELD(nargs)));
 }
 
 /* A call of anything: of a function that had marks, or of foreign code. */
@@ -330,12 +415,14 @@ static void rewrite_call(struct rewriter *r, const struct function *fn,
 	callee = LLVMGetCalledValue(call);
 	LLVMPositionBuilderBefore(r->b, call);
 	callee = LLVMBuildPtrToInt(r->b, callee, r->i64, "");
-	g = call_helper(r, &r->find, &callee, 1);
+	g = find_body(r, callee, call);
 	replay_shim_if_else(LLVMBuildICmp(r->b, LLVMIntNE, g,
 	                                  LLVMConstNull(r->pointer), ""),
 	                    call, &then, &otherwise);
 	values[0] = replay_shim_call_like(call, g, then);
 	LLVMPositionBuilderBefore(r->b, otherwise);
+	if (r->shows_calls)
+		put_arguments(r, call, callee);
 	call_foreign(r, fn, s, ir_ncells(LLVMTypeOf(call), r->layout));
 	if (LLVMGetFirstUse(call)) {
 		values[1] = get_value(r, fn, LLVMTypeOf(call), &cell);
@@ -359,7 +446,7 @@ static void put_behind(struct rewriter *r, const struct function *fn,
 	LLVMValueRef args[2] = {cell_number(r, fn, s->cell)}, u;
 
 	if (ir_ticks_behind(s->kind))
-		put_tick(r, fn, next);
+		put_bare_tick(r, fn, next);
 	LLVMPositionBuilderBefore(r->b, next);
 	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
 	                  number(r, 0), "");
@@ -377,7 +464,7 @@ static LLVMValueRef add_frame(struct rewriter *r, const struct function *fn)
 
 	LLVMPositionBuilderBefore(r->b, LLVMGetFirstInstruction(entry));
 	frame = LLVMBuildAlloca(r->b, r->i64, "");
-	LLVMPositionBuilderBefore(r->b, replay_shim_after_allocas(fn->f));
+	LLVMPositionBuilderBefore(r->b, fn->first);
 	LLVMBuildStore(r->b, number(r, 0), frame);
 	return frame;
 }
@@ -443,7 +530,7 @@ static void rewrite_twice(struct rewriter *r, const struct function *fn,
 	LLVMBuildStore(r->b, load_state(r, FIELD(record) + CAIRN_RECORD_STACK),
 	               fn->frames[i]);
 	call_foreign(r, fn, s, 0);
-	put_test(r, fn, LLVMGetPreviousInstruction(s->at));
+	put_leave(r, fn, s->at);
 	LLVMInstructionEraseFromParent(s->at);
 }
 
@@ -513,7 +600,7 @@ static void rewrite_pad(struct rewriter *r, const struct function *fn,
 	LLVMValueRef next = LLVMGetNextInstruction(s->at);
 
 	if (ir_ticks_behind(s->kind))
-		put_tick(r, fn, next);
+		put_bare_tick(r, fn, next);
 	LLVMPositionBuilderBefore(r->b, next);
 	call_helper(r, &r->land, &cell, 1);
 	take_value(r, fn, s, next);
@@ -640,8 +727,11 @@ static void put_stops(struct rewriter *r, const struct function *fn)
 	     b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
 
-		if (end && LLVMIsAUnreachableInst(end))
-			put_stop(r, fn, end);
+		if (!end || !LLVMIsAUnreachableInst(end))
+			continue;
+		put_stop(r, fn, end);
+		LLVMBuildBr(r->b, fn->out);
+		LLVMInstructionEraseFromParent(end);
 	}
 }
 
@@ -649,11 +739,12 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 {
 	fn->out = LLVMAppendBasicBlockInContext(r->context, fn->f, "");
 	put_stops(r, fn);
+	fn->first = replay_shim_after_allocas(fn->f);
 	prepare_twice(r, fn);
+	put_tick(r, fn, fn->first);
 	put_head_ticks(r, fn);
 	for (uint32_t i = 0; i < fn->ir.nsites; i++)
 		rewrite_site(r, fn, i);
-	put_tick(r, fn, replay_shim_after_allocas(fn->f));
 	fill_out(r, fn);
 	replay_shim_promote(fn->f);
 }
@@ -905,6 +996,29 @@ static int check_rest(struct rewriter *r)
 	return 0;
 }
 
+static uint32_t line_of_cell(LLVMValueRef f, uint32_t cell)
+{
+	struct ir_function ir;
+	uint32_t line = 0;
+
+	ir_function_init(&ir, f);
+	for (uint32_t i = 0; i < ir.nsites; i++)
+		if (ir.sites[i].ncells && cell >= ir.sites[i].cell &&
+		    cell - ir.sites[i].cell < ir.sites[i].ncells)
+			line = replay_shim_line(ir.sites[i].at);
+	ir_function_release(&ir);
+	return line;
+}
+
+uint32_t rewrite_line(LLVMModuleRef module, uint32_t function, uint32_t cell)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f))
+		if (!LLVMIsDeclaration(f) && !function--)
+			return ir_has_marks(f) ? line_of_cell(f, cell) : 0;
+	return 0;
+}
+
 static int rewrite_all(struct rewriter *r)
 {
 	r->ntable = rewrite_table(r->m, &r->table);
@@ -928,10 +1042,13 @@ static int rewrite_all(struct rewriter *r)
 	return check_rest(r);
 }
 
-int rewrite_module(LLVMModuleRef module, const char *name,
+int rewrite_module(LLVMModuleRef module, const char *name, bool shows_calls,
                    struct cairn_err *err)
 {
-	struct rewriter r = {.m = module, .name = name, .err = err};
+	struct rewriter r = {.m = module,
+	                     .name = name,
+	                     .shows_calls = shows_calls,
+	                     .err = err};
 	int rc;
 
 	r.context = LLVMGetModuleContext(module);

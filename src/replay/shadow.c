@@ -26,6 +26,8 @@
 #define PAGE ((uintptr_t)4096)
 #define NPIECES_MAX ((size_t)1 << 24)
 #define STACK_SIZE ((size_t)256 << 10)
+#define SCRAP_SIZE ((size_t)1 << 20)
+#define NHUMOURED_MAX 4u
 #define HAS_FSGSBASE 2ul /* in AT_HWCAP2 */
 
 struct piece {
@@ -36,13 +38,21 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 #define NSIGNALS (sizeof(signals) / sizeof(signals[0]))
 
 static struct {
-	void (*fault)(int, uint64_t);
+	void (*fault)(int, uint64_t, uint64_t);
 	struct piece *pieces; /* mapped for the most there can be */
 	size_t npieces;
 	void *stack;
+	uint64_t pc;          /* of the last fault without remedy */
+	unsigned nhumoured;   /* how often it came again */
+	unsigned char *scrap; /* for accesses that lead nowhere */
 	struct sigaction old[NSIGNALS];
 	bool is_open;
 } shadow;
+
+static void write_gs(uint64_t base)
+{
+	__asm__ volatile("wrgsbase %0" : : "r"(base));
+}
 
 static bool map_piece(uintptr_t at, uintptr_t size)
 {
@@ -66,17 +76,23 @@ static bool map_piece(uintptr_t at, uintptr_t size)
 
 static void handle(int signal, siginfo_t *info, void *context)
 {
+	const ucontext_t *u = context;
 	uintptr_t at = (uintptr_t)info->si_addr;
+	uint64_t pc = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
 	int e = errno;
 
-	(void)context;
 	if (signal == SIGSEGV && info->si_code == SEGV_MAPERR &&
 	    (map_piece(at & ~(PIECE - 1), PIECE) ||
 	     map_piece(at & ~(PAGE - 1), PAGE))) {
 		errno = e;
 		return;
 	}
-	shadow.fault(signal, at + SHADOW_DISTANCE);
+	shadow.nhumoured = pc == shadow.pc ? shadow.nhumoured + 1 : 0;
+	shadow.pc = pc;
+	shadow.fault(signal,
+	             info->si_code == SEGV_MAPERR ? at + SHADOW_DISTANCE : 0,
+	             pc);
+	errno = e;
 }
 
 static int install(struct cairn_err *err)
@@ -101,12 +117,8 @@ static void *reserve(size_t size)
 	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-static void write_gs(uint64_t base)
-{
-	__asm__ volatile("wrgsbase %0" : : "r"(base));
-}
-
-int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err)
+int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
+                struct cairn_err *err)
 {
 	if (!(getauxval(AT_HWCAP2) & HAS_FSGSBASE))
 		return cairn_fail(err, CAIRN_E_SYSTEM,
@@ -116,7 +128,9 @@ int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err)
 	shadow.fault = fault;
 	shadow.pieces = reserve(NPIECES_MAX * sizeof(*shadow.pieces));
 	shadow.stack = reserve(STACK_SIZE);
-	if ((void *)shadow.pieces == MAP_FAILED || shadow.stack == MAP_FAILED)
+	shadow.scrap = reserve(SCRAP_SIZE);
+	if ((void *)shadow.pieces == MAP_FAILED || shadow.stack == MAP_FAILED ||
+	    (void *)shadow.scrap == MAP_FAILED)
 		return cairn_fail(err, CAIRN_E_SYSTEM, "mmap: %s",
 		                  strerror(errno));
 	shadow.npieces = 0;
@@ -126,8 +140,26 @@ int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err)
 	return 0;
 }
 
+/*
+ * The address is not known if no such can be (the processor does not tell); it
+ * is then one that is fine where memory usually is, while %gs was elsewhere for
+ * another one.
+ */
+bool shadow_humour(uint64_t p)
+{
+	if (shadow.nhumoured > NHUMOURED_MAX)
+		return false;
+	if (shadow.nhumoured % 2)
+		write_gs(-SHADOW_DISTANCE);
+	else
+		write_gs((uint64_t)(uintptr_t)shadow.scrap + SCRAP_SIZE / 2 -
+		         p);
+	return true;
+}
+
 void shadow_clear(void)
 {
+	write_gs(-SHADOW_DISTANCE);
 	while (shadow.npieces) {
 		struct piece *p = &shadow.pieces[--shadow.npieces];
 
@@ -148,5 +180,6 @@ void shadow_close(void)
 	write_gs(0);
 	munmap(shadow.pieces, NPIECES_MAX * sizeof(*shadow.pieces));
 	munmap(shadow.stack, STACK_SIZE);
+	munmap(shadow.scrap, SCRAP_SIZE);
 	shadow.is_open = false;
 }

@@ -2,6 +2,7 @@
 #ifndef CAIRN_REPLAY_SHADOW_H
 #define CAIRN_REPLAY_SHADOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,11 +22,16 @@ static inline unsigned char *shadow_at(uint64_t p)
 }
 
 /*
- * Sets %gs of this thread and handles its faults from now on.  `fault` is
- * called, on a stack of its own, when there can be no memory at p (signal is
- * then SIGSEGV), or for another signal; it must not return.
+ * Sets %gs of this thread and handles its faults, of code at pc, from now on.
+ * `fault` is called, on a stack of its own, when there can be no memory at p
+ * (signal is then SIGSEGV), or for another signal; it must not return, unless
+ * it has called shadow_humour.
  */
-int shadow_open(void (*fault)(int signal, uint64_t p), struct cairn_err *err);
+int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
+                struct cairn_err *err);
+/* Lets the access that faults at p succeed, somewhere; what it and all others
+ * do until shadow_clear is lost. */
+bool shadow_humour(uint64_t p);
 /* Forgets all contents. */
 void shadow_clear(void);
 void shadow_close(void);

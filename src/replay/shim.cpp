@@ -287,18 +287,13 @@ void replay_shim_promote(LLVMValueRef function)
 	}
 }
 
-unsigned replay_shim_line(LLVMValueRef instruction, const char **file,
-                          unsigned *nfile)
+unsigned replay_shim_line(LLVMValueRef instruction)
 {
-	const DebugLoc &at = unwrap<Instruction>(instruction)->getDebugLoc();
+	const DILocation *at = unwrap<Instruction>(instruction)->getDebugLoc();
 
 	if (!at)
 		return 0;
-	if (file) {
-		StringRef name = at->getFilename();
-
-		*file = name.data();
-		*nfile = (unsigned)name.size();
-	}
+	while (at->getInlinedAt())
+		at = at->getInlinedAt();
 	return at->getLine();
 }

@@ -56,9 +56,9 @@ void replay_shim_demote(LLVMValueRef f);
 void replay_shim_promote(LLVMValueRef f);
 /* Is a parameter the address of a copy on the real stack? */
 bool replay_shim_is_in_memory(LLVMValueRef f, unsigned parameter);
-/* The line of an instruction, 0 if there is none; and the file. */
-unsigned replay_shim_line(LLVMValueRef instruction, const char **file,
-                          unsigned *nfile);
+/* The line of an instruction in its function, not in what was inlined there; 0
+ * if there is none. */
+unsigned replay_shim_line(LLVMValueRef instruction);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,12 @@
  * address below 2 GiB, and the functions below.  Cells are words below 2 GiB,
  * too: a cell is named by its address there, and never by anything else.
  */
+#define REPLAY_NARGS 8
+/* Entries for what FIND has found: that of an address is its bits from SHIFT
+ * on.  No entry is wrong; an empty one says that address 0 has no body. */
+#define REPLAY_NFOUND 1024
+#define REPLAY_FOUND_SHIFT 4
+
 struct replay_state {
 	uint64_t left;      /* ticks to the next event; at 0: ARM */
 	uint64_t next_cell; /* of the input that is next, now; else 0 */
@@ -16,6 +22,14 @@ struct replay_state {
 	                       0: none are */
 	uint64_t frame;     /* and which activation, if it calls setjmp */
 	uint64_t record[8]; /* stands for CAIRN_RT_RECORD */
+	/* if they are to be shown: what a call of foreign code calls, and with
+	 * which arguments, as far as they are numbers and fit */
+	uint64_t callee, nargs;
+	uint64_t args[REPLAY_NARGS];
+	struct replay_found {
+		uint64_t address;
+		void *body;
+	} found[REPLAY_NFOUND];
 };
 
 /* Symbols of replay code: functions of the unit and their entries for foreign
@@ -52,8 +66,8 @@ void replay_stub_in(void);
 #define REPLAY_AGAIN ":again"
 /* void RESUME(cell 0): leaves frames again. */
 #define REPLAY_RESUME ":resume"
-/* void STOP(cell 0, line): does not return: the program cannot have come
- * here, or ended here. */
+/* void STOP(cell 0, line): the program cannot have come here, or ended here.
+ * Returns only to leave frames. */
 #define REPLAY_STOP ":stop"
 
 #endif /* CAIRN_REPLAY_STATE_H */

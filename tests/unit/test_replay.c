@@ -176,6 +176,13 @@ static const char text[] =
         "  call void @llvm.trap()\n"
         "  unreachable\n"
         "}\n"
+        /* does not come back from what it calls */
+        "define void @leaves() {\n"
+        "  %f = load ptr, ptr @e\n"
+        "  call void %f(i64 3)\n"
+        "  call void @llvm.trap()\n"
+        "  unreachable\n"
+        "}\n"
         /* bytes by the row */
         "define void @copies(ptr %to, ptr %from, i64 %n, i64 %want) {\n"
         "  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %n, i1 "
@@ -393,8 +400,8 @@ static int set_up(void **state)
 		assert_int_equal(program_add_function(&t.program, &f, &err), 0);
 	}
 	assert_int_equal(program_finish(&t.program, &err), 0);
-	assert_int_equal(engine_open(&t.program, jit_load, &err), 0);
-	assert_int_equal(jit_open(false, &err), 0);
+	assert_int_equal(engine_open(&t.program, &jit_compiler, &err), 0);
+	assert_int_equal(jit_open(false, false, &err), 0);
 	return 0;
 }
 
@@ -601,6 +608,45 @@ static void test_setjmp(void **state)
 	assert_identical(tick);
 }
 
+/* A handler jumps away from deep, somewhere in tick 4; what that had stored is
+ * forgotten, as all memory is. */
+static void test_forget(void **state)
+{
+	uint32_t three = 3;
+
+	(void)state;
+	begin_log();
+	put_stack();
+	put_callback(0, "jumps");
+	put_word(0, arg("jumps", 0), 35);
+	put_word(4, site("deep", IR_LOAD, 0), 5);
+	put(4, CAIRN_EVENT_OTHER)->what = CAIRN_OTHER_FORGET;
+	put_back(5, site("jumps", IR_TWICE, 0), STACK - 256);
+	put_in(5, site("jumps", IR_TWICE, 0), 0, &three, 4);
+	put_word(6, site("check", IR_LOAD, 0), 35);
+	put_end(7);
+	assert_identical(7);
+}
+
+/* An exception leaves a callback for foreign code, which goes on. */
+static void test_caught_outside(void **state)
+{
+	(void)state;
+	begin_log();
+	put_stack();
+	put_callback(0, "calls");
+	put_word(0, arg("calls", 0), 107);
+	put_word(1, site("calls", IR_LOAD, 0), FOREIGN);
+	put_callback(2, "leaves");
+	put_word(3, site("leaves", IR_LOAD, 0), FOREIGN);
+	put_back(5, named("leaves")->first, 0);
+	put_word(5, site("calls", IR_CALL, 0), 100);
+	put_word(5, site("calls", IR_LOAD, 1), address_of("twice"));
+	put_word(7, site("twice", IR_LOAD, 0), 7);
+	put_end(9);
+	assert_identical(9);
+}
+
 /* The wrong frame is nobody's. */
 static void test_wrong_frame(void **state)
 {
@@ -618,7 +664,6 @@ static void test_wrong_frame(void **state)
 static void test_throw(void **state)
 {
 	uint32_t selector = 3;
-	uint64_t resumes = ir_ticks_before(IR_RESUME) ? 1 : 0;
 
 	(void)state;
 	begin_log();
@@ -629,12 +674,11 @@ static void test_throw(void **state)
 	/* 4: the call that throws; 5: the cleanup */
 	put_back(5, site("cleans", IR_PAD, 0), 0);
 	put_word(5, site("cleans", IR_PAD, 0), 0x1234);
-	/* 6: its call, which returns; what comes then stays done */
-	put_back(7 + resumes, site("catches", IR_PAD, 0), 0);
-	put_in(7 + resumes, site("catches", IR_PAD, 0) + 1, 0, &selector, 4);
-	put_end(9 + resumes);
-	if (resumes)
-		assert_identical(9 + resumes);
+	/* 6: its call, which returns; 7: passes it on */
+	put_back(8, site("catches", IR_PAD, 0), 0);
+	put_in(8, site("catches", IR_PAD, 0) + 1, 0, &selector, 4);
+	put_end(10);
+	assert_identical(10);
 }
 
 static void test_copy(void **state)
@@ -666,6 +710,8 @@ int main(void)
 	        cmocka_unit_test(test_calls),
 	        cmocka_unit_test(test_recursion),
 	        cmocka_unit_test(test_setjmp),
+	        cmocka_unit_test(test_forget),
+	        cmocka_unit_test(test_caught_outside),
 	        cmocka_unit_test(test_wrong_frame),
 	        cmocka_unit_test(test_throw),
 	        cmocka_unit_test(test_copy),
