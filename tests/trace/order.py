@@ -242,8 +242,10 @@ def attempt(name, check, *arguments):
 
 
 def jobs(directory, wanted):
-    for name, source, flags, only in BUILDS:
-        program = build(directory, name, source, flags)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        programs = list(pool.map(lambda row: build(directory, *row[:3]),
+                                 BUILDS))
+    for (name, _, _, only), program in zip(BUILDS, programs):
         for how in call([program]).split():
             if (only is None or how in only) and (
                     not wanted or how in wanted):

@@ -15,6 +15,7 @@ Other commands say the same of a trace as of counts.
 
 Ends with "N passed, M failed".
 """
+import concurrent.futures
 import glob
 import importlib.util
 import json
@@ -709,43 +710,85 @@ def check_program(name, program, *arguments):
     check_match(name, trace, truth)
 
 
-def programs(directory):
-    small = os.path.join(directory, "small.c")
-    with open(small, "w", encoding="utf-8") as f:
+SMALLS = {
+    "small": (("-O2",), "10"),
+    "small0": (("-O0",), "3"),
+    "small_witness": (("-O2", "--cairn=trace,witness"), "10"),
+    "small_paths": (("-O2", "--cairn=trace,paths"), "3"),
+}
+
+
+def do_small(directory, name, *checks):
+    source = os.path.join(directory, "small.c")
+    with open(source, "w", encoding="utf-8") as f:
         f.write(SMALL)
+    flags, turns = SMALLS[name]
+    program = build(directory, name, source, *flags)
+    for check in checks:
+        check(name, program, turns)
+
+
+def do_words(directory):
     words = os.path.join(ROOT, "examples", "words")
-    yield "small", small, ("-O2",), ("10",)
-    yield "small0", small, ("-O0",), ("3",)
-    yield "small_witness", small, ("-O2", "--cairn=trace,witness"), ("10",)
-    yield "small_paths", small, ("-O2", "--cairn=trace,paths"), ("3",)
-    yield "words", words + ".c", ("-O2",), (words + ".txt",)
+    program = build(directory, "words", words + ".c", "-O2")
+    check_program("words", program, words + ".txt")
+
+
+def do_commands(directory):
+    check_crash(directory)
+    check_lost(directory)
+    do_small(directory, "small",
+             lambda name, program, _: check_commands(directory, program))
+
+
+def damaged(name, program, _):
+    check_damage(name, record(program, "5"), random.Random(SEED))
+
+
+def indexed(name, program, turns):
+    trace = record(program, turns)
+    check_index(name, program, trace, by_thread(events(trace)),
+                random.Random(SEED))
+    check_killed(name, program)
+
+
+# What can be asked for, in parts that share nothing; the longest first.
+PARTS = (
+    ("small", do_small, "small", damaged),
+    ("small_witness", do_small, "small_witness", damaged),
+    ("small", do_commands),
+    ("words", do_words),
+    ("small", do_small, "small", check_program, indexed),
+    ("small_witness", do_small, "small_witness", check_program, indexed),
+    ("small0", do_small, "small0", check_program),
+    ("small_paths", do_small, "small_paths", check_program),
+)
+
+
+def attempt(n):
+    """(passed, failed) of a part."""
+    global passed, failed
+    passed = failed = 0
+    _, do, *arguments = PARTS[n]
+    directory = tempfile.mkdtemp(prefix="cairn-view-")
+    try:
+        do(directory, *arguments)
+    finally:
+        shutil.rmtree(directory)
+    return passed, failed
 
 
 def main():
     wanted = sys.argv[1:]
-    directory = tempfile.mkdtemp(prefix="cairn-view-")
-    rng = random.Random(SEED)
-    try:
-        for name, source, flags, arguments in programs(directory):
-            if wanted and name not in wanted:
-                continue
-            program = build(directory, name, source, *flags)
-            if name == "small":
-                check_crash(directory)
-                check_lost(directory)
-                check_commands(directory, program)
-            check_program(name, program, *arguments)
-            if name in ("small", "small_witness"):
-                trace = record(program, "5")
-                check_damage(name, trace, rng)
-                record(program, "10")
-                check_index(name, program, trace, by_thread(events(trace)),
-                            rng)
-                check_killed(name, program)
-    finally:
-        shutil.rmtree(directory)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    total = wrong = 0
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        for good, bad in pool.map(attempt, [
+                n for n, part in enumerate(PARTS)
+                if not wanted or part[0] in wanted]):
+            total += good
+            wrong += bad
+    print(f"{total} passed, {wrong} failed")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
