@@ -207,7 +207,7 @@ static uintptr_t nowhere(void)
 static uintptr_t lose_rest(struct stream *s)
 {
 	s->is_over = true;
-	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	out_flag(CAIRN_FILE_TRUNCATED, 0);
 	out_say("cannot write the trace of a thread", "", ENOMEM,
 	        "the rest of it is lost, the program goes on");
 	return nowhere();

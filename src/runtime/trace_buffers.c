@@ -147,7 +147,7 @@ void trace_stop(int error)
 	if (trace.is_off)
 		return;
 	trace.is_off = true;
-	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	out_flag(CAIRN_FILE_TRUNCATED, 0);
 	out_say("cannot write the trace", "", error,
 	        "the rest of it is lost, the program goes on");
 }

@@ -673,6 +673,18 @@ def check_recorder(directory, source):
             judge(f"recorder {turns} {command[0]}",
                   (b"flight recorder" in said) == drops, said.decode())
     os.unlink(trace)
+    trace = program + ".killed.cairn"
+    with subprocess.Popen([program, "50", "forever"],
+                          stdout=subprocess.DEVNULL,
+                          env=dict(os.environ, CAIRN_OUT=trace)) as process:
+        time.sleep(0.3)
+        process.send_signal(signal.SIGKILL)
+    for command in ("report", "check"):
+        said = call(CAIRN, command, trace).stdout
+        judge(f"recorder killed: {command}", b"behind its last branch" in said
+              and b"thread did since it last wrote" not in said,
+              said.decode()[:500])
+    os.unlink(trace)
 
 
 def check_commands(directory, program):
