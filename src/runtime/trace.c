@@ -6,8 +6,8 @@
  * file: what is in there survives a SIGKILL.  A full buffer gets a number and
  * is queued; a thread of ours compresses it (zstd), appends that to the file,
  * and the buffer, zeros again, is free for anybody.  All buffers together take
- * no more than BOUND: who finds none waits, or, where there is no such thread,
- * does the work himself.
+ * no more than a bound (trace,memory=SIZE): who finds none waits, or, where
+ * there is no such thread, does the work himself.
  *
  * Nobody but its thread knows where a stream ends.  Zeros are nothing, so the
  * end of a buffer is behind the last byte that is not zero: that serves threads
@@ -39,6 +39,10 @@
 /* Generated code has another one, if it asks for a flight recorder. */
 HIDDEN extern const uint64_t __cairn_trace_last;
 HIDDEN __attribute__((weak)) const uint64_t __cairn_trace_last = 0;
+
+/* The same of how much memory it is to take. */
+HIDDEN extern const uint64_t __cairn_trace_memory;
+HIDDEN __attribute__((weak)) const uint64_t __cairn_trace_memory = TRACE_MEMORY;
 
 uint64_t trace_no_head[CAIRN_HEAD_SIZE / 8];
 
@@ -242,6 +246,7 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at,
 		trace.queue_end = &trace.queue;
 		trace.start = trace_now() - 1;
 		trace_say_whether_ordered();
+		trace.bound = __cairn_trace_memory;
 		trace.last = __cairn_trace_last;
 		if (trace.last)
 			out_flag(CAIRN_FILE_LAST, 0);

@@ -11,7 +11,8 @@
 
 struct unwind;
 
-#define TRACE_BUFFER ((size_t)256 << 10) /* with its header: the greatest */
+#define TRACE_MEMORY ((uint64_t)64 << 20) /* of all buffers, if nobody says */
+#define TRACE_BUFFER ((size_t)256 << 10)  /* with its header: the greatest */
 /* Behind the limit: for who looks too late. */
 #define TRACE_SLACK ((size_t)256)
 #define TRACE_ROOM 24u /* what a slow call hands out: any item */
@@ -49,7 +50,8 @@ struct packer {
 struct trace_state {
 	struct buffer *all, *free, *queue, **queue_end;
 	struct buffer *kept; /* full, but somebody is still to write there */
-	uint64_t size;       /* of all buffers */
+	uint64_t size;       /* of all buffers ... */
+	uint64_t bound;      /* ... at most, but for flight recorders */
 	uint32_t nqueued;    /* since the start: the writer waits for it */
 	uint32_t npacked;    /* the same, back in `free` */
 	uint32_t npacking;   /* taken by the writer, and not in the file yet */
