@@ -341,16 +341,35 @@ static void put_now(void)
 	put_long_at(at, CAIRN_TRACE_TIME, ns);
 }
 
-/* Only threads that have a stream: another one has nothing to order yet, and
- * has a mark when it begins. */
+/* The calling thread is recorded up to here. */
+static void cut(struct stream *s)
+{
+	uint64_t mask;
+
+	rt_enter_running(&mask);
+	s->is_over = true;
+	nowhere();
+	rt_leave(&mask);
+}
+
+/*
+ * Only threads that have a stream: another one has nothing to order yet, and
+ * has a mark when it begins.  When nothing can be written any more each thread
+ * stops here, even if its buffer has room: it may have waited for one whose
+ * stream has ended, and would stand before what it waited for.
+ */
 void core_trace_sync(void)
 {
 	struct thread *t = rt_self();
 
-	if (!t || !t->stream || !t->stream->buffer || trace.is_off)
+	if (!t || !t->stream || !t->stream->buffer || t->stream->is_over)
 		return;
 	t->stream->sync = next_sync();
 	put_long(CAIRN_TRACE_SYNC, t->stream->sync);
+	if (__atomic_load_n(&trace.is_off, __ATOMIC_RELAXED)) {
+		cut(t->stream);
+		return;
+	}
 	if (ticks() - trace_self()->trace_clock > TICKS) {
 		trace_self()->trace_clock = ticks();
 		put_now();

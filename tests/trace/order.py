@@ -24,6 +24,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "programs"))
 from profiles import Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
@@ -245,6 +246,38 @@ def check_bound(directory, name, bound, *flags):
     os.unlink(trace)
 
 
+def check_full(directory):
+    """A thread that waited for one whose trace could not be written: what it
+    did then is not shown, or behind that."""
+    program = build(directory, "full_sync", "full_sync.c",
+                    ("-O2", "-I" + os.path.join(ROOT, "tests", "battery")))
+    disk = os.path.join(directory, "disk")
+    trace = os.path.join(disk, "full_sync.cairn")
+    os.makedirs(disk)
+    call(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk])
+    try:
+        done = subprocess.run(
+            [program], env=dict(os.environ, CAIRN_OUT=trace),
+            capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        if done.returncode or done.stdout != "done\n":
+            raise Broken("status %d %s" % (done.returncode, done.stdout))
+        events = read(trace, "--interleave", "--function", "behind*")
+        said = subprocess.run([CAIRN, "check", trace], capture_output=True,
+                              text=True, check=False).stdout
+    finally:
+        subprocess.run(["umount", disk], check=False)
+    shown = [i for i, e in enumerate(events)
+             if e.get("function", "").startswith("behind")]
+    late = [i for i, e in enumerate(events) if e["thread"] == 2]
+    if not late:
+        raise Broken("there is no other thread")
+    if shown and shown[0] < late[-1]:
+        raise Broken("%s stands before what it waited for" % events[shown[0]])
+    if " F4 " not in said or "trace ended before" not in said or \
+            " F3 " in said or "not counted" in said:
+        raise Broken("check says " + said)
+
+
 def attempt(name, check, *arguments):
     try:
         check(*arguments)
@@ -271,6 +304,8 @@ def jobs(directory, wanted):
                "--cairn=trace,memory=2M", "-DROUNDS=300000u")
         yield ("bound, large", check_bound, directory, "flood96", 96 << 20,
                "--cairn=trace,memory=96M")
+    if not wanted or "full" in wanted:
+        yield "full", check_full, directory
 
 
 def main():
