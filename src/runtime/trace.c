@@ -13,9 +13,9 @@
  * end of a buffer is behind the last byte that is not zero: that serves threads
  * that no longer exist, and the end of the process.
  *
- * Packing is in trace_buffers.c, what becomes of frames on the stack in
- * trace_frames.c, and parts of flight recorders (trace,last=SIZE), which keep
- * only the newest, in trace_last.c.
+ * Packing is in trace_buffers.c, the ends of threads are in trace_end.c, what
+ * becomes of frames on the stack is in trace_frames.c, and parts of flight
+ * recorders (trace,last=SIZE), which keep only the newest, in trace_last.c.
  *
  * Invariant: parts of a stream have ascending numbers, and each is in a buffer
  * or packed, or for an instant both.  A buffer that is queued or free is
@@ -180,6 +180,7 @@ static uint64_t next_sync(void)
 void trace_begin(struct thread *t)
 {
 	t->begins = false;
+	trace_watch_end();
 	trace_put(CAIRN_TRACE_START, (uint32_t)t->tid, 4);
 	t->stream->sync = next_sync();
 	trace_put(CAIRN_TRACE_SYNC, t->stream->sync, 8);
@@ -246,6 +247,7 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at,
 		trace.queue_end = &trace.queue;
 		trace.start = trace_now() - 1;
 		trace_say_whether_ordered();
+		trace_watch_ends();
 		trace.bound = __cairn_trace_memory;
 		trace.last = __cairn_trace_last;
 		if (trace.last)
@@ -325,7 +327,7 @@ static void put_long(unsigned mark, uint64_t value)
  * what stands behind it was written later: so if a signal handler wrote
  * something in between, the clock is read again.
  */
-static void put_now(void)
+void trace_put_now(void)
 {
 	uintptr_t at, was;
 	uint64_t ns;
@@ -364,15 +366,15 @@ void core_trace_sync(void)
 
 	if (!t || !t->stream || !t->stream->buffer || t->stream->is_over)
 		return;
-	t->stream->sync = next_sync();
-	put_long(CAIRN_TRACE_SYNC, t->stream->sync);
 	if (__atomic_load_n(&trace.is_off, __ATOMIC_RELAXED)) {
 		cut(t->stream);
 		return;
 	}
+	t->stream->sync = next_sync();
+	put_long(CAIRN_TRACE_SYNC, t->stream->sync);
 	if (ticks() - trace_self()->trace_clock > TICKS) {
 		trace_self()->trace_clock = ticks();
-		put_now();
+		trace_put_now();
 	}
 }
 
@@ -455,6 +457,9 @@ static void on_finish(uint32_t how)
 {
 	struct buffer *b, *next;
 
+	trace_on_stop(rt_self());
+	if (how == CAIRN_HOW_UNLOAD)
+		trace_forget_ends();
 	if (trace.last) { /* all is where it belongs */
 		trace_self()->trace_limit = 0;
 		trace_self()->trace_head = (unsigned char *)trace_no_head;
@@ -488,6 +493,7 @@ static void on_finish(uint32_t how)
 static const struct trace_hooks hooks = {
         .finish = on_finish,
         .fork = trace_on_fork,
+        .stop = trace_on_stop,
         .mark = trace_on_mark,
         .jump = trace_on_jump,
         .jump_back = trace_on_jump_back,
