@@ -1029,16 +1029,16 @@ void mark_trace(struct function *fn, const struct mode *mode)
 
 /* Every object that asks for it has this constant, in a group of which the
  * linker takes one: it is stronger than the runtime's own. */
-void trace_say_last(LLVMModuleRef module, uint64_t last)
+void trace_say(LLVMModuleRef module, const char *name, uint64_t value)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetModuleContext(module));
 	LLVMValueRef g;
 
-	if (LLVMGetNamedGlobal(module, CAIRN_RT_TRACE_LAST))
+	if (LLVMGetNamedGlobal(module, name))
 		return;
-	g = LLVMAddGlobal(module, i64, CAIRN_RT_TRACE_LAST);
-	LLVMSetInitializer(g, LLVMConstInt(i64, last, false));
+	g = LLVMAddGlobal(module, i64, name);
+	LLVMSetInitializer(g, LLVMConstInt(i64, value, false));
 	LLVMSetGlobalConstant(g, true);
 	LLVMSetVisibility(g, LLVMHiddenVisibility);
-	LLVMSetComdat(g, LLVMGetOrInsertComdat(module, CAIRN_RT_TRACE_LAST));
+	LLVMSetComdat(g, LLVMGetOrInsertComdat(module, name));
 }

@@ -110,6 +110,8 @@ static void park_here(const void *context)
 	unwind_from_signal(&u, context);
 	before = t->walked_to;
 	walk_out(t, &u);
+	if (process.trace)
+		process.trace->stop(t);
 	answer(t, RT_PARK_DONE);
 	wait_for_resume();
 	walk_back(t, &u, before);

@@ -244,6 +244,9 @@ struct trace_hooks {
 	/* We are the child of a fork, which returns to `to`; `self` may be
 	 * NULL.  Requires: lock held. */
 	void (*fork)(struct thread *self, uintptr_t to);
+	/* The calling thread is stopped by the end of the process.  Requires:
+	 * signals are blocked. */
+	void (*stop)(const struct thread *t);
 	/* A mark with an address, of the calling thread. */
 	void (*mark)(struct thread *t, unsigned mark, uintptr_t address);
 	/* The calling thread jumps from *u to (sp, pc). */
