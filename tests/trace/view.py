@@ -22,6 +22,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -417,6 +418,58 @@ def check_damage(name, trace, rng):
               f"{results[0].stderr} {results[1].stderr}")
 
 
+ENDS = """
+#include <signal.h>
+#include <stdlib.h>
+volatile unsigned sink;
+__attribute__((noinline)) void leaf(unsigned n)
+{
+	sink += n & 2 ? n * 3 : n + 1;
+}
+int main(int argc, char **argv)
+{
+	unsigned h = 1;
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		h ^= h << 13;
+		h ^= h >> 17;
+		h ^= h << 5;
+		if (h & 64)
+			leaf(h);
+	}
+	return argc > 2 ? raise(SIGKILL) : 0;
+}
+"""
+# Everything that reads a trace; report and check say more.
+READERS = (("trace", "--summary"), ("trace", "--hash"), ("wpp",), ("twpp",),
+           ("twpp", "--function", "main"), ("match-path",), ("trace",),
+           ("trace", "--open"), ("trace", "--interleave"),
+           ("trace", "--export", "folded"))
+
+
+def check_incomplete(directory):
+    """All say in a line what is missing of a trace; if nothing is, nothing."""
+    source = os.path.join(directory, "ends.c")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(ENDS)
+    program = build(directory, "ends", source, "-O2")
+    size = 1 << 20
+    for name, text, limit, readers, *words in (
+            ("fine", "", -1, READERS, "100"),
+            ("killed", "killed", -1, READERS, "100", "kill"),
+            ("full", "disk full", size, READERS[:6], "8000000")):
+        trace = os.path.join(directory, name + ".cairn")
+        call(program, *words, env=dict(os.environ, CAIRN_OUT=trace),
+             preexec_fn=lambda n=limit: resource.setrlimit(
+                 resource.RLIMIT_FSIZE, (n, n)))
+        for reader in readers:
+            more = ["main"] if reader[0] == "match-path" else []
+            said = call(CAIRN, *reader, trace, *more).stderr.decode()
+            judge(f"{name}: {' '.join(reader)}",
+                  said.count("\n") == 1 and text in said
+                  and said.startswith(f"cairn: {trace}: ")
+                  if text else not said, said)
+
+
 def check_killed(name, program):
     trace = program + ".killed.cairn"
     with subprocess.Popen([program, "50", "forever"],
@@ -736,6 +789,7 @@ def do_words(directory):
 
 def do_commands(directory):
     check_crash(directory)
+    check_incomplete(directory)
     check_lost(directory)
     do_small(directory, "small",
              lambda name, program, _: check_commands(directory, program))
