@@ -688,6 +688,72 @@ def check_missing(directory):
     os.rename(library + ".away", library)
 
 
+NAMES = """
+__attribute__((noinline)) static int help(volatile int n)
+{
+	return n ? n + SIZE : 0;
+}
+int CALL(int n)
+{
+	int sum = 0;
+	for (int i = 0; i < n; i++)
+		sum += help(i);
+	return sum;
+}
+"""
+NAMES_MAIN = """
+extern "C" int a(int n), b(int n);
+namespace n { __attribute__((noinline)) int f(volatile int x) { return x; } }
+int main(void) { return a(3) + b(5) + n::f(0) == 99; }
+"""
+
+
+def check_names(directory):
+    """twpp tells functions of one name apart, and knows C++ names."""
+    folder = os.path.join(directory, "names")
+    os.mkdir(folder)
+    objects = []
+    for name in ("a", "b", "main"):
+        source = os.path.join(folder, name + (".cpp" if name == "main"
+                                              else ".c"))
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(NAMES_MAIN if name == "main" else NAMES)
+        objects.append(os.path.join(folder, name + ".o"))
+        must(os.path.join(BIN, "cairn-cc"), "--cairn=trace", "-g", "-O1",
+             f"-DCALL={name}", f"-DSIZE={len(objects)}", "-c", source, "-o",
+             objects[-1])
+    program = os.path.join(folder, "program")
+    must(os.path.join(BIN, "cairn-c++"), "--cairn=trace", *objects, "-o",
+         program)
+    trace = record(program)
+    saved = os.path.join(folder, "saved")
+    must(CAIRN, "twpp", "--save", saved, trace)
+    for file in (trace, saved):
+        text = must(CAIRN, "twpp", file).decode()
+        judge("twpp shows the file", all(
+            name in text for name in ("a.c:help", "b.c:help", " n::f(int)")),
+            text)
+        for name, calls in (("a.c:help", ["3"]), ("b.c:help", ["5"]),
+                            ("help", ["5", "3"]), ("n::f", ["1"]),
+                            ("n::f(int)", ["1"]), ("_ZN1n1fEi", ["1"])):
+            text = call(CAIRN, "twpp", "--function", name, file)
+            judge(f"twpp --function {name}", re.findall(
+                r"^calls +(\d+)$", text.stdout.decode(), re.M) == calls,
+                text.stdout.decode() + text.stderr.decode())
+            found = call(CAIRN, "twpp", "--find", f'"{name}":b1', file)
+            said = found.stderr.decode()
+            number = f"occurrences: {sum(map(int, calls))}\n"
+            judge(f"twpp --find {name}", number.encode() in found.stdout and (
+                "a.c:help" in said and "b.c:help" in said
+                if len(calls) > 1 else not said),
+                found.stdout.decode() + said)
+        for option in ("--function", "--find"):
+            check_says(f"twpp {option} nosuch", 1, "'nosuch'", "twpp", option,
+                       "nosuch", file)
+        check_says("twpp --save over its input", 2, "--save", "twpp", "--save",
+                   file, file)
+
+
 def check_cut(trace):
     """What is missing of a file that is cut, and why."""
     with open(trace, "rb") as f:
@@ -735,6 +801,7 @@ def check_commands(directory, program):
     check_threads(trace)
     check_refusals(trace)
     check_missing(directory)
+    check_names(directory)
     check_cut(trace)
     check_recorder(directory, source)
     check_says("--thread of nothing", 2, "no thread 99", "trace", "--thread",
