@@ -85,11 +85,10 @@ static void say_missing(const struct trace_input *in)
 		    "was never closed: the program was killed or still runs, "
 		    "and what each thread did since it last wrote is missing");
 	if (c->flags & CAIRN_FILE_FRAMES_LOST)
-		say(&text, "frames died that could not be recorded: when is "
-		           "missing");
+		say(&text, "where some frames died could not be recorded");
 	if (c->unwalked)
-		say(&text, "some threads or frames could not be looked at in "
-		           "the end: where they were is missing");
+		say(&text, "where some threads or frames were in the end could "
+		           "not be seen");
 	if (*text)
 		fprintf(stderr, "cairn: %s: %s\n", in->path, text);
 	free(text);
