@@ -108,7 +108,9 @@ class Real:
     def attempt(self, mode, directory):
         variant = measure.Variant(
             mode, CAIRN_CC, CAIRN_CXX,
-            ("-O2", "--cairn=%s,log" % mode, "-Wl,%s" % self.log))
+            ("-O2", "--cairn=%s,log" % mode,
+             # an archive: some makefiles have the flags twice
+             "-Wl,-u,cairn_log_block,%s" % self.log))
         build = measure.Build(self.program, variant, directory / "build")
         logs = directory / "log"
         logs.mkdir()
@@ -148,7 +150,8 @@ class Random:
         for folder in folders:
             folder.mkdir(parents=True)
         done = self.execute(
-            [CAIRN_CC, "--cairn=%s,log" % mode, str(self.log)],
+            [CAIRN_CC, "--cairn=%s,log" % mode, "-Wl,-u,cairn_log_block",
+             str(self.log)],
             str(directory / "program"), csmith.TIMEOUT,
             dict(os.environ, CAIRN_OUT=str(folders[0] / "%p.cairn"),
                  CAIRN_LOG=str(folders[1])))
@@ -200,11 +203,12 @@ def main():
                            tempfile.mkdtemp(prefix="cairn-real-"))
     scratch.mkdir(parents=True, exist_ok=True)
     os.environ["TMPDIR"] = str(scratch)  # what a crashing compiler leaves
-    log = scratch / "log.o"
+    log = scratch / "liblog.a"
     programs = blocks = mismatches = 0
     try:
         call(["clang-19", "-O2", "-fPIC", "-D_GNU_SOURCE", "-c",
-              str(HERE / "log.c"), "-o", str(log)])
+              str(HERE / "log.c"), "-o", str(scratch / "log.o")])
+        call(["ar", "rc", str(log), str(scratch / "log.o")])
         rows = chosen(options, log)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for row, result in zip(rows, pool.map(lambda r: attempt(
