@@ -57,6 +57,12 @@ static const char help[] =
         "histories\n"
         "  paths            write every path where it ends; both for "
         "comparison\n"
+        "  last=SIZE        keep only the newest part, as 64M (at least 1M), "
+        "and in it\n"
+        "                   the branches up to the very end; slower\n"
+        "  memory=SIZE      take no more memory for buffers than this, as 64M, "
+        "which is\n"
+        "                   the default (at least 1M)\n"
         "Options of paths:\n"
         "  prefer=FILE      counters for the paths of this profile or list, "
         "one for the\n"
@@ -67,14 +73,7 @@ static const char help[] =
         "                   repeated)\n"
         "  top=N            only the N hottest of the profile\n"
         "  share=PERCENT    only the hottest that make this share of it\n"
-        "  others           count the other ones one by one, too\n"
-        "Options of trace:\n"
-        "  last=SIZE        keep only the newest part, as 64M (at least 1M), "
-        "and in it\n"
-        "                   the branches up to the very end; slower\n"
-        "  memory=SIZE      take no more memory for buffers than this, as 64M, "
-        "which is\n"
-        "                   the default (at least 1M)\n\n"
+        "  others           count the other ones one by one, too\n\n"
         "man cairn-cc has the details.\n";
 
 static bool is(const char *s, size_t n, const char *name)

@@ -329,6 +329,8 @@ for driver in "$cc" "$cxx"; do
 	ok "$who --cairn-help: no error" test ! -s errors
 	ok "$who --cairn-help: usage" grep -qF "usage: $who [" help
 	ok "$who --cairn-help: width" test -z "$(grep '.\{80\}' help)"
+	ok "$who --cairn-help: each heading once" \
+		test -z "$(grep '^Options of' help | sort | uniq -d)"
 done
 for option in $(grep -o -e '--cairn[-a-z]*' help | sort -u); do
 	ok "manual: $option" sh -c "sed 's/\\\\-/-/g' '$root/man/cairn-cc.1' |

@@ -92,7 +92,7 @@ OTHERS = {
     "builtin_jump", "throw", "rethrow", "unwind_dtor", "pthread_cancel",
     "thrd_create", "fork", "vfork_exec", "siglongjmp", "computed_goto",
     "exit_callee", "exit_thread", "terminate", "segv", "sigkill", "throw_c",
-    "deep", "forks", "callbacks", "leaps", "own_malloc", "turns",
+    "deep", "forks", "callbacks", "last_calls", "leaps", "own_malloc", "turns",
     "callbacks_lto", "forks_static", "interpreter", "gotos", "jumps",
     "leaves", "control", "coroutine", "full_threads_1m"}
 
@@ -173,6 +173,7 @@ def here():
              opts=("-O0", "-O1", "-O2")),
         Case("by_value", sources=("by_value.c", "by_value2.c"),
              opts=("-O0", "-O2")),
+        Case("last_calls"),
         Case("leaps", opts=("-O0", "-O1", "-O2", "-O3")),
         Case("far_jumps", how="cut", lag=300 * 256, long=True),
         Case("turns", arguments=("turns", "200", "50")),

@@ -22,6 +22,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -416,6 +417,58 @@ def check_damage(name, trace, rng):
               f"{results[0].stderr} {results[1].stderr}")
 
 
+ENDS = """
+#include <signal.h>
+#include <stdlib.h>
+volatile unsigned sink;
+__attribute__((noinline)) void leaf(unsigned n)
+{
+	sink += n & 2 ? n * 3 : n + 1;
+}
+int main(int argc, char **argv)
+{
+	unsigned h = 1;
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		h ^= h << 13;
+		h ^= h >> 17;
+		h ^= h << 5;
+		if (h & 64)
+			leaf(h);
+	}
+	return argc > 2 ? raise(SIGKILL) : 0;
+}
+"""
+# Everything that reads a trace; report and check say more.
+READERS = (("trace", "--summary"), ("trace", "--hash"), ("wpp",), ("twpp",),
+           ("twpp", "--function", "main"), ("match-path",), ("trace",),
+           ("trace", "--open"), ("trace", "--interleave"),
+           ("trace", "--export", "folded"))
+
+
+def check_incomplete(directory):
+    """All say in a line what is missing of a trace; if nothing is, nothing."""
+    source = os.path.join(directory, "ends.c")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(ENDS)
+    program = build(directory, "ends", source, "-O2")
+    size = 1 << 20
+    for name, text, limit, readers, *words in (
+            ("fine", "", -1, READERS, "100"),
+            ("killed", "killed", -1, READERS, "100", "kill"),
+            ("full", "disk full", size, READERS[:6], "8000000")):
+        trace = os.path.join(directory, name + ".cairn")
+        call(program, *words, env=dict(os.environ, CAIRN_OUT=trace),
+             preexec_fn=lambda n=limit: resource.setrlimit(
+                 resource.RLIMIT_FSIZE, (n, n)))
+        for reader in readers:
+            more = ["main"] if reader[0] == "match-path" else []
+            said = call(CAIRN, *reader, trace, *more).stderr.decode()
+            judge(f"{name}: {' '.join(reader)}",
+                  said.count("\n") == 1 and text in said
+                  and said.startswith(f"cairn: {trace}: ")
+                  if text else not said, said)
+
+
 def check_killed(name, program):
     trace = program + ".killed.cairn"
     with subprocess.Popen([program, "50", "forever"],
@@ -634,6 +687,72 @@ def check_missing(directory):
     os.rename(library + ".away", library)
 
 
+NAMES = """
+__attribute__((noinline)) static int help(volatile int n)
+{
+	return n ? n + SIZE : 0;
+}
+int CALL(int n)
+{
+	int sum = 0;
+	for (int i = 0; i < n; i++)
+		sum += help(i);
+	return sum;
+}
+"""
+NAMES_MAIN = """
+extern "C" int a(int n), b(int n);
+namespace n { __attribute__((noinline)) int f(volatile int x) { return x; } }
+int main(void) { return a(3) + b(5) + n::f(0) == 99; }
+"""
+
+
+def check_names(directory):
+    """twpp tells functions of one name apart, and knows C++ names."""
+    folder = os.path.join(directory, "names")
+    os.mkdir(folder)
+    objects = []
+    for name in ("a", "b", "main"):
+        source = os.path.join(folder, name + (".cpp" if name == "main"
+                                              else ".c"))
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(NAMES_MAIN if name == "main" else NAMES)
+        objects.append(os.path.join(folder, name + ".o"))
+        must(os.path.join(BIN, "cairn-cc"), "--cairn=trace", "-g", "-O1",
+             f"-DCALL={name}", f"-DSIZE={len(objects)}", "-c", source, "-o",
+             objects[-1])
+    program = os.path.join(folder, "program")
+    must(os.path.join(BIN, "cairn-c++"), "--cairn=trace", *objects, "-o",
+         program)
+    trace = record(program)
+    saved = os.path.join(folder, "saved")
+    must(CAIRN, "twpp", "--save", saved, trace)
+    for file in (trace, saved):
+        text = must(CAIRN, "twpp", file).decode()
+        judge("twpp shows the file", all(
+            name in text for name in ("a.c:help", "b.c:help", " n::f(int)")),
+            text)
+        for name, calls in (("a.c:help", ["3"]), ("b.c:help", ["5"]),
+                            ("help", ["5", "3"]), ("n::f", ["1"]),
+                            ("n::f(int)", ["1"]), ("_ZN1n1fEi", ["1"])):
+            text = call(CAIRN, "twpp", "--function", name, file)
+            judge(f"twpp --function {name}", re.findall(
+                r"^calls +(\d+)$", text.stdout.decode(), re.M) == calls,
+                text.stdout.decode() + text.stderr.decode())
+            found = call(CAIRN, "twpp", "--find", f'"{name}":b1', file)
+            said = found.stderr.decode()
+            number = f"occurrences: {sum(map(int, calls))}\n"
+            judge(f"twpp --find {name}", number.encode() in found.stdout and (
+                "a.c:help" in said and "b.c:help" in said
+                if len(calls) > 1 else not said),
+                found.stdout.decode() + said)
+        for option in ("--function", "--find"):
+            check_says(f"twpp {option} nosuch", 1, "'nosuch'", "twpp", option,
+                       "nosuch", file)
+        check_says("twpp --save over its input", 2, "--save", "twpp", "--save",
+                   file, file)
+
+
 def check_cut(trace):
     """What is missing of a file that is cut, and why."""
     with open(trace, "rb") as f:
@@ -768,6 +887,7 @@ def check_commands(directory, program):
     check_threads(trace)
     check_refusals(trace)
     check_missing(directory)
+    check_names(directory)
     check_cut(trace)
     check_recorder(directory, source)
     check_naps(directory)
@@ -823,6 +943,7 @@ def do_words(directory):
 
 def do_commands(directory):
     check_crash(directory)
+    check_incomplete(directory)
     check_lost(directory)
     do_small(directory, "small",
              lambda name, program, _: check_commands(directory, program))
