@@ -184,9 +184,10 @@ class Result:
     wall: float = 0.0  # time on the clock, the threads of traces included
 
 
-def run(build, size, inputs, scratch, callgrind=False):
-    """Runs a program's commands in a fresh directory `scratch`.  What the
-    instrumentation writes is in scratch/data afterwards."""
+def run(build, size, inputs, scratch, callgrind=False, extra=None):
+    """Runs a program's commands in a fresh directory `scratch`, with `extra`
+    in its environment.  What the instrumentation writes is in scratch/data
+    afterwards."""
     program = build.program
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "data").mkdir(parents=True)
@@ -198,7 +199,7 @@ def run(build, size, inputs, scratch, callgrind=False):
         corpus=corpus_dir(),
         scripts=HERE / "in",
     )
-    extra = {}
+    extra = dict(extra or {})
     if callgrind:
         # memset by `rep stosb` counts as one instruction or as thousands,
         # depending on the processor: keep glibc from using it

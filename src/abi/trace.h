@@ -100,6 +100,8 @@
 
 /* const uint64_t: how many bytes of streams are kept, 0: all. */
 #define CAIRN_RT_TRACE_LAST "__cairn_trace_last"
+/* const uint64_t: how many bytes all buffers take together, at most. */
+#define CAIRN_RT_TRACE_MEMORY "__cairn_trace_memory"
 /* What ROOM takes instead of a place: HELD is to be written. */
 #define CAIRN_TRACE_HOLD 1
 

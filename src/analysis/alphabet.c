@@ -66,7 +66,7 @@ struct names {
 /* A C++ name without the last thing in parentheses and what follows it: its
  * parameters, const and the like.  NULL if there is no such thing; for the
  * caller to free. */
-static char *without_parameters(const char *readable)
+char *alphabet_brief(const char *readable)
 {
 	const char *at = readable ? strrchr(readable, ')') : NULL;
 	size_t nested = 0;
@@ -143,7 +143,7 @@ static void close_function(struct alphabet *l)
 void alphabet_add_function(struct alphabet *l, const char *name,
                            const char *readable)
 {
-	char *brief = without_parameters(readable);
+	char *brief = alphabet_brief(readable);
 	struct names names = {{name, readable, brief}};
 
 	close_function(l);

@@ -53,6 +53,9 @@ void alphabet_release(struct alphabet *l);
  */
 void alphabet_add_function(struct alphabet *l, const char *name,
                            const char *readable);
+/* A C++ name without its parameters; the caller frees it.  NULL if it has
+ * none. */
+char *alphabet_brief(const char *readable);
 /*
  * The next line of the function that was added last, in the order in which they
  * run.  Requires: blocks do not decrease.

@@ -42,14 +42,29 @@ static bool needs_frames(const struct profile *p)
 	return false;
 }
 
+/* What a trace that was never closed has not. */
+static const char *missing_of(const struct profile_file *f)
+{
+	return f->flags & CAIRN_FILE_LAST
+	               ? "what each thread did behind its last branch"
+	               : "what each thread did since it last wrote to the "
+	                 "trace";
+}
+
 static void check_end(struct findings *out, const struct profile_file *f)
 {
 	if (f->state == CAIRN_STATE_OPEN && f->has_trace)
 		add(out, "F1", f->name,
-		    xstrdup("the file was never closed, so what each thread "
-		            "did since it last wrote to the trace is missing: "
-		            "the program was killed (SIGKILL, out of memory, "
-		            "power) or still runs"));
+		    xasprintf("the file was never closed, so %s is missing: "
+		              "the program was killed (SIGKILL, out of memory, "
+		              "power) or still runs",
+		              missing_of(f)));
+	else if (f->flags & CAIRN_FILE_UNFINISHED && f->has_trace)
+		add(out, "F1", f->name,
+		    xasprintf("it was packed from a file that was never "
+		              "closed, so %s is missing: the program was "
+		              "killed or still ran",
+		              missing_of(f)));
 	else if (f->state == CAIRN_STATE_OPEN)
 		add(out, "F1", f->name,
 		    xstrdup("the file was never closed, so derived counts may "
@@ -88,7 +103,13 @@ static void check_file(struct findings *out, const struct profile_file *f,
 		              "information, a thread that blocks signals, or "
 		              "a fiber that was not running",
 		              f->unwalked));
-	if (f->flags & CAIRN_FILE_TRUNCATED)
+	if (f->flags & CAIRN_FILE_TRUNCATED && f->has_trace)
+		add(out, "F4", f->name,
+		    xstrdup("the trace ended before the program did, in some "
+		            "threads or in all: the disk was full, a limit "
+		            "(ulimit -f) was reached, or there was no "
+		            "memory"));
+	else if (f->flags & CAIRN_FILE_TRUNCATED)
 		add(out, "F4", f->name,
 		    xstrdup("the file could not grow while the program ran, "
 		            "so some threads were not counted: the disk was "
@@ -120,6 +141,7 @@ static const char *likely_cause(const struct counts *c,
 		return "part of the counts is missing";
 	case COUNTS_OPEN:
 	case COUNTS_TRACE_OPEN:
+	case COUNTS_TRACE_LAST:
 		return "the program was killed or still runs";
 	case COUNTS_LOST:
 		return "a frame without unwind information died";

@@ -76,6 +76,9 @@ const char *counts_reason(enum counts_doubt doubt)
 	case COUNTS_TRACE_OPEN:
 		return "the program was killed or still runs: what each thread "
 		       "did since it last wrote to the trace is missing";
+	case COUNTS_TRACE_LAST:
+		return "the program was killed or still runs: what each thread "
+		       "did behind its last branch is missing";
 	case COUNTS_LOST:
 		return "frames died that could not be recorded: derived counts "
 		       "may miss one per such frame";
@@ -92,9 +95,10 @@ const char *counts_reason(enum counts_doubt doubt)
 		       "path each nobody knows how it began; counts of edges "
 		       "and blocks are exact";
 	case COUNTS_TRACE_CUT:
-		return "a signal, or the end of the program, stopped frames of "
-		       "it between calls: what they did since they last wrote "
-		       "to the trace is missing";
+		return "a signal, or the end of the program or of the trace, "
+		       "stopped frames of it between calls: what they did "
+		       "since they last wrote to the trace, with last=SIZE "
+		       "since their last branch, is missing";
 	case COUNTS_HELD:
 		return "a signal, or the end of the program in another thread, "
 		       "stopped frames in a loop that held its counts in a "
@@ -590,12 +594,28 @@ static bool is_of_trace(const struct profile *p)
 	return any;
 }
 
+/* Are all files that were not closed those of flight recorders? */
+static bool is_of_recorders(const struct profile *p)
+{
+	for (size_t i = 0; i < p->nfiles; i++) {
+		const struct profile_file *f = &p->files[i];
+
+		if (!(f->flags & CAIRN_FILE_LAST) &&
+		    (f->state == CAIRN_STATE_OPEN ||
+		     f->flags & CAIRN_FILE_UNFINISHED))
+			return false;
+	}
+	return true;
+}
+
 static enum counts_doubt common_doubt(const struct profile *p)
 {
 	if (profile_is_incomplete(p))
 		return COUNTS_INCOMPLETE;
 	if (profile_is_open(p))
-		return is_of_trace(p) ? COUNTS_TRACE_OPEN : COUNTS_OPEN;
+		return !is_of_trace(p)      ? COUNTS_OPEN
+		       : is_of_recorders(p) ? COUNTS_TRACE_LAST
+		                            : COUNTS_TRACE_OPEN;
 	if (profile_flags(p) & CAIRN_FILE_FRAMES_LOST)
 		return COUNTS_LOST;
 	return profile_unwalked(p) ? COUNTS_UNWALKED : COUNTS_EXACT;

@@ -15,6 +15,7 @@ enum counts_doubt {
 	COUNTS_INCOMPLETE, /* counts of whole threads or modules are missing */
 	COUNTS_OPEN,       /* killed or running: frames nobody looked at */
 	COUNTS_TRACE_OPEN, /* the same of a trace: what was not written yet */
+	COUNTS_TRACE_LAST, /* the same of a flight recorder: no branch */
 	COUNTS_LOST,       /* frames died that could not be recorded */
 	COUNTS_UNWALKED,   /* threads or frames nobody could look at */
 	COUNTS_PATH_PARTIAL, /* not all of its paths are counted one by one */

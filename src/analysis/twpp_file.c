@@ -237,10 +237,18 @@ int twpp_open(struct twpp *t, const char *path, struct cairn_err *err)
 	return rc;
 }
 
+void twpp_call(struct twpp_entry *e, const char *readable)
+{
+	free(e->readable);
+	e->readable = xstrdup(readable);
+}
+
 void twpp_close(struct twpp *t)
 {
-	for (uint32_t i = 0; i < t->nentries; i++)
+	for (uint32_t i = 0; i < t->nentries; i++) {
 		free(t->entries[i].name);
+		free(t->entries[i].readable);
+	}
 	free(t->entries);
 	free(t->by_function);
 	free(t->name);

@@ -14,7 +14,9 @@ struct cairn_err;
 /* A function in the index. */
 struct twpp_entry {
 	uint32_t function;
-	char *name;               /* NULL: none */
+	char *name; /* NULL: none */
+	/* what else a user may call it, NULL: nothing; twpp_call */
+	char *readable;
 	uint32_t nblocks, nedges; /* of its CFG; 0: not known */
 	uint64_t ncalls;
 	uint64_t ntraces;      /* unique ones; 0 if it was not called */
@@ -60,6 +62,9 @@ bool twpp_is_file(const char *path);
 
 /* The function of this number; NULL if the file does not know it. */
 const struct twpp_entry *twpp_entry(const struct twpp *t, uint32_t function);
+
+/* A function may also be called by this name, which is copied: that of C++. */
+void twpp_call(struct twpp_entry *e, const char *readable);
 
 /* Figure 8: calls of functions that have at most n unique traces. */
 uint64_t twpp_calls_within(const struct twpp *t, uint64_t n);

@@ -22,6 +22,11 @@ struct twpp_graph;
  * means each of them.  The colons of "::" belong to the name.  Space around
  * parts is ignored.
  *
+ * A name is that of the file; if no function has it, one without what is before
+ * its last colon, for functions of several sources that are FILE:NAME in the
+ * file; then the readable name (twpp_call), with FILE or without, with
+ * parameters or without.
+ *
  * An occurrence is one activation for each part:
  * - that of the first part executes the blocks of this part one behind the
  *   other, anywhere in its trace; calls in between do not matter;

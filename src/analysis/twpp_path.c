@@ -7,6 +7,7 @@
  */
 #include "analysis/twpp_find.h"
 
+#include "analysis/alphabet.h"
 #include "analysis/twpp_file.h"
 #include "analysis/twpp_stamp.h"
 #include "base/alloc.h"
@@ -99,26 +100,74 @@ static bool take_blocks(const char **s, struct twpp_part *part)
 	return true;
 }
 
+static const char *behind_colon(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+
+	return colon ? colon + 1 : name;
+}
+
+static bool is_named(const struct twpp_entry *e, const char *name)
+{
+	return e->name && !strcmp(e->name, name);
+}
+
+static bool is_named_elsewhere(const struct twpp_entry *e, const char *name)
+{
+	return e->name && !strcmp(behind_colon(e->name), name);
+}
+
+static bool is_brief(const char *readable, const char *name)
+{
+	char *brief = alphabet_brief(readable);
+	bool is_same =
+	        !strcmp(readable, name) || (brief && !strcmp(brief, name));
+
+	free(brief);
+	return is_same;
+}
+
+/* Is it the C++ name, or FILE and the C++ name? */
+static bool is_readable(const struct twpp_entry *e, const char *name)
+{
+	size_t nfile;
+
+	if (!e->name || !e->readable)
+		return false;
+	nfile = (size_t)(behind_colon(e->name) - e->name);
+	return is_brief(e->readable, name) ||
+	       (nfile && !strncmp(e->name, name, nfile) &&
+	        is_brief(e->readable, name + nfile));
+}
+
+static void add_entry(struct twpp_part *part, size_t *cap, uint32_t i)
+{
+	VEC_RESERVE(part->entries, part->nentries, *cap);
+	part->entries[part->nentries++] = i;
+}
+
 /* The functions that the name means, or the number behind a "#". */
 static void find_functions(struct twpp_part *part, const struct twpp *t,
                            const char *name)
 {
+	static bool (*const are[])(const struct twpp_entry *, const char *) = {
+	        is_named, is_named_elsewhere, is_readable};
 	const char *digits = name + 1;
 	uint32_t number = 0;
-	bool is_number = *name == '#' &&
-	                 take_number(&digits, TWPP_FUNCTIONS, &number) &&
-	                 !*digits;
 	size_t cap = 0;
 
-	for (uint32_t i = 0; i < t->nentries; i++) {
-		const struct twpp_entry *e = &t->entries[i];
-
-		if (is_number ? e->function != number
-		              : !e->name || strcmp(e->name, name))
-			continue;
-		VEC_RESERVE(part->entries, part->nentries, cap);
-		part->entries[part->nentries++] = i;
+	if (*name == '#' && take_number(&digits, TWPP_FUNCTIONS, &number) &&
+	    !*digits) {
+		for (uint32_t i = 0; i < t->nentries; i++)
+			if (t->entries[i].function == number)
+				add_entry(part, &cap, i);
+		return;
 	}
+	for (size_t k = 0; !part->nentries && k < sizeof(are) / sizeof(are[0]);
+	     k++)
+		for (uint32_t i = 0; i < t->nentries; i++)
+			if (are[k](&t->entries[i], name))
+				add_entry(part, &cap, i);
 }
 
 /* The failure function of Knuth, Morris and Pratt: fails[i] is the length of
@@ -140,8 +189,8 @@ static int no_function(const struct twpp *t, const char *name,
                        struct cairn_err *err)
 {
 	return cairn_fail(err, CAIRN_E_ABSENT,
-	                  "%s has no function '%s'; names are as the linker "
-	                  "sees them",
+	                  "%s has no function '%s'; cairn twpp --top 0 lists "
+	                  "those that ran",
 	                  t->name, name);
 }
 

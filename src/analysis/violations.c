@@ -17,16 +17,18 @@
  * one mistake is reported once.  What is to happen once has no such place: the
  * rest of the thread belongs to its first violation.
  *
- * A line happens when a frame comes to it from another line, or gets back to
- * the block with which it came: a statement of several blocks happens once, one
- * in a loop of its own line once per turn.
+ * A line happens when a frame comes to it from another line, or gets back to a
+ * block where it was since the line last happened: a statement of several
+ * blocks happens once, a loop on one line once, and once more whenever it gets
+ * round.
  *
  * Where the beginning of a thread is not known it may be anywhere in the
  * expression; where its end is not known nothing is unfinished.
  *
  * Invariant: unless a thread is lost its state is not dead, and what happened
  * since the state was last final is in its history.  Cost: O(1) per event,
- * memory for the call depth and the violations that are kept.
+ * memory for the call depth, with a word per block in functions whose lines are
+ * named, and for the violations that are kept.
  */
 #include "analysis/violations.h"
 
@@ -191,6 +193,12 @@ void violations_resume(struct violations_thread *t, uint32_t function,
 	        (struct violations_frame){.function = function, .block = block};
 }
 
+void violations_drop(struct violations_frame *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(frames[i].visits);
+}
+
 /* An ENTER or a LEAVE of a function by the frame that is now innermost. */
 static struct violations_event call_event(const struct violations_thread *t,
                                           enum expression_what what,
@@ -228,6 +236,7 @@ int violations_leave(struct violations_thread *t, bool died,
 
 	assert(t->nframes);
 	t->nframes--;
+	violations_drop(&t->frames[t->nframes], 1);
 	e = call_event(t, EXPRESSION_LEAVE, t->frames[t->nframes].function);
 	e.died = died;
 	return happen(t, &e, err);
@@ -240,12 +249,24 @@ static bool is_same_line(const struct alphabet_line *a,
 	       a->instance == b->instance;
 }
 
+/* Begins another visit. */
+static void begin_visit(struct violations_frame *f, uint32_t nblocks)
+{
+	if (!f->visits)
+		f->visits = xcalloc(nblocks, sizeof(*f->visits));
+	if (!++f->visit) {
+		memset(f->visits, 0, nblocks * sizeof(*f->visits));
+		f->visit = 1;
+	}
+}
+
 /* The innermost frame runs a line of a block. */
 static int run_line(struct violations_thread *t, uint32_t block,
                     const struct alphabet_line *line, bool is_first,
                     struct cairn_err *err)
 {
 	struct violations_frame *f = &t->frames[t->nframes - 1];
+	uint32_t nblocks = t->v->alphabet->functions[f->function].nblocks;
 	struct violations_event e = {
 	        .what = EXPRESSION_LINE,
 	        .letter = line->letter,
@@ -256,12 +277,14 @@ static int run_line(struct violations_thread *t, uint32_t block,
 	        .time = t->time,
 	        .thread = t->id,
 	};
+	bool is_new = !is_same_line(f->line, line) ||
+	              (is_first && f->visits[block] == f->visit);
 
-	if (is_same_line(f->line, line) && !(is_first && f->visit == block))
-		return 0;
+	if (is_new)
+		begin_visit(f, nblocks);
+	f->visits[block] = f->visit;
 	f->line = line;
-	f->visit = block;
-	return happen(t, &e, err);
+	return is_new ? happen(t, &e, err) : 0;
 }
 
 int violations_blocks(struct violations_thread *t, const uint32_t *blocks,
@@ -289,6 +312,7 @@ void violations_end(struct violations_thread *t, bool is_cut)
 	if (!is_cut && t->nevents && !t->is_lost &&
 	    !automaton_is_final(t->v->automaton, t->state))
 		note(t, NULL);
+	violations_drop(t->frames, t->nframes);
 	free(t->frames);
 	t->frames = NULL;
 	t->nframes = t->frames_cap = 0;

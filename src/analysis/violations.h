@@ -71,7 +71,9 @@ struct violations_frame {
 	uint32_t function;
 	uint32_t block;                   /* that it ran last, or NOBODY */
 	const struct alphabet_line *line; /* where it is, NULL: unknown */
-	uint32_t visit;                   /* block with which it came there */
+	uint32_t visit; /* how often it came to a line, or round on one */
+	/* per block that has lines: its last visit of the frame; NULL: none */
+	uint32_t *visits;
 };
 
 /* One thread of it. */
@@ -113,6 +115,9 @@ void violations_begin(struct violations_thread *t, struct violations *v,
 /* A frame that was open then, outermost first; `block` is what it ran last. */
 void violations_resume(struct violations_thread *t, uint32_t function,
                        uint32_t block);
+
+/* Gives back what n frames hold, for who keeps some aside. */
+void violations_drop(struct violations_frame *frames, size_t n);
 
 /*
  * What the thread does.  Blocks are those of the innermost frame; they need not

@@ -176,13 +176,15 @@ static bool is_stdout(const char *path)
 int cli_check_output(const char *command, const struct cli_form *f,
                      char **inputs, int ninputs)
 {
+	const char *option = f->option ? f->option : f->html ? "--html" : "-o";
+
 	if (f->output && !*f->output)
 		return cli_usage(command, "no output; name one with %s",
-		                 f->html ? "--html" : "-o");
+		                 option);
 	if (f->output && !is_stdout(f->output) &&
 	    cli_is_among(f->output, inputs, ninputs))
 		return cli_usage(command, "%s %s would overwrite the profile",
-		                 f->html ? "--html" : "-o", f->output);
+		                 option, f->output);
 	return CLI_FINE;
 }
 

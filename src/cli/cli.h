@@ -65,6 +65,7 @@ enum {
 struct cli_form {
 	bool json, html;
 	const char *output; /* NULL or "-": stdout */
+	const char *option; /* that names it; NULL: -o, or --html */
 	unsigned noutputs;  /* times that the user named one */
 };
 

@@ -424,6 +424,11 @@ static int write_export(struct trace_view *v, struct cairn_err *err)
 	struct export_writer writer;
 	int result;
 
+	if (v->o->clock == TRACE_CLOCK_TIME && !has_times(&in->index))
+		fprintf(stderr,
+		        "cairn: %s: of each thread only one moment is known, "
+		        "so nothing takes time; use --clock blocks\n",
+		        in->path);
 	v->form = &trace_export;
 	v->writer = &writer;
 	export_begin(&writer, v->o->format, v->out, clock_of(v),

@@ -45,6 +45,7 @@ static const char help[] =
         "  --no-demangle    C++ names as the linker sees them\n" CLI_INPUT_HELP;
 
 #define DEFAULT_TOP 20
+#define SHOWN 4 /* functions that a sentence names */
 
 enum {
 	OPT_SAVE = CLI_OPT_OWN,
@@ -144,6 +145,7 @@ static int show_function(struct request *q, FILE *out, struct cairn_err *err)
 	struct twpp_path p;
 	int rc = 0;
 
+	twpp_name_readably(&q->file);
 	CAIRN_TRY(twpp_path_name(&p, &q->file, q->function, err));
 	if (q->form.json && p.parts[0].nentries > 1)
 		rc = cairn_fail(
@@ -153,11 +155,13 @@ static int show_function(struct request *q, FILE *out, struct cairn_err *err)
 		        p.parts[0].nentries, q->function,
 		        q->file.entries[p.parts[0].entries[0]].function);
 	for (size_t i = 0; i < p.parts[0].nentries && !rc; i++) {
+		const struct twpp_entry *e =
+		        &q->file.entries[p.parts[0].entries[i]];
 		struct twpp_function f;
 
-		rc = twpp_function_load(&q->file,
-		                        &q->file.entries[p.parts[0].entries[i]],
-		                        &f, err);
+		if (i && !e->ncalls) /* nor were those that follow */
+			break;
+		rc = twpp_function_load(&q->file, e, &f, err);
 		if (rc)
 			break;
 		if (i)
@@ -202,6 +206,27 @@ static int find_hits(struct request *q, struct twpp_hits *h,
 	return rc < 0 ? rc : 0;
 }
 
+/* A name that several functions have means each of them. */
+static void say_ambiguous(const struct request *q, const struct twpp_part *part,
+                          size_t number)
+{
+	size_t shown = part->nentries < SHOWN ? part->nentries : SHOWN;
+
+	if (part->nentries < 2)
+		return;
+	fprintf(stderr,
+	        "cairn: part %zu of the path is one of %zu functions: ", number,
+	        part->nentries);
+	for (size_t i = 0; i < shown; i++) {
+		const struct twpp_entry *e = &q->file.entries[part->entries[i]];
+		char *name = twpp_name(&q->view, e);
+
+		fprintf(stderr, "%s%s (#%u)", i ? ", " : "", name, e->function);
+		free(name);
+	}
+	fprintf(stderr, "%s\n", shown < part->nentries ? ", ..." : "");
+}
+
 /* Status 1 if there is none. */
 static int show_hits(struct request *q, FILE *out, int *status,
                      struct cairn_err *err)
@@ -210,7 +235,10 @@ static int show_hits(struct request *q, FILE *out, int *status,
 	struct twpp_hits h = {.text = q->find, .path = &p, .most = q->view.top};
 	int rc;
 
+	twpp_name_readably(&q->file);
 	CAIRN_TRY(twpp_path_parse(&p, &q->file, q->find, err));
+	for (size_t i = 0; i < p.nparts; i++)
+		say_ambiguous(q, &p.parts[i], i + 1);
 	rc = find_hits(q, &h, err);
 	if (!rc && q->form.json)
 		twpp_json_hits(&q->view, &h, out);
@@ -245,7 +273,8 @@ static int show(struct request *q)
 		fclose(o.stream);
 		free(o.data);
 	}
-	return cli_fail(&err);
+	status = cli_fail(&err);
+	return rc == CAIRN_E_ABSENT ? CLI_NEGATIVE : status;
 }
 
 /* --- the command -------------------------------------------------------- */
@@ -287,7 +316,7 @@ static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
 
 static int check_options(const struct request *q, char **argv, int argc)
 {
-	struct cli_form saved = {.output = q->save};
+	struct cli_form saved = {.output = q->save, .option = "--save"};
 	int status;
 
 	if (argc - optind != 1)
@@ -304,23 +333,29 @@ static int check_options(const struct request *q, char **argv, int argc)
 	              : cli_check_output(argv[0], &saved, argv + optind, 1);
 }
 
+/* 1 if the trace has no such function. */
 static int open_file(struct request *q, char *path, struct cairn_err *err)
 {
+	int rc;
+
 	if (twpp_is_file(path))
 		return twpp_open(&q->file, path, err);
-	CAIRN_TRY(twpp_from_trace(&q->inputs, path,
-	                          q->save ? NULL : q->function, &q->bytes,
-	                          err));
+	rc = twpp_from_trace(&q->inputs, path, q->save ? NULL : q->function,
+	                     &q->bytes, err);
+	if (rc)
+		return rc;
 	return twpp_open_bytes(&q->file, q->bytes.data, q->bytes.n, path, err);
 }
 
 static int run(struct request *q, char *path)
 {
 	struct cairn_err err;
-	int status;
+	int rc = open_file(q, path, &err), status;
 
-	if (open_file(q, path, &err))
-		return cli_fail(&err);
+	if (rc) {
+		status = cli_fail(&err);
+		return rc > 0 ? CLI_NEGATIVE : status;
+	}
 	q->view.file = &q->file;
 	if (q->save &&
 	    writer_replace(q->save, q->file.data, q->file.size, &err))

@@ -247,8 +247,10 @@ static int tell_lane(struct teller *t, struct lane *l,
 	uint64_t before = t->v->nevents;
 	int rc;
 
-	if (e->kind == WALK_START || e->kind == WALK_LOST)
+	if (e->kind == WALK_START || e->kind == WALK_LOST) {
+		violations_drop(l->frames, l->n);
 		l->n = 0;
+	}
 	if (e->kind == WALK_START) {
 		l->id = (uint32_t)e->value;
 		return 0;
@@ -274,6 +276,7 @@ static uint32_t end_lanes(struct lane *lanes, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		nthreads += lanes[i].has_events;
+		violations_drop(lanes[i].frames, lanes[i].n);
 		free(lanes[i].frames);
 	}
 	free(lanes);

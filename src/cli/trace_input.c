@@ -54,15 +54,44 @@ static int open_streams(struct trace_input *in, const struct cli_inputs *inputs,
 	return rc < 0 ? cairn_fail(err, rc, "%s: %s", in->path, e.text) : 0;
 }
 
-/* What is not there, for whoever would take the rest for all of it. */
+static void say(char **text, const char *what)
+{
+	char *longer = xasprintf("%s%s%s", *text, **text ? "; " : "", what);
+
+	free(*text);
+	*text = longer;
+}
+
+/* What is not there, for whoever would take the rest for all of it: one line,
+ * and none for a trace that has all. */
 static void say_missing(const struct trace_input *in)
 {
+	const struct container *c = &in->streams.c;
+	char *text = xstrdup(""), *cut;
+
 	cli_say_missing(in->profile);
-	if (in->streams.c.truncated)
-		fprintf(stderr,
-		        "cairn: %s: ends at byte %" PRIu64
-		        ": what was behind it is missing\n",
-		        in->path, in->streams.c.cut);
+	if (c->truncated) {
+		cut = xasprintf("ends at byte %" PRIu64
+		                ": what was behind it is missing",
+		                c->cut);
+		say(&text, cut);
+		free(cut);
+	}
+	if (c->flags & CAIRN_FILE_TRUNCATED)
+		say(&text, "could not grow while the program ran (disk full, "
+		           "or a limit): what came then is missing");
+	if (c->state == CAIRN_STATE_OPEN || c->flags & CAIRN_FILE_UNFINISHED)
+		say(&text,
+		    "was never closed: the program was killed or still runs, "
+		    "and what each thread did since it last wrote is missing");
+	if (c->flags & CAIRN_FILE_FRAMES_LOST)
+		say(&text, "where some frames died could not be recorded");
+	if (c->unwalked)
+		say(&text, "where some threads or frames were in the end could "
+		           "not be seen");
+	if (*text)
+		fprintf(stderr, "cairn: %s: %s\n", in->path, text);
+	free(text);
 }
 
 static void name_functions(struct trace_input *in, bool no_demangle)

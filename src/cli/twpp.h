@@ -49,6 +49,8 @@ struct twpp_hits {
 
 /* The function as the user knows it; the caller frees it. */
 char *twpp_name(const struct twpp_view *v, const struct twpp_entry *e);
+/* Functions may then be asked for by their C++ names, too. */
+void twpp_name_readably(struct twpp *t);
 /* Series as "1,4:28:8"; the caller frees it. */
 char *twpp_series_text(const struct twpp_vector *times);
 /* Blocks as "b2.b3.b4"; the caller frees it. */
@@ -79,9 +81,10 @@ uint32_t *twpp_sort_traces(const struct twpp_function *f);
 /*
  * Makes the form of a trace.  This is where a walk feeds a builder.  With the
  * name of a function, or the number of one behind a "#", only its traces are in
- * it (twpp_only).
+ * it (twpp_only); returns 1, and err says so, if there is no such function.
+ * Functions that share a name are FILE:NAME.
  *
- * Fails: as the walk and twpp_finish do, and if there is no such function.
+ * Fails: as the walk and twpp_finish do.
  */
 int twpp_from_trace(struct cli_inputs *in, char *path, const char *function,
                     struct bytes *out, struct cairn_err *err);

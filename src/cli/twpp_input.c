@@ -4,7 +4,8 @@
  * builder.  A stream that serves one thread after the other is as many threads
  * there: the first has the number of the stream, as cairn trace shows it, the
  * others get numbers behind those of all streams.  Who enters no function is no
- * thread.
+ * thread.  Functions of one name, static ones of several sources, are told
+ * apart by their files.
  */
 #include "cli/twpp.h"
 
@@ -13,9 +14,11 @@
 #include "base/err.h"
 #include "cli/cli.h"
 #include "cli/trace_input.h"
+#include "cli/trace_view.h"
 #include "format/map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BATCH 1024
 
@@ -92,39 +95,111 @@ static int feed_thread(struct feeder *f, struct traced *t, size_t thread,
 	return rc;
 }
 
-static int finish(struct twpp_builder *b, const struct traced *t,
+/* --- names --------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b, void *traced)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = strcmp(traced_name(traced, x), traced_name(traced, y));
+
+	return order ? order : (x > y) - (x < y);
+}
+
+/* The name with the source file before it, if that is known. */
+static char *name_with_file(const struct trace_input *in, uint32_t function,
+                            bool in_full)
+{
+	const char *name = traced_name(&in->traced, function), *file;
+	uint32_t line;
+
+	file = trace_input_file(in, function, &line);
+	if (!file || !*file)
+		return xstrdup(name);
+	return xasprintf("%s:%s", in_full ? file : trace_base(file), name);
+}
+
+/* n functions of one name: by FILE:NAME, with the whole path of the file if its
+ * last part is no help. */
+static void name_apart(const struct trace_input *in, const uint32_t *functions,
+                       size_t n, char **names)
+{
+	bool in_full = false;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t f = functions[i];
+
+		names[f] = name_with_file(in, f, false);
+		for (size_t k = 0; k < i && !in_full; k++)
+			in_full = !strcmp(names[f], names[functions[k]]);
+	}
+	for (size_t i = 0; i < n && in_full; i++) {
+		free(names[functions[i]]);
+		names[functions[i]] = name_with_file(in, functions[i], true);
+	}
+}
+
+/* Per function its name, if several have that of the linker; the caller frees
+ * all. */
+static char **names_apart(struct trace_input *in)
+{
+	uint32_t n = in->traced.n, end;
+	uint32_t *order = xcalloc((size_t)n + 1, sizeof(*order));
+	char **names = xcalloc((size_t)n + 1, sizeof(*names));
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), by_name, &in->traced);
+	for (uint32_t i = 0; i < n; i = end) {
+		for (end = i + 1;
+		     end < n && !strcmp(traced_name(&in->traced, order[i]),
+		                        traced_name(&in->traced, order[end]));)
+			end++;
+		if (end - i > 1)
+			name_apart(in, order + i, end - i, names);
+	}
+	free(order);
+	return names;
+}
+
+static int finish(struct twpp_builder *b, struct trace_input *in,
                   struct bytes *out, struct cairn_err *err)
 {
+	const struct traced *t = &in->traced;
 	struct twpp_source *sources =
 	        xcalloc((size_t)t->n + 1, sizeof(*sources));
+	char **names = names_apart(in);
 	int rc;
 
 	for (uint32_t i = 0; i < t->n; i++)
 		sources[i] = (struct twpp_source){
-		        .name = traced_name(t, i),
+		        .name = names[i] ? names[i] : traced_name(t, i),
 		        .nblocks = t->functions[i].f->nblocks,
 		        .nedges = t->functions[i].f->nedges,
 		};
 	rc = twpp_finish(b, sources, t->n, out, err);
+	for (uint32_t i = 0; i < t->n; i++)
+		free(names[i]);
+	free(names);
 	free(sources);
 	return rc;
 }
 
-/* The functions of this name, as a file without any call knows them. */
-static int select_functions(struct twpp_builder *b, const struct traced *t,
-                            const char *path, const char *name,
-                            struct cairn_err *err)
+/* The functions of this name, as a file without any call knows them.  1 if
+ * there is none. */
+static int select_functions(struct twpp_builder *b, struct trace_input *in,
+                            const char *name, struct cairn_err *err)
 {
 	struct twpp_builder *none = twpp_new();
 	struct bytes bytes = {0};
 	struct twpp file;
 	struct twpp_path p;
-	int rc = finish(none, t, &bytes, err);
+	int rc = finish(none, in, &bytes, err);
 
 	twpp_free(none);
 	if (!rc)
-		rc = twpp_open_bytes(&file, bytes.data, bytes.n, path, err);
+		rc = twpp_open_bytes(&file, bytes.data, bytes.n, in->path, err);
 	if (!rc) {
+		twpp_name_readably(&file);
 		rc = twpp_path_name(&p, &file, name, err);
 		if (!rc) {
 			struct twpp_part *part = &p.parts[0];
@@ -138,7 +213,7 @@ static int select_functions(struct twpp_builder *b, const struct traced *t,
 		twpp_close(&file);
 	}
 	bytes_release(&bytes);
-	return rc;
+	return rc == CAIRN_E_ABSENT ? 1 : rc;
 }
 
 int twpp_from_trace(struct cli_inputs *in, char *path, const char *function,
@@ -153,13 +228,11 @@ int twpp_from_trace(struct cli_inputs *in, char *path, const char *function,
 	for (size_t i = 0; i < trace.streams.nthreads; i++)
 		if (trace.streams.threads[i].id > f.last)
 			f.last = trace.streams.threads[i].id;
-	rc = function ? select_functions(f.builder, &trace.traced, path,
-	                                 function, err)
-	              : 0;
+	rc = function ? select_functions(f.builder, &trace, function, err) : 0;
 	for (size_t i = 0; i < trace.streams.nthreads && rc == 0; i++)
 		rc = feed_thread(&f, &trace.traced, i, err);
 	if (rc == 0)
-		rc = finish(f.builder, &trace.traced, out, err);
+		rc = finish(f.builder, &trace, out, err);
 	twpp_free(f.builder);
 	trace_input_close(&trace);
 	return rc;

@@ -23,14 +23,42 @@
 const uint64_t twpp_shares[TWPP_NSHARES] = {1,  2,   5,    10,    25,
                                             50, 100, 1000, 10000, UINT64_MAX};
 
+/* The C++ name of a function, and in *nfile how much of its name is FILE:
+ * before it; NULL if it has none. */
+static char *readable_name(const char *name, size_t *nfile)
+{
+	const char *colon = strrchr(name, ':');
+
+	*nfile = colon ? (size_t)(colon + 1 - name) : 0;
+	return demangle(name + *nfile);
+}
+
 char *twpp_name(const struct twpp_view *v, const struct twpp_entry *e)
 {
-	char *plain;
+	char *plain, *text;
+	size_t nfile;
 
 	if (!e->name)
 		return xasprintf("#%" PRIu32, e->function);
-	plain = v->no_demangle ? NULL : demangle(e->name);
-	return plain ? plain : xstrdup(e->name);
+	plain = v->no_demangle ? NULL : readable_name(e->name, &nfile);
+	if (!plain)
+		return xstrdup(e->name);
+	text = xasprintf("%.*s%s", (int)nfile, e->name, plain);
+	free(plain);
+	return text;
+}
+
+void twpp_name_readably(struct twpp *t)
+{
+	for (uint32_t i = 0; i < t->nentries; i++) {
+		struct twpp_entry *e = &t->entries[i];
+		size_t nfile;
+		char *name = e->name ? readable_name(e->name, &nfile) : NULL;
+
+		if (name)
+			twpp_call(e, name);
+		free(name);
+	}
 }
 
 char *twpp_series_text(const struct twpp_vector *times)

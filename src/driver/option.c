@@ -18,9 +18,9 @@
 #include "base/spot.h"
 
 #define OPTION_PREFIX "--cairn"
-/* What trace,last= takes: some buffers of the runtime, at least. */
-#define OPTION_LAST_MIN (UINT64_C(1) << 20)
-#define OPTION_LAST_MAX (UINT64_C(1) << 40)
+/* What trace,last= and memory= take: some buffers of the runtime, at least. */
+#define OPTION_SIZE_MIN (UINT64_C(1) << 20)
+#define OPTION_SIZE_MAX (UINT64_C(1) << 40)
 
 static const char help[] =
         "usage: %s [--cairn=MODE[,OPTION...]] [--cairn-...] ARGUMENT...\n\n"
@@ -59,6 +59,12 @@ static const char help[] =
         "histories\n"
         "  paths            write every path where it ends; both for "
         "comparison\n"
+        "  last=SIZE        keep only the newest part, as 64M (at least 1M), "
+        "and in it\n"
+        "                   the branches up to the very end; slower\n"
+        "  memory=SIZE      take no more memory for buffers than this, as 64M, "
+        "which is\n"
+        "                   the default (at least 1M)\n"
         "Options of paths:\n"
         "  prefer=FILE      counters for the paths of this profile or list, "
         "one for the\n"
@@ -69,11 +75,7 @@ static const char help[] =
         "                   repeated)\n"
         "  top=N            only the N hottest of the profile\n"
         "  share=PERCENT    only the hottest that make this share of it\n"
-        "  others           count the other ones one by one, too\n"
-        "Options of trace:\n"
-        "  last=SIZE        keep only the newest part, as 64M (at least 1M), "
-        "and in it\n"
-        "                   the branches up to the very end; slower\n\n"
+        "  others           count the other ones one by one, too\n\n"
         "man cairn-cc has the details.\n";
 
 static bool is(const char *s, size_t n, const char *name)
@@ -234,8 +236,8 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	                  : o->residual ? "tested=FILE, "
 	                  : o->trace    ? "witness, paths, "
 	                                : "slow, all, ",
-	                  o->trace ? "last=SIZE, weights=heuristic and "
-	                             "weights=freq"
+	                  o->trace ? "last=SIZE, memory=SIZE, "
+	                             "weights=heuristic and weights=freq"
 	                           : always);
 }
 
@@ -260,7 +262,8 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 }
 
 /* A size with K, M or G, for the plugin in bytes. */
-static int take_last(struct option *o, const char *value, struct cairn_err *err)
+static int take_size(const char *name, const char *value, const char **size,
+                     struct cairn_err *err)
 {
 	static const char units[] = "KMG";
 	const char *unit;
@@ -275,18 +278,18 @@ static int take_last(struct option *o, const char *value, struct cairn_err *err)
 		end++;
 	}
 	if (*value < '0' || *value > '9' || *end || errno ||
-	    n > UINT64_MAX >> shift || n << shift > OPTION_LAST_MAX)
+	    n > UINT64_MAX >> shift || n << shift > OPTION_SIZE_MAX)
 		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "last=%s is no size; use a number with K, M "
-		                  "or G, as in last=64M, up to 1024G",
-		                  value);
+		                  "%s=%s is no size; use a number with K, M "
+		                  "or G, as in %s=64M, up to 1024G",
+		                  name, value, name);
 	n <<= shift;
-	if (n < OPTION_LAST_MIN)
+	if (n < OPTION_SIZE_MIN)
 		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "last=%s is too little to keep; use at least "
-		                  "last=1M",
-		                  value);
-	o->last = xasprintf("%" PRIu64, n);
+		                  "%s=%s is too little for a trace; use at "
+		                  "least %s=1M",
+		                  name, value, name);
+	*size = xasprintf("%" PRIu64, n);
 	return 0;
 }
 
@@ -314,7 +317,9 @@ static int take_detail(struct option *o, const char *s, size_t n,
 	else if (is(s, n, "paths") && o->trace)
 		o->path_ids = true;
 	else if (o->trace && (value = detail_value(s, n, "last")))
-		return take_last(o, value, err);
+		return take_size("last", value, &o->last, err);
+	else if (o->trace && (value = detail_value(s, n, "memory")))
+		return take_size("memory", value, &o->memory, err);
 	else if (is(s, n, "weights=heuristic"))
 		o->weights = "heuristic";
 	else if (is(s, n, "weights=freq"))
@@ -339,6 +344,10 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=trace,last= has an encoding of its "
 		                  "own; leave out witness and paths");
+	if (o->last && o->memory)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=trace,last= is the memory that it "
+		                  "takes; leave out memory=");
 	if (o->residual && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=residual needs tested=FILE, the "
@@ -378,7 +387,8 @@ static int take_value(struct option *o, const char *value,
 	o->paths = o->residual = o->trace = o->log = o->others = false;
 	o->record = false;
 	o->witness = o->path_ids = false;
-	o->interest = o->sets = o->top = o->share = o->last = NULL;
+	o->interest = o->sets = o->top = o->share = NULL;
+	o->last = o->memory = NULL;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {
 		value += n + 1;

@@ -30,6 +30,7 @@ struct option {
 	const char *sets;     /* prefer: ",prefer=SET..." for all, or NULL */
 	const char *top;      /* prefer: the hottest so many, or NULL */
 	const char *last;     /* trace: keep so many bytes, or NULL */
+	const char *memory;   /* trace: take so many bytes, or NULL */
 	const char *share;    /* prefer: a share of the flow in percent */
 	const char *feedback; /* absolute path of an earlier profile, or NULL */
 };

@@ -16,24 +16,25 @@ struct shim;
 
 /* What the command line asked for. */
 struct mode {
-	bool paths;     /* count paths, not edges */
-	bool residual;  /* paths: only those that no test had */
-	bool trace;     /* write down which way it goes */
-	bool record;    /* log inputs, for replay */
-	bool witness;   /* trace: witnesses, not histories */
-	bool path_ids;  /* trace: histories of one path each */
-	bool log;       /* trace: and every block, for the proof */
-	bool others;    /* paths: those not preferred one by one, too */
-	bool slow;      /* a counter in every block */
-	bool strict;    /* a call's fall-through is an edge of its own */
-	bool all;       /* a counter on every edge */
-	bool heuristic; /* weights of 1994 instead of the compiler's */
-	bool probes;    /* note where blocks start, for interrupted frames */
-	bool source;    /* count the CFG before optimization */
-	bool remarks;   /* say what the sets of prefer= have found */
-	bool segment;   /* the delta is in %gs */
-	uint64_t key;   /* of the module, for names */
-	uint64_t last;  /* trace: keep so many bytes of it, 0: all */
+	bool paths;      /* count paths, not edges */
+	bool residual;   /* paths: only those that no test had */
+	bool trace;      /* write down which way it goes */
+	bool record;     /* log inputs, for replay */
+	bool witness;    /* trace: witnesses, not histories */
+	bool path_ids;   /* trace: histories of one path each */
+	bool log;        /* trace: and every block, for the proof */
+	bool others;     /* paths: those not preferred one by one, too */
+	bool slow;       /* a counter in every block */
+	bool strict;     /* a call's fall-through is an edge of its own */
+	bool all;        /* a counter on every edge */
+	bool heuristic;  /* weights of 1994 instead of the compiler's */
+	bool probes;     /* note where blocks start, for interrupted frames */
+	bool source;     /* count the CFG before optimization */
+	bool remarks;    /* say what the sets of prefer= have found */
+	bool segment;    /* the delta is in %gs */
+	uint64_t key;    /* of the module, for names */
+	uint64_t last;   /* trace: keep so many bytes of it, 0: all */
+	uint64_t memory; /* trace: bytes of buffers, 0: as the runtime says */
 };
 
 /*
@@ -188,8 +189,8 @@ void describe_paths(const struct function *fn, struct bytes *b);
  * trace.c. */
 void trace_choose(struct function *fn, const struct mode *mode,
                   const uint64_t *weight);
-/* Says how much of the trace is kept. */
-void trace_say_last(LLVMModuleRef module, uint64_t last);
+/* A constant of the runtime that this program has another one of. */
+void trace_say(LLVMModuleRef module, const char *name, uint64_t value);
 void mark_trace(struct function *fn, const struct mode *mode);
 void describe_trace(const struct function *fn, struct bytes *b);
 void trace_release_of(struct function *fn);

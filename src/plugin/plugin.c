@@ -14,6 +14,7 @@
 #include "plugin/function.h"
 #include "plugin/record.h"
 
+#include "abi/trace.h"
 #include "analysis/feedback.h"
 #include "analysis/interest.h"
 #include "base/alloc.h"
@@ -110,6 +111,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->path_ids = true;
 		else if (!strncmp(word, "last=", 5))
 			mode->last = strtoull(word + 5, NULL, 10);
+		else if (!strncmp(word, "memory=", 7))
+			mode->memory = strtoull(word + 7, NULL, 10);
 		else if (!strcmp(word, "nogs"))
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
@@ -640,7 +643,9 @@ static void run_on_module(struct plugin *p)
 	if (p->mode.trace)
 		trace_announce(p->module);
 	if (p->mode.trace && p->mode.last)
-		trace_say_last(p->module, p->mode.last);
+		trace_say(p->module, CAIRN_RT_TRACE_LAST, p->mode.last);
+	if (p->mode.trace && p->mode.memory)
+		trace_say(p->module, CAIRN_RT_TRACE_MEMORY, p->mode.memory);
 	if (p->mode.record)
 		record_module(p);
 	else

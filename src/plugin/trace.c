@@ -946,35 +946,49 @@ static void write_enter(struct trace_writer *t)
 			m->fn->nodes[i].block = LLVMGetInstructionParent(place);
 }
 
+/* What a block log is written with. */
+struct block_log {
+	struct marker *m;
+	LLVMTypeRef type;
+	LLVMValueRef log;
+};
+
+static void log_block(const struct block_log *l, block_id b,
+                      LLVMValueRef before)
+{
+	LLVMValueRef args[2] = {l->m->fn->f, LLVMConstInt(l->m->i64, b, false)};
+
+	LLVMPositionBuilderBefore(l->m->builder, before);
+	LLVMBuildCall2(l->m->builder, l->type, l->log, args, 2, "");
+}
+
 /*
  * For proofs: a call in every block of CAIRN_TRACE_LOG, a function that is not
- * ours, with the function and the number of the block.
+ * ours, with the function and the number of the block.  A return that is
+ * nothing else is logged before the tail call that it follows: after the block
+ * of that call, which may begin with it, and so is done before.
  */
 static void log_blocks(struct trace_writer *t)
 {
 	struct marker *m = &t->w.m;
 	LLVMTypeRef types[2] = {m->ptr, m->i64};
-	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
-	                                    types, 2, false);
-	LLVMValueRef log = LLVMGetNamedFunction(m->module, CAIRN_TRACE_LOG);
+	struct block_log l = {
+	        .m = m,
+	        .type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
+	                                 types, 2, false),
+	        .log = LLVMGetNamedFunction(m->module, CAIRN_TRACE_LOG)};
 	const struct cfg *g = &m->fn->g;
 
-	if (!log)
-		log = LLVMAddFunction(m->module, CAIRN_TRACE_LOG, type);
+	if (!l.log)
+		l.log = LLVMAddFunction(m->module, CAIRN_TRACE_LOG, l.type);
+	for (block_id b = 1; b < g->nblocks; b++)
+		if (!m->fn->nodes[b].is_bare_return)
+			log_block(&l, b, marker_top_of(&m->fn->nodes[b]));
 	for (block_id b = 1; b < g->nblocks; b++) {
-		LLVMValueRef args[2] = {m->fn->f, pw_constant(&t->w, b)};
-
-		LLVMPositionBuilderBefore(m->builder,
-		                          marker_top_of(&m->fn->nodes[b]));
-		if (!m->fn->nodes[b].is_bare_return) {
-			LLVMBuildCall2(m->builder, type, log, args, 2, "");
+		if (!m->fn->nodes[b].is_bare_return)
 			continue;
-		}
-		for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++) {
-			LLVMPositionBuilderBefore(
-			        m->builder, marker_place_of_edge(m, g->in[i]));
-			LLVMBuildCall2(m->builder, type, log, args, 2, "");
-		}
+		for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++)
+			log_block(&l, b, marker_place_of_edge(m, g->in[i]));
 	}
 }
 
@@ -1029,16 +1043,16 @@ void mark_trace(struct function *fn, const struct mode *mode)
 
 /* Every object that asks for it has this constant, in a group of which the
  * linker takes one: it is stronger than the runtime's own. */
-void trace_say_last(LLVMModuleRef module, uint64_t last)
+void trace_say(LLVMModuleRef module, const char *name, uint64_t value)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(LLVMGetModuleContext(module));
 	LLVMValueRef g;
 
-	if (LLVMGetNamedGlobal(module, CAIRN_RT_TRACE_LAST))
+	if (LLVMGetNamedGlobal(module, name))
 		return;
-	g = LLVMAddGlobal(module, i64, CAIRN_RT_TRACE_LAST);
-	LLVMSetInitializer(g, LLVMConstInt(i64, last, false));
+	g = LLVMAddGlobal(module, i64, name);
+	LLVMSetInitializer(g, LLVMConstInt(i64, value, false));
 	LLVMSetGlobalConstant(g, true);
 	LLVMSetVisibility(g, LLVMHiddenVisibility);
-	LLVMSetComdat(g, LLVMGetOrInsertComdat(module, CAIRN_RT_TRACE_LAST));
+	LLVMSetComdat(g, LLVMGetOrInsertComdat(module, name));
 }

@@ -109,10 +109,10 @@ static void park_here(const void *context)
 	rt_zero(&u, sizeof(u));
 	unwind_from_signal(&u, context);
 	before = t->walked_to;
-	if (process.is_recording)
-		process.trace->stop();
-	else
+	if (!process.is_recording)
 		walk_out(t, &u);
+	if (process.trace)
+		process.trace->stop(t);
 	answer(t, RT_PARK_DONE);
 	wait_for_resume();
 	if (!process.is_recording)
@@ -284,7 +284,7 @@ void finish_process(uint32_t how, uint32_t signal, const struct unwind *u)
 	if (!process.is_started || process.is_off || rt_is_inside())
 		return;
 	if (t && process.is_recording)
-		process.trace->stop();
+		process.trace->stop(t);
 	else if (t && u)
 		walk_out(t, u);
 	if (t)

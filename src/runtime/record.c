@@ -545,10 +545,11 @@ static void on_sync(void)
 }
 
 /* The calling thread does not go on, or not before the process does. */
-static void on_stop(void)
+static void on_stop(const struct thread *t)
 {
 	struct context *c = record_self();
 
+	(void)t;
 	if (!c)
 		return;
 	c->tick = tick_now();

@@ -250,6 +250,9 @@ struct trace_hooks {
 	/* We are the child of a fork, which returns to `to`; `self` may be
 	 * NULL.  Requires: lock held. */
 	void (*fork)(struct thread *self, uintptr_t to);
+	/* The calling thread is stopped by the end of the process; of
+	 * recordings also: it ends.  Requires: signals are blocked. */
+	void (*stop)(const struct thread *t);
 	/* A mark with an address, of the calling thread. */
 	void (*mark)(struct thread *t, unsigned mark, uintptr_t address);
 	/* The calling thread jumps from *u, NULL in a recording, to (sp, pc).
@@ -259,9 +262,8 @@ struct trace_hooks {
 	/* It did not: all frames from *u to that of sp are still there. */
 	void (*jump_back)(struct thread *t, const struct unwind *u,
 	                  uintptr_t sp);
-	/* Of recordings only: the calling thread ends or stands still; it has
-	 * waited for another; it is about to fork, with the lock held. */
-	void (*stop)(void);
+	/* Of recordings only: the calling thread has waited for another; it is
+	 * about to fork, with the lock held. */
 	void (*sync)(void);
 	void (*fork_prepare)(void);
 	/* SIGSEGV: ends the process if that is our fault. */

@@ -6,16 +6,16 @@
  * file: what is in there survives a SIGKILL.  A full buffer gets a number and
  * is queued; a thread of ours compresses it (zstd), appends that to the file,
  * and the buffer, zeros again, is free for anybody.  All buffers together take
- * no more than BOUND: who finds none waits, or, where there is no such thread,
- * does the work himself.
+ * no more than a bound (trace,memory=SIZE): who finds none waits, or, where
+ * there is no such thread, does the work himself.
  *
  * Nobody but its thread knows where a stream ends.  Zeros are nothing, so the
  * end of a buffer is behind the last byte that is not zero: that serves threads
  * that no longer exist, and the end of the process.
  *
- * Packing is in trace_buffers.c, what becomes of frames on the stack in
- * trace_frames.c, and parts of flight recorders (trace,last=SIZE), which keep
- * only the newest, in trace_last.c.
+ * Packing is in trace_buffers.c, the ends of threads are in trace_end.c, what
+ * becomes of frames on the stack is in trace_frames.c, and parts of flight
+ * recorders (trace,last=SIZE), which keep only the newest, in trace_last.c.
  *
  * Invariant: parts of a stream have ascending numbers, and each is in a buffer
  * or packed, or for an instant both.  A buffer that is queued or free is
@@ -39,6 +39,10 @@
 /* Generated code has another one, if it asks for a flight recorder. */
 HIDDEN extern const uint64_t __cairn_trace_last;
 HIDDEN __attribute__((weak)) const uint64_t __cairn_trace_last = 0;
+
+/* The same of how much memory it is to take. */
+HIDDEN extern const uint64_t __cairn_trace_memory;
+HIDDEN __attribute__((weak)) const uint64_t __cairn_trace_memory = TRACE_MEMORY;
 
 uint64_t trace_no_head[CAIRN_HEAD_SIZE / 8];
 
@@ -176,6 +180,7 @@ static uint64_t next_sync(void)
 void trace_begin(struct thread *t)
 {
 	t->begins = false;
+	trace_watch_end();
 	trace_put(CAIRN_TRACE_START, (uint32_t)t->tid, 4);
 	t->stream->sync = next_sync();
 	trace_put(CAIRN_TRACE_SYNC, t->stream->sync, 8);
@@ -207,7 +212,7 @@ static uintptr_t nowhere(void)
 static uintptr_t lose_rest(struct stream *s)
 {
 	s->is_over = true;
-	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	out_flag(CAIRN_FILE_TRUNCATED, 0);
 	out_say("cannot write the trace of a thread", "", ENOMEM,
 	        "the rest of it is lost, the program goes on");
 	return nowhere();
@@ -235,6 +240,8 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at,
 		trace.queue_end = &trace.queue;
 		trace.start = trace_now() - 1;
 		trace_say_whether_ordered();
+		trace_watch_ends();
+		trace.bound = __cairn_trace_memory;
 		trace.last = __cairn_trace_last;
 		if (trace.last)
 			out_flag(CAIRN_FILE_LAST, 0);
@@ -313,7 +320,7 @@ static void put_long(unsigned mark, uint64_t value)
  * what stands behind it was written later: so if a signal handler wrote
  * something in between, the clock is read again.
  */
-static void put_now(void)
+void trace_put_now(void)
 {
 	uintptr_t at, was;
 	uint64_t ns;
@@ -329,21 +336,40 @@ static void put_now(void)
 	put_long_at(at, CAIRN_TRACE_TIME, ns);
 }
 
-/* Only threads that have a stream: another one has nothing to order yet, and
- * has a mark when it begins. */
+/* The calling thread is recorded up to here. */
+static void cut(struct stream *s)
+{
+	uint64_t mask;
+
+	rt_enter_running(&mask);
+	s->is_over = true;
+	nowhere();
+	rt_leave(&mask);
+}
+
+/*
+ * Only threads that have a stream: another one has nothing to order yet, and
+ * has a mark when it begins.  When nothing can be written any more each thread
+ * stops here, even if its buffer has room: it may have waited for one whose
+ * stream has ended, and would stand before what it waited for.
+ */
 void core_trace_sync(void)
 {
 	struct thread *t = rt_self();
 
 	if (process.is_recording)
 		process.trace->sync();
-	if (!t || !t->stream || !t->stream->buffer || trace.is_off)
+	if (!t || !t->stream || !t->stream->buffer || t->stream->is_over)
 		return;
+	if (__atomic_load_n(&trace.is_off, __ATOMIC_RELAXED)) {
+		cut(t->stream);
+		return;
+	}
 	t->stream->sync = next_sync();
 	put_long(CAIRN_TRACE_SYNC, t->stream->sync);
 	if (ticks() - trace_self()->trace_clock > TICKS) {
 		trace_self()->trace_clock = ticks();
-		put_now();
+		trace_put_now();
 	}
 }
 
@@ -426,6 +452,9 @@ static void on_finish(uint32_t how)
 {
 	struct buffer *b, *next;
 
+	trace_on_stop(rt_self());
+	if (how == CAIRN_HOW_UNLOAD)
+		trace_forget_ends();
 	if (trace.last) { /* all is where it belongs */
 		trace_self()->trace_limit = 0;
 		trace_self()->trace_head = (unsigned char *)trace_no_head;
@@ -459,6 +488,7 @@ static void on_finish(uint32_t how)
 static const struct trace_hooks hooks = {
         .finish = on_finish,
         .fork = trace_on_fork,
+        .stop = trace_on_stop,
         .mark = trace_on_mark,
         .jump = trace_on_jump,
         .jump_back = trace_on_jump_back,

@@ -3,8 +3,8 @@
 #define CAIRN_RUNTIME_TRACE_H
 
 /* What the files share that write traces: trace.c, trace_buffers.c,
- * trace_frames.c and trace_last.c; buffers are those of recordings, too
- * (record.c).  Others have no use for it. */
+ * trace_end.c, trace_frames.c and trace_last.c; buffers are those of
+ * recordings, too (record.c).  Others have no use for it. */
 #include "abi/file.h"
 #include "abi/trace.h"
 #include "runtime/out.h"
@@ -12,7 +12,8 @@
 
 struct unwind;
 
-#define TRACE_BUFFER ((size_t)256 << 10) /* with its header: the greatest */
+#define TRACE_MEMORY ((uint64_t)64 << 20) /* of all buffers, if nobody says */
+#define TRACE_BUFFER ((size_t)256 << 10)  /* with its header: the greatest */
 /* Behind the limit: for who looks too late. */
 #define TRACE_SLACK ((size_t)256)
 #define TRACE_ROOM 24u /* what a slow call hands out: any item */
@@ -50,7 +51,8 @@ struct packer {
 struct trace_state {
 	struct buffer *all, *free, *queue, **queue_end;
 	struct buffer *kept; /* full, but somebody is still to write there */
-	uint64_t size;       /* of all buffers */
+	uint64_t size;       /* of all buffers ... */
+	uint64_t bound;      /* ... at most, but for flight recorders */
 	uint32_t nqueued;    /* since the start: the writer waits for it */
 	uint32_t npacked;    /* the same, back in `free` */
 	uint32_t npacking;   /* taken by the writer, and not in the file yet */
@@ -110,6 +112,8 @@ uint64_t trace_now(void);
 /* A mark of the calling thread, whose buffer has room. */
 void trace_put(unsigned mark, uint64_t value, unsigned nbytes);
 void trace_put_time(void);
+/* The time, wherever its buffer ends and whatever signals come. */
+void trace_put_now(void);
 /* One with an address, wherever its buffer ends. */
 void trace_on_mark(struct thread *t, unsigned mark, uintptr_t address);
 /* Makes the calling thread write from `used` on. */
@@ -119,6 +123,17 @@ void trace_attach(const struct stream *s, size_t used);
 bool trace_turn_page(struct thread *t, struct stream *s, uintptr_t at);
 /* The stream of a thread begins.  Requires: lock held, it has a buffer. */
 void trace_begin(struct thread *t);
+
+/* --- trace_end.c ---------------------------------------------------------- */
+
+/* From now on threads that are watched write the time when they end. */
+void trace_watch_ends(void);
+/* The code is about to go away. */
+void trace_forget_ends(void);
+/* Watches the calling thread. */
+void trace_watch_end(void);
+/* struct trace_hooks. */
+void trace_on_stop(const struct thread *t);
 
 /* --- trace_frames.c ------------------------------------------------------- */
 

@@ -24,7 +24,6 @@
 
 #include "runtime/sys.h"
 
-#define BOUND ((uint64_t)64 << 20)
 #define SMALLEST ((size_t)4 << 10)
 #define SMALL ((size_t)16 << 10) /* of a flight recorder, beyond its bound */
 #define LEVEL 1
@@ -157,7 +156,7 @@ void trace_stop(int error)
 	if (trace.is_off)
 		return;
 	trace.is_off = true;
-	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	out_flag(CAIRN_FILE_TRUNCATED, 0);
 	out_say(trace.is_counted ? "cannot write the recording"
 	                         : "cannot write the trace",
 	        "", error, "the rest of it is lost, the program goes on");
@@ -426,14 +425,14 @@ void trace_say_whether_ordered(void)
 static size_t next_size(bool must)
 {
 	size_t size = TRACE_BUFFER;
-	uint64_t room = BOUND / 2, end = room;
+	uint64_t room = trace.bound / 2, end = room;
 
 	while (must && size > SMALLEST && trace.size + size > end) {
 		room /= 2;
 		end += room;
 		size /= 4;
 	}
-	return trace.size + size > (must ? BOUND : end) ? 0 : size;
+	return trace.size + size > (must ? trace.bound : end) ? 0 : size;
 }
 
 /* Requires: lock held. */

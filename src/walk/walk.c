@@ -514,6 +514,19 @@ static int walk_next_path(struct walk *w, struct walk_event *event,
 	return walk_take_path(w, way, event, err);
 }
 
+/* Of what is at hand: a thread that is stopped anywhere says what time it is.
+ */
+static bool walk_has_only_times(const struct walk *w)
+{
+	size_t at = w->at;
+
+	while (at < w->nbytes &&
+	       (!w->bytes[at] || w->bytes[at] == CAIRN_TRACE_PAD ||
+	        w->bytes[at] == CAIRN_TRACE_TIME))
+		at += 1 + cairn_trace_behind(w->bytes[at]);
+	return at >= w->nbytes;
+}
+
 /*
  * Is there nothing more in the stream, and no history that is not written yet,
  * of the innermost frame or one that it leads to?  1, 0, or negative.
@@ -523,7 +536,7 @@ static int walk_is_last(struct walk *w, struct cairn_err *err)
 	uint8_t byte;
 	int result = walk_peek(w, &byte, err);
 
-	if (result)
+	if (result < 0 || (result && !walk_has_only_times(w)))
 		return result < 0 ? result : 0;
 	return !walk_is_new(w, walk_open_history(w->bytes, w->nbytes));
 }

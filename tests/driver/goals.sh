@@ -208,10 +208,21 @@ refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c
 refuses "slow and all" "choose one" "$cc" --cairn=edges,slow,all -c a.c
 refuses "last and witness" "leave out witness" "$cc" \
 	--cairn=trace,last=8M,witness -c a.c
+refuses "last and memory" "leave out memory=" "$cc" \
+	--cairn=trace,last=8M,memory=8M -c a.c
+for bad in "" -1 much 64Q 64MB M 0x40000000 99999999999999999999 2000G; do
+	refuses "memory=$bad" "memory=$bad is no size; use" "$cc" \
+		--cairn=trace,memory=$bad -c a.c
+done
+refuses "memory=0" "memory=0 is too little" "$cc" --cairn=trace,memory=0 -c a.c
+refuses "memory=512K" "use at least memory=1M" "$cc" \
+	--cairn=trace,memory=512K -c a.c
+refuses "edges,memory" "no option 'memory=8M'" "$cc" \
+	--cairn=edges,memory=8M -c a.c
 refuses "witness and paths" "choose one" "$cc" \
 	--cairn=trace,witness,paths -c a.c
 refuses "edges,witness" "no option 'witness'" "$cc" --cairn=edges,witness -c a.c
-refuses "trace,strict" "it has witness, paths, last=SIZE, weights" "$cc" \
+refuses "trace,strict" "witness, paths, last=SIZE, memory=SIZE, weights" "$cc" \
 	--cairn=trace,strict -c a.c
 refuses "none,slow" "takes no options" "$cc" --cairn=none,slow -c a.c
 refuses "option" "no option of cairn-cc" "$cc" --cairn-quick -c a.c
@@ -318,6 +329,8 @@ for driver in "$cc" "$cxx"; do
 	ok "$who --cairn-help: no error" test ! -s errors
 	ok "$who --cairn-help: usage" grep -qF "usage: $who [" help
 	ok "$who --cairn-help: width" test -z "$(grep '.\{80\}' help)"
+	ok "$who --cairn-help: each heading once" \
+		test -z "$(grep '^Options of' help | sort | uniq -d)"
 done
 for option in $(grep -o -e '--cairn[-a-z]*' help | sort -u); do
 	ok "manual: $option" sh -c "sed 's/\\\\-/-/g' '$root/man/cairn-cc.1' |

@@ -11,6 +11,7 @@ Ends with "N passed, M failed".  N=count runs more, SEED=first other ones.
 `run.py FORMAT FILE` checks the rules for one file, whoever wrote it.
 """
 import collections
+import concurrent.futures
 import json
 import os
 import re
@@ -307,10 +308,15 @@ def finds(name, data):
 
 
 def run_one(seed):
+    """None, or what is wrong."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([os.path.join(BUILD, "tests/proof_export"), str(seed),
-                        folder], check=True)
-        compare(folder)
+        try:
+            subprocess.run([os.path.join(BUILD, "tests/proof_export"),
+                            str(seed), folder], check=True)
+            compare(folder)
+        except (ValueError, KeyError, subprocess.CalledProcessError) as error:
+            return str(error)
+    return None
 
 
 def main():
@@ -330,14 +336,14 @@ def main():
         else:
             print(f"FAIL {name} {'passes' if is_wrong else 'fails'}: {data}")
             failed += 1
-    for seed in range(first, first + n):
-        try:
-            run_one(seed)
-            passed += 1
-        except (ValueError, KeyError, subprocess.CalledProcessError) as error:
-            print(f"FAIL seed {seed}: {error}")
-            print(f"rerun: SEED={seed} N=1 tests/export/run.py")
-            failed += 1
+    seeds = range(first, first + n)
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        for seed, wrong in zip(seeds, pool.map(run_one, seeds)):
+            passed += wrong is None
+            failed += wrong is not None
+            if wrong is not None:
+                print(f"FAIL seed {seed}: {wrong}")
+                print(f"rerun: SEED={seed} N=1 tests/export/run.py")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -398,8 +398,8 @@ def check_seen(t, name, seen, errors, tabs):
     return True
 
 
-def browse_residual(t, work, path, page, rows):
-    seen, errors = t.browse(work, path, "", "lists.js")
+def browse_residual(t, path, page, rows):
+    seen, errors = t.browse(path, "", "lists.js")
     if not check_seen(t, "residual", seen, errors,
                       ["untested", "summary", "function"]):
         return
@@ -428,8 +428,8 @@ def browse_residual(t, work, path, page, rows):
            and seen["headline"].startswith("untested paths: "))
 
 
-def browse_tests(t, work, path, page, want):
-    seen, errors = t.browse(work, path, "", "lists.js")
+def browse_tests(t, path, page, want):
+    seen, errors = t.browse(path, "", "lists.js")
     tables = Tables(page.text)
     if not check_seen(t, "tests", seen, errors,
                       ["lines", "suspects", "tests", "function"]):
@@ -440,7 +440,7 @@ def browse_tests(t, work, path, page, want):
     t.equal("tests: scores in the browser", seen["rows"]["lines"][0]["marks"],
             {str(l["line"]): f"{l['score']:.3f}" for l in want["lines"]})
     address = seen["rows"]["lines"][1]
-    again, errors = t.browse(work, path, address["hash"][1:], "lists.js")
+    again, errors = t.browse(path, address["hash"][1:], "lists.js")
     t.equal("tests: the address leads back", errors or
             [again["start"][key] for key in ("f", "tab", "blocks", "picked",
                                              "selected")],
@@ -448,7 +448,14 @@ def browse_tests(t, work, path, page, want):
                                       "selected")])
 
 
+def browse_few(t, path):
+    seen, errors = t.browse(path, "", "lists.js")
+    check_seen(t, "nothing failed", seen, errors, ["tests"])
+
+
 def check(work, t):
+    """All that needs no browser.  Returns what does: functions and arguments,
+    that may be called at once."""
     folder = build(work, t.call, t.CAIRN_CXX)
     tests = [name + ".cairn" for name in TESTS]
     field = [name + ".cairn" for name in FIELD]
@@ -459,9 +466,5 @@ def check(work, t):
     check_partial(t, folder, tested)
     check_usage(t, folder, tested, tests, field)
     few = check_few(t, folder, tested, tests, field)
-    if not t.CHROMIUM:
-        return
-    browse_residual(t, work, *residual)
-    browse_tests(t, work, *trial)
-    seen, errors = t.browse(work, few, "", "lists.js")
-    check_seen(t, "nothing failed", seen, errors, ["tests"])
+    return [(browse_residual, t, *residual), (browse_tests, t, *trial),
+            (browse_few, t, few)]

@@ -17,6 +17,7 @@ paths for ways.py.  With node, if there is one: the
 layout of random graphs.
 """
 import argparse
+import concurrent.futures
 import html.parser
 import json
 import os
@@ -25,6 +26,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -38,6 +40,7 @@ NODE = os.environ.get("NODE", shutil.which("node"))
 LIMIT = 200                  # paths of a function on a page
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 passed = failed = 0
+LOCK = threading.Lock()      # of these: two pages are open at a time
 
 # Everything that could end an element, a string or a decoder's patience.
 NASTY = b"""#include <cstdio>\r
@@ -85,11 +88,12 @@ int main(int argc, char **)
 
 def test(name, fine, what=""):
     global passed, failed
-    if fine:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {name}{': ' if what else ''}{what}")
+    with LOCK:
+        if fine:
+            passed += 1
+        else:
+            failed += 1
+            print(f"FAIL {name}{': ' if what else ''}{what}")
 
 
 def equal(name, got, want):
@@ -422,7 +426,7 @@ def check_corpus(work):
 
 # --- in a browser ------------------------------------------------------------
 
-def browse(work, page, fragment, name="page.js"):
+def browse(page, fragment, name="page.js"):
     """What the script saw in the page, and its errors."""
     with open(page, encoding="utf-8") as file:
         text = file.read()
@@ -434,10 +438,11 @@ def browse(work, page, fragment, name="page.js"):
         "addEventListener('securitypolicyviolation', (e) => "
         "pageErrors.push(e.violatedDirective));</script>", 1)
     text = text.replace("</body>", f"<script>{script}</script></body>")
-    path = os.path.join(work, "browsed.html")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "browsed.html")
+        home = os.path.join(folder, "home")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
         done = subprocess.run(
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",
              "--disable-quic", "--no-first-run", "--disable-sync",
@@ -453,11 +458,11 @@ def browse(work, page, fragment, name="page.js"):
     return result["seen"], result["errors"]
 
 
-def check_browser(work, name, path, page, paths, function):
+def check_browser(name, path, page, paths, function):
     """The page against `cairn paths --json`, function selected by address."""
     want = next(f for f in paths["functions"] if f["name"] == function)
     third = want["paths"][min(2, len(want["paths"]) - 1)]
-    seen, errors = browse(work, path, f"f={function}&path={third['number']}")
+    seen, errors = browse(path, f"f={function}&path={third['number']}")
     equal(f"{name}: errors in the browser", errors, [])
     if seen is None:
         return
@@ -524,6 +529,20 @@ def check_browser(work, name, path, page, paths, function):
     equal(f"{name}: requests", seen["requests"], 0)
 
 
+def check_doubt(page):
+    seen, errors = browse(page, "")
+    test("doubt is marked", not errors and
+         seen["start"]["marks"][0].startswith("~") and
+         "cairn check" in seen["start"]["notes"], str(errors or seen))
+
+
+def check_address(page):
+    seen, errors = browse(page, "f=large&block=4")
+    equal("edges: errors in the browser", errors, [])
+    test("edges: block of the address", seen and
+         seen["start"]["picked"] == [4] and seen["drawn"])
+
+
 def run(work):
     nasty = os.path.join(work, "nasty.cpp")
     many = os.path.join(work, "many.c")
@@ -560,22 +579,16 @@ def run(work):
     check_selection(work, os.path.join(work, "many.cairn"), many)
     check_stable(work, os.path.join(work, "many"))
     doubts = check_corpus(work)
-    lists.check(work, sys.modules[__name__])
-    ways.check_prefer(sys.modules[__name__], work)
-    if CHROMIUM:
-        for case in cases:
-            check_browser(work, *case)
-        seen, errors = browse(work, doubts[0], "")
-        test("doubt is marked", not errors and
-             seen["start"]["marks"][0].startswith("~") and
-             "cairn check" in seen["start"]["notes"], str(errors or seen))
-        seen, errors = browse(work, os.path.join(work, "edges.html"),
-                              "f=large&block=4")
-        equal("edges: errors in the browser", errors, [])
-        test("edges: block of the address", seen and
-             seen["start"]["picked"] == [4] and seen["drawn"])
-    else:
+    in_browser = lists.check(work, sys.modules[__name__])
+    in_browser += [(check_browser, *case) for case in cases]
+    in_browser += [(check_doubt, doubts[0]),
+                   (check_address, os.path.join(work, "edges.html"))]
+    if not CHROMIUM:
         print("skipped: no chromium, so no page was opened")
+    jobs = [(ways.check_prefer, sys.modules[__name__], work)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda job: job[0](*job[1:]),
+                      jobs + in_browser if CHROMIUM else jobs))
     if NODE:
         done = subprocess.run(
             [NODE, os.path.join(HERE, "layout.js"),

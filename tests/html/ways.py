@@ -125,7 +125,7 @@ def check_prefer(lib, work):
         page.index["totals"]["other_executions"]], [17, 5, 17, 5])
     if not lib.CHROMIUM:
         return
-    seen, errors = lib.browse(work, path, "f=wide")
+    seen, errors = lib.browse(path, "f=wide")
     lib.equal("prefer: errors in the browser", errors, [])
     lib.equal("prefer: shares", seen and seen["start"]["shares"],
               ["25.00 %", "12.50 %"])

@@ -17,6 +17,7 @@ a thread took alone comes after what it had taken before.
 """
 import argparse
 import array
+import concurrent.futures
 import glob
 import json
 import os
@@ -232,31 +233,34 @@ def fits_threads(what, parts, got):
 
 
 # --- the tests --------------------------------------------------------------
-def whole_programs(scratch, rng):
+def whole_program(source, exe, i, flags, mode):
+    """How many paths were compared."""
+    what = "/".join((os.path.basename(source), *flags[:1],
+                     ("one", "loops", "nogs")[i]))
+    try:
+        program = Program(source, exe, flags, random.Random(what), mode)
+        parts, [(file, got)] = program.run()
+    except run.Broken as broken:
+        check(what, False, broken)
+        return 0
+    same_order(what, parts[0], got.paths)
+    program.against_cairn(what, file)
+    return len(got.paths)
+
+
+def whole_programs(scratch):
     sources = [os.path.join(HERE, name) for name in (
         "nest.c", "gotos.c", "irreducible.c", "recursion.c", "order.c")]
     source = os.path.join(scratch, "random.c")
     with open(source, "w", encoding="ascii") as f:
-        f.write(generate.write(rng.randrange(1 << 30), run.BATCH,
+        f.write(generate.write(random.Random(1).randrange(1 << 30), run.BATCH,
                                os.path.join(HERE, "log.h")))
-    total = 0
     for source in [*sources, source]:
         for i, (flags, mode) in enumerate((
                 (("-O0",), ""), (run.OPTIMIZABLE, ""), (("-O0",), ",nogs"))):
-            what = "/".join((os.path.basename(source), *flags[:1],
-                             ("one", "loops", "nogs")[i]))
             exe = os.path.join(scratch, "%s%d" % (
                 os.path.basename(source).replace(".", "_"), i))
-            try:
-                program = Program(source, exe, flags, rng, mode)
-                parts, [(file, got)] = program.run()
-            except run.Broken as broken:
-                check(what, False, broken)
-                continue
-            same_order(what, parts[0], got.paths)
-            program.against_cairn(what, file)
-            total += len(got.paths)
-    check("enough was compared", total > 500, total)
+            yield whole_program, source, exe, i, flags, mode
 
 
 def ends(program):
@@ -344,24 +348,43 @@ def written(program):
     program.against_cairn("merged", merge)
 
 
+def all_ends(exe, flags):
+    program = Program(os.path.join(HERE, "order.c"), exe, flags,
+                      random.Random(1))
+    for test in (ends, full, handlers, threads, written):
+        try:
+            test(program)
+        except run.Broken as broken:
+            check(test.__name__, False, broken)
+    return 0
+
+
+def attempt(job):
+    """How much passed, what failed, and how many paths were compared."""
+    global passed, failed
+    passed, failed = 0, []
+    total = job[0](*job[1:])
+    return passed, failed, total
+
+
 def main():
+    global passed
     parser = argparse.ArgumentParser(description="Order of untested paths.")
     parser.add_argument("--keep", metavar="DIR")
     options = parser.parse_args()
     scratch = options.keep or tempfile.mkdtemp(prefix="cairn-order-")
     os.makedirs(scratch, exist_ok=True)
-    rng = random.Random(1)
+    jobs = [(all_ends, os.path.join(scratch, "ends%d" % i), flags)
+            for i, flags in enumerate((("-O0",), run.OPTIMIZABLE))]
+    jobs += whole_programs(scratch)
+    total = 0
     try:
-        whole_programs(scratch, rng)
-        source = os.path.join(HERE, "order.c")
-        for i, flags in enumerate((("-O0",), run.OPTIMIZABLE)):
-            program = Program(source, os.path.join(scratch, "ends%d" % i),
-                              flags, rng)
-            for test in (ends, full, handlers, threads, written):
-                try:
-                    test(program)
-                except run.Broken as broken:
-                    check(test.__name__, False, broken)
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            for good, bad, compared in pool.map(attempt, jobs):
+                passed += good
+                failed.extend(bad)
+                total += compared
+        check("enough was compared", total > 500, total)
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)

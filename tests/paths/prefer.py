@@ -14,6 +14,7 @@ counts, and no others of a function with preferred paths, unless a loop counts
 its turns.  BUILD names the build folder.
 """
 
+import concurrent.futures
 import json
 import os
 import re
@@ -404,19 +405,30 @@ def try_sets(flags):
         try_nothing(s)
 
 
+def try_all(flags):
+    """How much passed, and what failed, with these flags."""
+    global passed, failed
+    passed, failed = 0, []
+    try:
+        try_flags(flags)
+        try_sets(flags)
+        try_cut(flags)
+    except subprocess.CalledProcessError as e:
+        check(" ".join(flags), False, "%s %s" % (e, e.stderr))
+    return passed, failed
+
+
 def main():
-    for flags in (["-O0"], ["-O1"], ["-O2"], ["-O3"], ["-Os"],
-                  ["-O2", "-fPIC"], ["-O2", "-static"],
-                  ["-O2", "-flto", "-fuse-ld=lld"]):
-        try:
-            try_flags(flags)
-            try_sets(flags)
-            try_cut(flags)
-        except subprocess.CalledProcessError as e:
-            check(" ".join(flags), False, "%s %s" % (e, e.stderr))
-    print("\n".join(failed + ["%d passed, %d failed" % (passed,
-                                                        len(failed))]))
-    return 1 if failed else 0
+    total, wrong = 0, []
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        for good, bad in pool.map(try_all, (
+                ["-O0"], ["-O1"], ["-O2"], ["-O3"], ["-Os"],
+                ["-O2", "-fPIC"], ["-O2", "-static"],
+                ["-O2", "-flto", "-fuse-ld=lld"])):
+            total += good
+            wrong += bad
+    print("\n".join(wrong + ["%d passed, %d failed" % (total, len(wrong))]))
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ The same programs, optimized in several ways, must have the edge counts of an
 import argparse
 import array
 import collections
+import concurrent.futures
 import json
 import os
 import re
@@ -265,6 +266,11 @@ class Tally:
         else:
             self.passed += 1
 
+    def join(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.numbers.update(other.numbers)
+
     def add(self, graphs):
         n = self.numbers
         for g in graphs:
@@ -309,7 +315,7 @@ def find_graphs(source, profile):
     return [g for g in graphs if g.block_of]
 
 
-def against_log(source, exe, tally, flags=("-O0",), mode="paths"):
+def against_log(tally, source, exe, flags=("-O0",), mode="paths"):
     profile, log = build(source, mode, flags, exe)
     graphs = find_graphs(source, profile)
     group(graphs, read_log(log))
@@ -322,7 +328,7 @@ def against_log(source, exe, tally, flags=("-O0",), mode="paths"):
     return [s for g in graphs for s in compare_function(g)]
 
 
-def against_edges(source, exe, flags, tally):
+def against_edges(tally, source, exe, flags):
     """Edge counts of the two builds, function by function; those that the
     optimizer treats differently, once paths are counted, cannot be
     compared."""
@@ -349,28 +355,32 @@ def against_edges(source, exe, flags, tally):
     return said
 
 
-def attempt(tally, name, how, *args):
+def attempt(job):
+    """The tally of one job: its name, against_log or against_edges, and what
+    these need."""
+    name, how, *args = job
+    tally = Tally()
     try:
-        said = how(*args)
+        said = how(tally, *args)
     except Broken as broken:
         said = [str(broken)]
     tally.result(name, said)
+    return tally
 
 
-def programs(scratch, tally):
+def programs(scratch):
     for name in PROGRAMS:
         source = os.path.join(HERE, name)
         exe = os.path.join(scratch, name.replace(".", "_"))
         for i, (mode, flags) in enumerate((
                 ("paths", ("-O0",)), ("paths", OPTIMIZABLE),
                 ("paths,nogs", ("-O0",)))):
-            attempt(tally, "/".join((name, mode, *flags)), against_log,
-                    source, "%s%d" % (exe, i), tally, flags, mode)
-        attempt(tally, name + "/-O2", against_edges, source, exe + "-O2",
-                ("-O2",), tally)
+            yield ("/".join((name, mode, *flags)), against_log, source,
+                   "%s%d" % (exe, i), flags, mode)
+        yield name + "/-O2", against_edges, source, exe + "-O2", ("-O2",)
 
 
-def random_functions(count, seed, scratch, tally):
+def random_functions(count, seed, scratch):
     for i in range(0, count, BATCH):
         source = os.path.join(scratch, "random%d.c" % i)
         with open(source, "w", encoding="ascii") as f:
@@ -378,12 +388,12 @@ def random_functions(count, seed, scratch, tally):
                                    os.path.join(HERE, "log.h")))
         name = "random/%d..%d" % (i, min(i + BATCH, count) - 1)
         exe = os.path.join(scratch, "random%d" % i)
-        attempt(tally, name, against_log, source, exe, tally)
-        attempt(tally, name + "/loops", against_log, source, exe + "-loops",
-                tally, OPTIMIZABLE)
+        yield name, against_log, source, exe
+        yield (name + "/loops", against_log, source, exe + "-loops",
+               OPTIMIZABLE)
         level = LEVELS[i // BATCH % len(LEVELS)]
-        attempt(tally, name + "/" + level, against_edges, source,
-                exe + level, (level,), tally)
+        yield (name + "/" + level, against_edges, source, exe + level,
+               (level,))
 
 
 def main():
@@ -397,8 +407,11 @@ def main():
     os.environ["TMPDIR"] = scratch  # what a crashing compiler leaves
     tally = Tally()
     try:
-        programs(scratch, tally)
-        random_functions(options.count, options.seed, scratch, tally)
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            for one in pool.map(attempt, [
+                    *programs(scratch), *random_functions(
+                        options.count, options.seed, scratch)]):
+                tally.join(one)
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a .cairn file of the runtime, checks it, and prints what it says:
+"""Reads .cairn files of the runtime, checks them, and prints what each says:
 state, flags, then one line per counter and per frame, by symbol name; for each
 table of paths how many counts there are, of how many paths, and the sum of all
 path numbers counted; for frames with path registers the sum of those."""
@@ -22,12 +22,24 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
+class Bad(Exception):
+    pass
+
+
 def fail(text):
-    print("BAD", text)
-    sys.exit(1)
+    raise Bad(text)
+
+
+KNOWN = {}  # symbols of a module, by path
 
 
 def symbols(path):
+    if path not in KNOWN:
+        KNOWN[path] = read_symbols(path)
+    return KNOWN[path]
+
+
+def read_symbols(path):
     out = subprocess.run(["nm", path], capture_output=True, text=True).stdout
     code, counters = [], {}
     for line in out.splitlines():
@@ -60,7 +72,7 @@ def read_paths(data, module, paths):
         at += 32 + 16 * slots
 
 
-def main(name):
+def show(name):
     data = open(name, "rb").read()
     if data[:8] != b"\x89CAIRN\r\n" or crc32c(data[:124]) != struct.unpack_from("<I", data, 124)[0]:
         fail("header")
@@ -122,4 +134,17 @@ def main(name):
               sum(a * b for a, b in p.items()) % 2**64)
 
 
-main(sys.argv[1])
+def main(names):
+    status = 0
+    for name in names:
+        if len(names) > 1:
+            print("file", name)
+        try:
+            show(name)
+        except Bad as bad:
+            print("BAD", bad)
+            status = 1
+    return status
+
+
+sys.exit(main(sys.argv[1:]))

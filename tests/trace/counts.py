@@ -23,6 +23,7 @@ those programs that are not long.
 One line for each failure; the last line counts.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import shutil
@@ -73,6 +74,11 @@ class Compared:
 
     def __init__(self):
         self.edges = self.paths = self.other = 0
+
+    def add(self, other):
+        self.edges += other.edges
+        self.paths += other.paths
+        self.other += other.other
 
 
 def build(compiler, words, directory, mode):
@@ -245,6 +251,25 @@ def tests(options):
         yield "csmith-%d" % seed, lambda d, s=seed: random_program(s, d)
 
 
+def attempt(name, words, scratch, keep):
+    """(what was compared, None or why it failed); None if it is useless."""
+    directory = os.path.join(scratch, name)
+    os.makedirs(directory)
+    compared = Compared()
+    try:
+        compare(words(directory), directory, compared,
+                tools=name.endswith("-O2"),
+                encodings=() if name.startswith(LONG) else ENCODINGS)
+        return compared, None
+    except csmith.Useless:
+        return None
+    except Broken as broken:
+        return compared, "FAIL %s: %s" % (name, str(broken)[:600])
+    finally:
+        if not keep:
+            shutil.rmtree(directory)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Counts from traces.")
     parser.add_argument("--keep", metavar="DIR")
@@ -252,26 +277,20 @@ def main():
     parser.add_argument("test", nargs="*")
     options = parser.parse_args()
     scratch = options.keep or tempfile.mkdtemp(prefix="cairn-counts-")
+    rows = [row for row in tests(options) if not options.test or
+            any(row[0].startswith(t) for t in options.test)]
     compared, passed, failed = Compared(), 0, 0
     try:
-        for name, words in tests(options):
-            if options.test and not any(name.startswith(t)
-                                        for t in options.test):
-                continue
-            directory = os.path.join(scratch, name)
-            os.makedirs(directory)
-            try:
-                compare(words(directory), directory, compared,
-                        tools=name.endswith("-O2"),
-                        encodings=() if name.startswith(LONG) else ENCODINGS)
-                passed += 1
-            except csmith.Useless:
-                continue
-            except Broken as broken:
-                failed += 1
-                print("FAIL %s: %s" % (name, str(broken)[:600]), flush=True)
-            if not options.keep:
-                shutil.rmtree(directory)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for result in pool.map(lambda row: attempt(
+                    *row, scratch, options.keep), rows):
+                if not result:
+                    continue
+                compared.add(result[0])
+                passed += not result[1]
+                failed += bool(result[1])
+                if result[1]:
+                    print(result[1], flush=True)
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 #define THREADS 8
+#ifndef ROUNDS
 #define ROUNDS 4000000u
+#endif
 
 static unsigned long calls[THREADS];
 

@@ -92,13 +92,7 @@ class Run(run.Run):
                       run.BATTERY, *case.flags]
 
     def build(self):
-        objects = []
-        for source in (os.path.join(run.HERE, "log.c"),
-                       os.path.join(run.BATTERY, "battery.c")):
-            objects.append(os.path.join(
-                self.dir, os.path.basename(source)[:-1] + "o"))
-            call(["clang-19", "-O2", "-fPIC", "-D_GNU_SOURCE", "-c", source,
-                  "-o", objects[-1]])
+        objects = list(run.PLAIN)
         os.makedirs(self.program + ".d")
         compiler = CAIRN_CC
         for source in self.case.files():
@@ -230,7 +224,9 @@ def main():
     if args.keep:
         args.keep = os.path.abspath(args.keep)
     failed = 0 if args.cases else check_options()
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(prefix="cairn-last-") as directory, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        run.build_plain(directory)
         results = list(pool.map(lambda row: attempt(*row, args.keep), rows))
     for said in results:
         failed += said is not None

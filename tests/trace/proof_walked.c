@@ -93,9 +93,13 @@ static void read_log(struct runs *logs, const char *path)
 	FILE *f = fopen(path, "rb");
 	struct run *run;
 
-	if (!f || fread(head, 8, 2, f) != 2) {
+	if (!f) {
 		fprintf(stderr, "%s: cannot be read\n", path);
 		exit(2);
+	}
+	if (fread(head, 8, 2, f) != 2 || !head[0]) {
+		fclose(f); /* killed when it had made the file, and no more */
+		return;
 	}
 	run = add_run(logs, head[0]);
 	run->n = (size_t)head[1];

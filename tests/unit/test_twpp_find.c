@@ -105,6 +105,63 @@ static void test_refused(void **state)
 	bytes_release(&file);
 }
 
+/* Whom a name means; the first number is how many. */
+static void assert_meant(const struct twpp *t, const char *name, size_t n,
+                         uint32_t function)
+{
+	struct twpp_path p;
+	struct cairn_err err;
+
+	if (!n) {
+		assert_int_equal(twpp_path_name(&p, t, name, &err),
+		                 CAIRN_E_ABSENT);
+		return;
+	}
+	assert_int_equal(twpp_path_name(&p, t, name, &err), 0);
+	assert_int_equal(p.parts[0].nentries, n);
+	assert_int_equal(function_of(t, &p, 0), function);
+	twpp_path_release(&p);
+}
+
+/* Functions of one name in several sources, and C++ names. */
+static void test_meant(void **state)
+{
+	static const struct twpp_source named[] = {
+	        {"a.c:help", 3, 3},  {"b.c:help", 3, 3}, {"_Z1fi", 3, 3},
+	        {"a.c:_Z1gi", 3, 3}, {"_Z1fl", 3, 3},    {"f", 3, 3}};
+	static const char *const readable[] = {NULL,     NULL,      "f(int)",
+	                                       "g(int)", "f(long)", NULL};
+	struct bytes file = {0};
+	struct cairn_err err;
+	struct twpp_builder *b = twpp_new();
+	struct twpp t;
+
+	(void)state;
+	assert_int_equal(twpp_finish(b, named, 6, &file, &err), 0);
+	twpp_free(b);
+	assert_int_equal(twpp_open_bytes(&t, file.data, file.n, "named", &err),
+	                 0);
+	for (uint32_t i = 0; i < t.nentries; i++)
+		if (readable[t.entries[i].function])
+			twpp_call(&t.entries[i],
+			          readable[t.entries[i].function]);
+	assert_meant(&t, "help", 2, 0);
+	assert_meant(&t, "a.c:help", 1, 0);
+	assert_meant(&t, "b.c:help", 1, 1);
+	assert_meant(&t, "c.c:help", 0, 0);
+	assert_meant(&t, "f(int)", 1, 2);
+	assert_meant(&t, "f(long)", 1, 4);
+	assert_meant(&t, "f", 1, 5); /* its own name comes first */
+	assert_meant(&t, "_Z1gi", 1, 3);
+	assert_meant(&t, "g", 1, 3);
+	assert_meant(&t, "a.c:g", 1, 3);
+	assert_meant(&t, "a.c:g(int)", 1, 3);
+	assert_meant(&t, "b.c:g", 0, 0);
+	assert_meant(&t, "h", 0, 0);
+	twpp_close(&t);
+	bytes_release(&file);
+}
+
 /* --- the oracle --------------------------------------------------------- */
 
 enum { PARTS_MAX = 3, BLOCKS_MAX = 3 };
@@ -454,9 +511,8 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_written),
-	        cmocka_unit_test(test_refused),
-	        cmocka_unit_test(test_random),
+	        cmocka_unit_test(test_written), cmocka_unit_test(test_refused),
+	        cmocka_unit_test(test_meant),   cmocka_unit_test(test_random),
 	        cmocka_unit_test(test_stop),
 	};
 

@@ -31,7 +31,7 @@ struct watch {
 };
 
 /* Lines of `open`: line 10 in blocks 1 and 2, 11 in 2, 12 in 3 alone, and 10
- * again in 4, where it is inlined. */
+ * again in 4, where it is inlined; 20 in blocks 6 to 9: a loop. */
 static void add_lines(struct alphabet *l)
 {
 	alphabet_add_line(l, 1, 0, "src/a.c", 10);
@@ -39,6 +39,8 @@ static void add_lines(struct alphabet *l)
 	alphabet_add_line(l, 2, 0, "src/a.c", 11);
 	alphabet_add_line(l, 3, 0, "src/a.c", 12);
 	alphabet_add_line(l, 4, 1, "src/a.c", 10);
+	for (uint32_t b = 6; b < 10; b++)
+		alphabet_add_line(l, b, 0, "src/a.c", 20);
 }
 
 static int watch_open(struct watch *w, const char *text, bool is_repeated)
@@ -316,6 +318,41 @@ static void test_lines(void **state)
 	assert_lines("a.c:12+", BLOCKS(5, 1000000), 0);
 }
 
+/* A loop on one line: the block with which the frame comes there is not in
+ * it. */
+static void test_line_of_a_loop(void **state)
+{
+	(void)state;
+	assert_lines("a.c:20+", BLOCKS(6, 9), 1);
+	assert_lines("a.c:20+", BLOCKS(6, 7, 8, 9), 1);
+	assert_lines("a.c:20+", BLOCKS(6, 7, 8, 7, 8, 7, 9), 3);
+	assert_lines("a.c:20+", BLOCKS(6, 8, 8, 8, 8, 8, 9), 5);
+	assert_lines("a.c:20+", BLOCKS(7, 8, 7, 8, 7, 9, 7), 4);
+	/* both ways through a turn, and no line in between */
+	assert_lines("a.c:20+", BLOCKS(6, 7, 5, 8, 7, 5, 9, 7, 8), 3);
+	assert_lines("a.c:20+", BLOCKS(6, 8, 8, 3, 6, 8, 8), 4);
+}
+
+/* Frames of a recursion have a turn each. */
+static void test_line_of_a_recursion(void **state)
+{
+	static const uint32_t blocks[] = {6, 7};
+	struct watch w;
+
+	(void)state;
+	watch_begin(&w, "a.c:20+", true, false);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(violations_enter(&w.t, OPEN, &w.err), 0);
+		assert_int_equal(violations_blocks(&w.t, blocks, 2, &w.err), 0);
+	}
+	assert_int_equal(w.v.nevents, 2);
+	assert_int_equal(violations_leave(&w.t, false, &w.err), 0);
+	assert_int_equal(violations_blocks(&w.t, blocks + 1, 1, &w.err), 0);
+	assert_int_equal(w.v.nevents, 3);
+	violations_end(&w.t, true);
+	watch_release(&w);
+}
+
 static void test_line_events(void **state)
 {
 	static const uint32_t blocks[] = {1, 3};
@@ -571,6 +608,8 @@ int main(void)
 	        cmocka_unit_test(test_nothing_happens),
 	        cmocka_unit_test(test_nested_calls),
 	        cmocka_unit_test(test_lines),
+	        cmocka_unit_test(test_line_of_a_loop),
+	        cmocka_unit_test(test_line_of_a_recursion),
 	        cmocka_unit_test(test_line_events),
 	        cmocka_unit_test(test_overlapping_symbols),
 	        cmocka_unit_test(test_absent),
