@@ -474,10 +474,16 @@ static bool leavesBlock(const Instruction &I)
 static void keepInMemory(Function &F)
 {
 	SmallVector<Instruction *, 32> Values;
+	SmallVector<Instruction *, 4> Calls;
 	SmallVector<PHINode *, 16> Phis;
 
-	if (none_of(instructions(F), returnsTwice))
+	for (Instruction &I : instructions(F))
+		if (returnsTwice(I))
+			Calls.push_back(&I);
+	if (Calls.empty())
 		return;
+	for (Instruction *I : Calls)
+		SplitBlock(I->getParent(), I->getNextNode());
 	for (Instruction &I : instructions(F))
 		if (!isa<AllocaInst>(I) && leavesBlock(I))
 			Values.push_back(&I);
@@ -688,13 +694,15 @@ class SecondStack
 
 	void look()
 	{
+		// what setjmp finds must be in the shadow, too
+		ReturnsTwice = any_of(instructions(F), returnsTwice);
 		for (Instruction &I : instructions(F)) {
 			auto *A = dyn_cast<AllocaInst>(&I);
-			auto *Call = dyn_cast<CallBase>(&I);
 			auto *In = dyn_cast<IntrinsicInst>(&I);
 
 			if (A && A->isStaticAlloca()) {
-				(isPrivate(*A, *A, 0) ? Private : Fixed)
+				(!ReturnsTwice && isPrivate(*A, *A, 0) ? Private
+				                                       : Fixed)
 				        .push_back(A);
 			} else if (A) {
 				Varying.push_back(A);
@@ -704,10 +712,8 @@ class SecondStack
 			} else if (In && In->getIntrinsicID() ==
 			                         Intrinsic::stackrestore) {
 				Restores.push_back(In);
-			} else if (Call &&
-			           Call->hasFnAttr(Attribute::ReturnsTwice)) {
-				ComesBack.push_back(Call);
-				ReturnsTwice = true;
+			} else if (returnsTwice(I)) {
+				ComesBack.push_back(&I);
 			} else if (isa<LandingPadInst>(I)) {
 				ComesBack.push_back(&I);
 			} else if (auto *R = dyn_cast<ReturnInst>(&I)) {

@@ -580,21 +580,31 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	size_t n;
 
 	CAIRN_TRY(parse_mode(p, options, err));
-	if (p->mode.trace && shim_is_sanitized(p->module))
+	if ((p->mode.trace || p->mode.record) && shim_is_sanitized(p->module))
 		return cairn_fail(
 		        err, CAIRN_E_USAGE,
 		        "cairn: %s is compiled for a sanitizer, "
 		        "whose runtime jumps out of functions unseen; "
-		        "leave out -fsanitize or --cairn=trace",
-		        LLVMGetSourceFileName(p->module, &n));
-	if (p->mode.trace && (LLVMGetNamedFunction(p->module, "swapcontext") ||
-	                      LLVMGetNamedFunction(p->module, "makecontext")))
+		        "leave out -fsanitize or --cairn=%s",
+		        LLVMGetSourceFileName(p->module, &n),
+		        p->mode.trace ? "trace" : "record");
+	if ((p->mode.trace || p->mode.record) &&
+	    (LLVMGetNamedFunction(p->module, "swapcontext") ||
+	     LLVMGetNamedFunction(p->module, "makecontext")))
 		return cairn_fail(
 		        err, CAIRN_E_USAGE,
 		        "cairn: %s switches stacks (swapcontext, makecontext), "
-		        "which a trace cannot follow; build the program "
-		        "without --cairn=trace",
-		        LLVMGetSourceFileName(p->module, &n));
+		        "which a %s cannot follow; build the program "
+		        "without --cairn=%s",
+		        LLVMGetSourceFileName(p->module, &n),
+		        p->mode.trace ? "trace" : "recording",
+		        p->mode.trace ? "trace" : "record");
+	if (p->mode.record && shim_uses_gs(p->module))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "cairn: %s uses %%gs itself, which a "
+		                  "recording needs; build the program without "
+		                  "--cairn=record",
+		                  LLVMGetSourceFileName(p->module, &n));
 	if (p->mode.segment && !p->mode.trace && shim_uses_gs(p->module))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "cairn: %s uses %%gs itself, where counts "

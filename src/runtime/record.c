@@ -304,6 +304,7 @@ static void start(void)
 	process.trace = &hooks;
 	trace.queue_end = &trace.queue;
 	trace.is_counted = true;
+	trace.bound = TRACE_MEMORY;
 	out_flag(CAIRN_FILE_RECORDING, 0);
 	trace_say_whether_ordered();
 }
