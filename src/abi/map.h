@@ -91,16 +91,19 @@
  *   per edge: uv source, uv target, uv kind (enum cairn_edge_kind),
  *       uv 0 or 1 + counter that counts this edge, uv weight
  *   uv  number of sites; per site: uv block, uv segment that ends in the call
- *   uv  enum cairn_paths: how paths are counted; unless NONE, WITNESS or
- * RECORD: uv  number of paths uv  number of cuts; per cut: uv edge
- * (graph/paths.h: options.cuts). Edges of kind INDIRECT and CALL end paths as
- * well, those of kind ABNORMAL are no part of any uv  number of loops that
- * count their turns themselves; per loop: uv its head (graph/local.h).  HASHED,
- * PREFERRED and TRACE only; as many counters as it has turns follow the words
- * of the table, in this order PREFERRED only: uv number of slots; uv number of
- * interesting paths; per path, ascending: uv its number less that of the one
- * before (first: less 0), uv its slot.  The slots' counters follow those of the
- * loops, and one counter more: of all other paths, if they are not in a table
+ *   uv  enum cairn_paths: how paths are counted; not NONE, WITNESS, RECORD:
+ *       uv  number of paths
+ *       uv  number of cuts; per cut: uv edge (graph/paths.h: options.cuts).
+ *           Edges of kind INDIRECT and CALL end paths as well, those of kind
+ *           ABNORMAL are no part of any
+ *       uv  number of loops that count their turns themselves; per loop: uv
+ *           its head (graph/local.h).  HASHED, PREFERRED and TRACE only; as
+ * many counters as it has turns follow the words of the table, in this order
+ *       PREFERRED only: uv number of slots; uv number of interesting paths;
+ *           per path, ascending: uv its number less that of the one before
+ *           (first: less 0), uv its slot.  The slots' counters follow those of
+ *           the loops, and one counter more: of all other paths, if they are
+ *           not in a table
  *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
  *           values of the path so far (graph/increments.h), for REGISTER sv
  *           what to add to the register to get it
