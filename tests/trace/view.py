@@ -875,7 +875,8 @@ def check_naps(directory):
     call(program, "kill", env=dict(os.environ, CAIRN_OUT=trace))
     said = call(CAIRN, "trace", "--export", "folded", "--clock", "time", trace)
     judge("naps, nothing takes time", not said.stdout and
-          said.stderr.count(b"\n") == 1 and b"--clock blocks" in said.stderr,
+          said.stderr.count(b"\n") == 2 and b"--clock blocks" in said.stderr
+          and b"was never closed" in said.stderr,
           said.stderr.decode())
     os.unlink(trace)
 
