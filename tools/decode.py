@@ -11,7 +11,9 @@ that counts them: "possible", "counts" by number, "unfinished" as lists of
 block, segment, sum and frames, "lost", "unknown"), under "lines" the counts of
 source lines and, under "order", null or in which order paths of tables were
 first taken: "left_out" and "paths", as lists of module, function and number.
-Of a trace it regenerates what ran, and counts that; "paths" are null then.  It
+Of a trace it regenerates what ran, and counts that; "paths" are null then.  Of
+a recording it prints "modules" (number, path, build id, address of the cells,
+load bias) and "contexts", each with its events in order.  It
 shares no code with the C reader and is meant to be read beside the
 specification; `decode.py --compare REPORT.json PROFILE` compares
 with `cairn report --json`, `--compare-paths PATHS.json` with `cairn paths
@@ -151,6 +153,76 @@ def unzstd(payload, size):
         if run.returncode == 0 and len(run.stdout) == size:
             return run.stdout
     raise Damaged("the map does not unpack")
+
+
+# --- section 16: recordings --------------------------------------------------
+RECORDING = 128
+OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET"]
+OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0]
+
+
+def read_logs(data, chunks):
+    """{context: bytes of its log}."""
+    parts = {}
+    for c in chunks:
+        if c.type == STREAM and c.aux0:
+            n = u64(c.payload, 0) >> 1
+            need(n <= len(c.payload) - 8, "length of a part")
+            parts.setdefault(c.id, {}).setdefault(c.aux0, c.payload[8:8 + n])
+        elif c.type == PACKED:
+            parts.setdefault(c.id, {})[c.aux0] = unzstd(
+                c.payload[:c.aux1], c.n)
+    logs = {}
+    for context, of in parts.items():
+        log = b""
+        for i in range(len(of)):
+            if i + 1 not in of:
+                need(u32(data, 132) & 8, "a part is missing")
+                break
+            log += of[i + 1]
+        logs[context] = log
+    return logs
+
+
+def read_event(c, tick, cell):
+    """An event as a list, and the cell."""
+    word = c.uv()
+    tick += word >> 2
+    if word & 3 == 3:
+        what = c.uv()
+        need(what < len(OTHERS), "kind of an event")
+        values = [c.uv() for _ in range(OTHER_VALUES[what])]
+        return [tick, OTHERS[what], *values], cell
+    cell += c.sv()
+    place = [cell >> 32, cell & 0xFFFFFFFF]
+    if word & 3 == 0:
+        n = c.uv()
+        offset = c.uv() if n & 1 else 0
+        return [tick, "IN", *place, offset, c.take(n >> 1).hex()], cell
+    if word & 3 == 1:
+        return [tick, "CALLBACK", *place], cell
+    return [tick, "BACK", *place, c.uv()], cell
+
+
+def decode_recording(data):
+    chunks = read_chunks(data)
+    modules = [Module(c) for c in chunks if c.type == 2]
+    contexts = []
+    for context, log in sorted(read_logs(data, chunks).items()):
+        c, tick, cell, events = Cursor(log), 0, 0, []
+        while c.at < len(log):
+            event, cell = read_event(c, tick, cell)
+            tick = event[0]
+            events.append(event)
+        contexts.append({"number": context, "bytes": len(log),
+                         "events": events})
+    return {
+        "modules": [{"number": m.number, "path": m.path,
+                     "build_id": m.build_id.hex(), "cells": m.base,
+                     "ncells": len(m.counts), "bias": m.bias}
+                    for m in modules],
+        "contexts": contexts,
+    }
 
 
 class Module:
@@ -2010,7 +2082,11 @@ def main(args):
         return 2
     try:
         with open(args[0], "rb") as f:
-            result = decode(f.read(), exes)
+            data = f.read()
+        if len(data) >= 4096 and u32(data, 132) & RECORDING:
+            result = decode_recording(data)
+        else:
+            result = decode(data, exes)
     except (OSError, Damaged, ValueError, KeyError, struct.error) as e:
         print(f"decode.py: {args[0]}: {e}", file=sys.stderr)
         return 2

@@ -74,6 +74,8 @@ enum cairn_file_how {
 #define CAIRN_FILE_UNORDERED 32u
 #define CAIRN_FILE_LAST \
 	64u /* a trace of which only the newest parts are kept */
+/* a recording: streams are logs of contexts (abi/record.h), not of threads */
+#define CAIRN_FILE_RECORDING 128u
 
 /* Chunk header: 64 bytes at the start of every chunk. */
 #define CAIRN_CHUNK_HEADER_SIZE 64u
@@ -121,6 +123,13 @@ enum cairn_chunk_type {
 	/* the same, complete: N bytes, in a zstd frame of AUX1 bytes */
 	CAIRN_CHUNK_PACKED = 9,
 };
+
+/*
+ * AUX1 of a STREAM chunk of a recording: its payload begins with a u64, twice
+ * the number of bytes that follow and are complete (bit 0 is the runtime's).
+ */
+#define CAIRN_STREAM_COUNTED 1u
+#define CAIRN_STREAM_COUNT_SIZE 8u
 
 /* N records; AUX0 number of the first of them in the whole list: in which order
  * a process first took the paths of its tables, see below.  LIVE. */

@@ -91,7 +91,7 @@
  *   per edge: uv source, uv target, uv kind (enum cairn_edge_kind),
  *       uv 0 or 1 + counter that counts this edge, uv weight
  *   uv  number of sites; per site: uv block, uv segment that ends in the call
- *   uv  enum cairn_paths: how paths are counted; if neither NONE nor WITNESS:
+ *   uv  enum cairn_paths: how paths are counted; not NONE, WITNESS, RECORD:
  *       uv  number of paths
  *       uv  number of cuts; per cut: uv edge (graph/paths.h: options.cuts).
  *           Edges of kind INDIRECT and CALL end paths as well, those of kind
@@ -112,6 +112,8 @@
  *   if TRACE, TRACE_PATHS or WITNESS: uv number of calls that end histories;
  *       per call: uv its edge; uv enum cairn_calls: unless ANYTHING, the
  *       address of the callee is the next of those behind the probes
+ *   if RECORD: 16 bytes, the id of its unit; uv its index among the functions
+ *       that the unit defines
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
@@ -129,6 +131,7 @@
  * TRACE: none is counted; the function writes its histories (graph/codes.h).
  * TRACE_PATHS: the same, but a history has one path.
  * WITNESS: the same, but it writes witnesses (graph/witness.h).
+ * RECORD: none is counted; its counters are the cells of abi/record.h.
  */
 enum cairn_paths {
 	CAIRN_PATHS_NONE = 0,
@@ -139,6 +142,7 @@ enum cairn_paths {
 	CAIRN_PATHS_TRACE = 5,
 	CAIRN_PATHS_TRACE_PATHS = 6,
 	CAIRN_PATHS_WITNESS = 7,
+	CAIRN_PATHS_RECORD = 8,
 	CAIRN_NPATHS_KINDS
 };
 

@@ -27,6 +27,7 @@ static const struct command {
         {"wpp", "the whole program path: phases, hot subpaths, loops", cmd_wpp},
         {"twpp", "path traces per function, with timestamps; find a path",
          cmd_twpp},
+        {"replay", "execute a recorded run again, and compare", cmd_replay},
         {"merge", "sum the profiles of several runs into one file", cmd_merge},
         {"pack", "make a profile self-contained", cmd_pack},
         {"check", "is this profile sound? which function is not, and why",

@@ -28,6 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/record.h"
 #include "abi/rt.h"
 #include "abi/trace.h"
 #include "base/alloc.h"
@@ -47,6 +48,8 @@
 #define MEMBER_STATIC "__cairn_static"
 /* Says that what threads wait in is wrapped. */
 #define MEMBER_WAITS "__cairn_waits_member"
+/* Looks at where a program that is recorded maps memory. */
+#define MEMBER_MAP "__cairn_map_member"
 /* A shared object's, by one of the names in it. */
 #define MEMBER_UNHOOKED "__wrap_longjmp"
 
@@ -64,6 +67,11 @@ static const char *const exported[] = {
         "fexecve",       "longjmp",  "sigaction",     "siginterrupt",
         "siglongjmp",    "signal",   "sigset",        "ssignal",
         "sysv_signal",   "vfork",
+};
+
+/* The same of a program that is recorded. */
+static const char *const exported_record[] = {
+        CAIRN_RT_RECORD, "mmap", "mmap64", "mremap", "shmat",
 };
 
 /*
@@ -148,9 +156,14 @@ static bool is_lld(const char *linker)
 	return strstr(slash ? slash : linker, "lld") != NULL;
 }
 
+static void add_exported(struct argv *out, const char *name)
+{
+	add_linker(out, xasprintf("--export-dynamic-symbol=%s", name));
+}
+
 /* What a program gets that a shared object does not. */
 static void add_executable(struct argv *out, const struct command_tools *t,
-                           const struct scan *s)
+                           const struct option *o, const struct scan *s)
 {
 	add_linker(out, "--wrap=_Fork");
 	if (s->no_dynamic) {
@@ -159,9 +172,12 @@ static void add_executable(struct argv *out, const struct command_tools *t,
 	} else {
 		add_linker(out, "--undefined=" MEMBER_DYNAMIC);
 		for (size_t i = 0; i < COUNT(exported); i++)
-			add_linker(out, xasprintf("--export-dynamic-symbol=%s",
-			                          exported[i]));
+			add_exported(out, exported[i]);
+		for (size_t i = 0; o->record && i < COUNT(exported_record); i++)
+			add_exported(out, exported_record[i]);
 	}
+	if (o->record)
+		add_linker(out, "--undefined=" MEMBER_MAP);
 	add_linker(out, t->executable); /* before the rest, which it needs */
 }
 
@@ -183,6 +199,10 @@ static void add_needs(struct argv *out, const struct command_tools *t,
 	add_linker(out, "--undefined=" CAIRN_RT_SLOW);
 	if (o->trace)
 		add_linker(out, "--undefined=" CAIRN_RT_TRACE_ROOM);
+	if (o->record) {
+		add_linker(out, "--undefined=" CAIRN_RT_RECORD_ENTER);
+		add_linker(out, "--undefined=" CAIRN_RT_RECORD_COPY);
+	}
 	if (s->inputs_from == SIZE_MAX)
 		return;
 	add_linker(out, "--undefined=" CAIRN_RT_COMMON);
@@ -243,6 +263,20 @@ static void add_wrap(struct argv *out, const char *name)
 	                          name, name));
 }
 
+/* Marks where threads wait for each other. */
+static void add_waits(struct argv *out, const struct scan *s)
+{
+	add_linker(out, "--undefined=" MEMBER_WAITS);
+	/* the unwinder of a static program has weak references only, which
+	 * bring nothing in */
+	if (s->no_dynamic)
+		add_linker(out, xasprintf("--undefined=__wrap_%s", waits[0]));
+	else
+		add_linker(out, "--wrap=dlclose"); /* sync_dl.c */
+	for (size_t i = 0; i < COUNT(waits); i++)
+		add_linker(out, xasprintf("--wrap=%s", waits[i]));
+}
+
 static void add_link(struct argv *out, const struct command_tools *t,
                      const struct option *o, const struct scan *s)
 {
@@ -257,19 +291,11 @@ static void add_link(struct argv *out, const struct command_tools *t,
 	if (s->shared)
 		add_shared(out);
 	else
-		add_executable(out, t, s);
+		add_executable(out, t, o, s);
 	for (size_t i = 0; i < s->nwraps; i++)
 		add_wrap(out, s->wraps[i]);
-	if (o->trace)
-		add_linker(out, "--undefined=" MEMBER_WAITS);
-	if (o->trace && !s->no_dynamic)
-		add_linker(out, "--wrap=dlclose"); /* sync_dl.c */
-	/* the unwinder of a static program has weak references only, which
-	 * bring nothing in */
-	if (o->trace && s->no_dynamic)
-		add_linker(out, xasprintf("--undefined=__wrap_%s", waits[0]));
-	for (size_t i = 0; o->trace && i < COUNT(waits); i++)
-		add_linker(out, xasprintf("--wrap=%s", waits[i]));
+	if (o->trace || o->record)
+		add_waits(out, s);
 	add_linker(out, t->runtime);
 	if (s->no_libraries) {
 		/* What clang would have added, for the runtime's own needs. */
@@ -359,6 +385,12 @@ static int refuse(const struct command_tools *t, const struct option *o,
 		                  "a static program without the C library's "
 		                  "start-up files cannot be counted; use "
 		                  "--cairn=none");
+	if (o->record && s->no_pie)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "a program that is recorded has to be "
+		                  "position independent; drop %s, or use "
+		                  "--cairn=none",
+		                  s->no_pie);
 	CAIRN_TRY(need_file(t->plugin, err));
 	if (o->feedback && s->compiles)
 		CAIRN_TRY(need_profile("--cairn-feedback", o->feedback, err));
@@ -381,8 +413,22 @@ static void add_ours(struct argv *out, const struct command_tools *t,
 	argv_add(out, "--end-no-unused-arguments");
 }
 
+/* A program that is recorded is position independent. */
+static const char *as_pie(const char *word, const struct option *o,
+                          const struct scan *s)
+{
+	bool is_static =
+	        strcmp(word, "-static") == 0 || strcmp(word, "--static") == 0;
+
+	return o->record && is_static && !s->shared && s->goal == SCAN_LINK &&
+	                       !s->relocatable
+	               ? "-static-pie"
+	               : word;
+}
+
 /* Copies the words of given argument `origin`, starting at word *i. */
-static void add_given(struct argv *out, const struct words *w, size_t *i)
+static void add_given(struct argv *out, const struct words *w,
+                      const struct option *o, const struct scan *s, size_t *i)
 {
 	size_t first = *i, origin = w->items[first].origin;
 	bool own = false;
@@ -390,12 +436,12 @@ static void add_given(struct argv *out, const struct words *w, size_t *i)
 	for (; *i < w->n && w->items[*i].origin == origin; ++*i)
 		own = own || w->items[*i].own;
 	if (!own) {
-		argv_add(out, w->given[origin]);
+		argv_add(out, as_pie(w->given[origin], o, s));
 		return;
 	}
 	for (; first < *i; first++)
 		if (!w->items[first].own)
-			argv_add(out, w->items[first].text);
+			argv_add(out, as_pie(w->items[first].text, o, s));
 }
 
 int command_build(const struct command_tools *t, const struct words *w,
@@ -413,12 +459,14 @@ int command_build(const struct command_tools *t, const struct words *w,
 	 * executable; first, so that a word of the user's wins */
 	if (marks && s->shared && s->compiles)
 		argv_add(out, "-fPIC");
+	else if (marks && o->record && s->compiles)
+		argv_add(out, "-fPIE");
 	for (size_t i = 0; i < w->n;) {
 		if (marks && w->items[i].origin == s->inputs_from) {
 			add_ours(out, t, o, s);
 			marks = false;
 		}
-		add_given(out, w, &i);
+		add_given(out, w, o, s, &i);
 	}
 	if (marks)
 		add_ours(out, t, o, s);

@@ -33,6 +33,8 @@ static const char help[] =
         "                   counts of those paths that this profile of the "
         "tests has not\n"
         "  --cairn=trace    all control flow, in order\n"
+        "  --cairn=record   what the program cannot compute itself, to "
+        "replay it\n"
         "  --cairn=none     nothing: as clang\n"
         "  --cairn-feedback=FILE\n"
         "                   choose what to count by an earlier profile\n"
@@ -104,16 +106,13 @@ static int take_mode(struct option *o, const char *s, size_t n,
 	o->paths = is(s, n, "paths");
 	o->residual = is(s, n, "residual");
 	o->trace = is(s, n, "trace");
-	if (o->none || o->paths || o->residual || o->trace || is(s, n, "edges"))
+	o->record = is(s, n, "record");
+	if (o->none || o->paths || o->residual || o->trace || o->record ||
+	    is(s, n, "edges"))
 		return 0;
-	if (is(s, n, "record"))
-		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "--cairn=%.*s is not built yet; this version "
-		                  "has edges, paths, residual, trace and none",
-		                  (int)n, s);
 	return cairn_fail(err, CAIRN_E_USAGE,
 	                  "--cairn=%.*s is no mode; use edges, paths, "
-	                  "residual, trace or none",
+	                  "residual, trace, record or none",
 	                  (int)n, s);
 }
 
@@ -218,6 +217,7 @@ const char *option_mode(const struct option *o)
 	return o->paths      ? "paths"
 	       : o->residual ? "residual"
 	       : o->trace    ? "trace"
+	       : o->record   ? "record"
 	                     : "edges";
 }
 
@@ -365,6 +365,10 @@ static int check_details(const struct option *o, struct cairn_err *err)
 
 int option_check(const struct option *o, struct cairn_err *err)
 {
+	if (o->source_stage && o->record)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "what is recorded is the optimized program; "
+		                  "leave out --cairn-stage=source");
 	if (o->source_stage && (o->paths || o->residual || o->trace))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "paths are those of the optimized program; "
@@ -381,6 +385,7 @@ static int take_value(struct option *o, const char *value,
 	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
 	o->paths = o->residual = o->trace = o->log = o->others = false;
+	o->record = false;
 	o->witness = o->path_ids = false;
 	o->interest = o->sets = o->top = o->share = NULL;
 	o->last = o->memory = NULL;
@@ -388,9 +393,10 @@ static int take_value(struct option *o, const char *value,
 	while (value[n]) {
 		value += n + 1;
 		n = strcspn(value, ",");
-		if (o->none)
+		if (o->none || o->record)
 			return cairn_fail(err, CAIRN_E_USAGE,
-			                  "--cairn=none takes no options");
+			                  "--cairn=%s takes no options",
+			                  o->none ? "none" : "record");
 		CAIRN_TRY(take_detail(o, value, n, err));
 	}
 	return check_details(o, err);

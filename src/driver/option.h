@@ -12,6 +12,7 @@ struct option {
 	bool paths;           /* --cairn=paths: count paths, not edges */
 	bool residual;        /* --cairn=residual: only paths no test had */
 	bool trace;           /* --cairn=trace: all control flow, in order */
+	bool record;          /* --cairn=record: whole executions */
 	bool witness;         /* trace: witnesses of 1994, not histories */
 	bool path_ids;        /* trace: every path by itself, the same */
 	bool log;             /* trace: keep a hash of all blocks, for tests */

@@ -169,6 +169,8 @@ enum effect {
 	EMBED_ON,
 	EMBED_OFF,
 	EMIT_BITCODE,
+	PIE_ON,
+	PIE_OFF,
 };
 
 static const struct flag {
@@ -209,6 +211,17 @@ static const struct flag {
         {"--shared", SHARED},
         {"-static", NO_DYNAMIC},
         {"--static", NO_DYNAMIC},
+        {"-pie", PIE_ON},
+        {"-fpie", PIE_ON},
+        {"-fPIE", PIE_ON},
+        {"-fpic", PIE_ON},
+        {"-fPIC", PIE_ON},
+        {"-no-pie", PIE_OFF},
+        {"-nopie", PIE_OFF},
+        {"-fno-pie", PIE_OFF},
+        {"-fno-PIE", PIE_OFF},
+        {"-fno-pic", PIE_OFF},
+        {"-fno-PIC", PIE_OFF},
         {"-static-pie", NO_DYNAMIC},
         {"--static-pie", NO_DYNAMIC},
         {"-nodefaultlibs", NO_LIBRARIES},
@@ -325,6 +338,10 @@ static void apply(struct state *st, enum effect effect, const char *word)
 		break;
 	case EMIT_BITCODE:
 		st->emits_bitcode = true;
+		break;
+	case PIE_ON:
+	case PIE_OFF:
+		s->no_pie = effect == PIE_OFF ? word : NULL;
 		break;
 	}
 }

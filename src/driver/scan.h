@@ -35,6 +35,7 @@ struct scan {
 	const char *not_x86_64;   /* the word that asks for another machine */
 	const char *skips_passes; /* the word that turns the optimizer off */
 	const char *embeds;       /* the word that puts bitcode beside code */
+	const char *no_pie;       /* the word that asks for fixed addresses */
 	/* Names that the linker replaces: --wrap. */
 	char **wraps;
 	size_t nwraps, wraps_cap;

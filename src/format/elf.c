@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Just enough of ELF to find two things: the map section and the build id.
+ * Just enough of ELF to find three things: the map, the IR, the build id.
  *
  * The build id is looked for in the notes of the section table, then in those
  * of the program headers: `strip` and `objcopy --only-keep-debug` differ in
@@ -12,6 +12,7 @@
 #include "format/elf.h"
 
 #include "abi/map.h"
+#include "abi/record.h"
 #include "base/bytes.h"
 #include "base/err.h"
 
@@ -136,37 +137,53 @@ bad:
 	                     "copy or build it again");
 }
 
+/* One of our sections: hands it out. */
+static int take_section(const struct image *im, const unsigned char *h,
+                        const char *name, const unsigned char **at,
+                        size_t *size, struct cairn_err *err)
+{
+	uint64_t offset = GET64(h, Elf64_Shdr, sh_offset);
+
+	if (GET64(h, Elf64_Shdr, sh_flags) & SHF_COMPRESSED)
+		return cairn_fail(err, CAIRN_E_FOREIGN,
+		                  "%s: its section %s is compressed; use "
+		                  "objcopy --decompress-debug-sections first",
+		                  im->name, name);
+	if (*at)
+		return cairn_corrupt(err, im->name, offset,
+		                     "a second section %s; build it again",
+		                     name);
+	*at = im->data + offset;
+	*size = (size_t)GET64(h, Elf64_Shdr, sh_size);
+	return 0;
+}
+
 static int scan_section(const struct image *im, const struct sections *s,
                         uint64_t i, struct elf_view *out, struct cairn_err *err)
 {
 	const unsigned char *h = im->data + s->at + i * sizeof(Elf64_Shdr);
 	uint32_t type = GET32(h, Elf64_Shdr, sh_type);
+	uint32_t name = GET32(h, Elf64_Shdr, sh_name);
 	uint64_t offset = GET64(h, Elf64_Shdr, sh_offset);
 	uint64_t size = GET64(h, Elf64_Shdr, sh_size);
-	bool is_map = name_is(im, s->strings, s->nstrings,
-	                      GET32(h, Elf64_Shdr, sh_name), CAIRN_MAP_SECTION);
+	bool is_map =
+	        name_is(im, s->strings, s->nstrings, name, CAIRN_MAP_SECTION);
+	bool is_ir =
+	        name_is(im, s->strings, s->nstrings, name, CAIRN_IR_SECTION);
 
-	if (type == SHT_NOBITS || (!is_map && type != SHT_NOTE))
+	if (type == SHT_NOBITS || (!is_map && !is_ir && type != SHT_NOTE))
 		return 0;
 	if (!inside(im, offset, size))
 		return cairn_corrupt(err, im->name, offset,
 		                     "a section leads outside of the file; "
 		                     "copy or build it again");
-	if (!is_map) {
-		scan_notes(im, offset, size, out);
-		return 0;
-	}
-	if (GET64(h, Elf64_Shdr, sh_flags) & SHF_COMPRESSED)
-		return cairn_fail(err, CAIRN_E_FOREIGN,
-		                  "%s: its section %s is compressed; use "
-		                  "objcopy --decompress-debug-sections first",
-		                  im->name, CAIRN_MAP_SECTION);
-	if (out->map)
-		return cairn_corrupt(err, im->name, offset,
-		                     "a second section %s; build it again",
-		                     CAIRN_MAP_SECTION);
-	out->map = im->data + offset;
-	out->map_size = (size_t)size;
+	if (is_map)
+		return take_section(im, h, CAIRN_MAP_SECTION, &out->map,
+		                    &out->map_size, err);
+	if (is_ir)
+		return take_section(im, h, CAIRN_IR_SECTION, &out->ir,
+		                    &out->ir_size, err);
+	scan_notes(im, offset, size, out);
 	return 0;
 }
 

@@ -11,12 +11,14 @@ struct cairn_err;
 struct elf_view {
 	const unsigned char *map; /* section .cairn.map; NULL if absent */
 	size_t map_size;
+	const unsigned char *ir; /* section .cairn.ir; NULL if absent */
+	size_t ir_size;
 	const unsigned char *build_id; /* NULL if absent */
 	uint32_t build_id_size;
 };
 
 /*
- * Finds the map section and the build id in the bytes of an ELF file (64 bits,
+ * Finds our sections and the build id in the bytes of an ELF file (64 bits,
  * little-endian, x86-64).  Nothing is believed: every offset is checked.
  *
  * Fails:  CAIRN_E_FOREIGN if it is no such file, CAIRN_E_CORRUPT if its

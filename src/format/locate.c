@@ -14,6 +14,7 @@
 #include "format/locate.h"
 
 #include "abi/map.h"
+#include "abi/record.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/elf.h"
@@ -33,8 +34,8 @@ enum telling { NOTHING, NO_FILE, NOT_ELF, NO_MAP, OTHER_BUILD };
 
 struct search {
 	const struct locate_module *m;
-	unsigned char *bytes;
-	size_t size;
+	bool wants_ir;
+	struct locate_sections found; /* map NULL: not yet */
 	enum telling best;
 	struct cairn_err err; /* of the best failure */
 };
@@ -61,6 +62,14 @@ static bool has_id(const struct locate_module *m, const struct elf_view *v)
 	       (!m->nid || !memcmp(v->build_id, m->id, m->nid));
 }
 
+static unsigned char *copy(const unsigned char *bytes, size_t n)
+{
+	unsigned char *p = xmalloc(n + 1);
+
+	memcpy(p, bytes, n);
+	return p;
+}
+
 static enum telling judge(struct search *s, const char *path,
                           const struct elf_view *v, struct cairn_err *err)
 {
@@ -76,16 +85,19 @@ static enum telling judge(struct search *s, const char *path,
 		        locate_id_text(s->m->id, s->m->nid, mine));
 		return OTHER_BUILD;
 	}
-	if (!v->map) {
+	if (!v->map || (s->wants_ir && !v->ir)) {
 		cairn_fail(err, CAIRN_E_ABSENT,
 		           "%s: has no section %s, so it was stripped or not "
 		           "built by cairn-cc; " REMEDY,
-		           path, CAIRN_MAP_SECTION);
+		           path, v->map ? CAIRN_IR_SECTION : CAIRN_MAP_SECTION);
 		return NO_MAP;
 	}
-	s->bytes = xmalloc(v->map_size);
-	memcpy(s->bytes, v->map, v->map_size);
-	s->size = v->map_size;
+	s->found.map = copy(v->map, v->map_size);
+	s->found.map_size = v->map_size;
+	if (s->wants_ir) {
+		s->found.ir = copy(v->ir, v->ir_size);
+		s->found.ir_size = v->ir_size;
+	}
 	return NOTHING;
 }
 
@@ -113,7 +125,7 @@ static bool try_file(struct search *s, const char *path)
 		s->best = told;
 		s->err = err;
 	}
-	return s->bytes != NULL;
+	return s->found.map != NULL;
 }
 
 static bool try_debug_file(struct search *s, const char *root)
@@ -172,21 +184,40 @@ static bool try_recorded(struct search *s)
 	return found;
 }
 
+static int search(struct search *s, const char *const *exes, size_t nexes,
+                  struct cairn_err *err)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < nexes && !found; i++)
+		found = try_named(s, exes[i]);
+	if (!found && !try_recorded(s) && !try_debug_file(s, SYSTEM_DEBUG)) {
+		if (err)
+			*err = s->err;
+		return s->err.code;
+	}
+	return 0;
+}
+
 int locate_map(const struct locate_module *m, const char *const *exes,
                size_t nexes, unsigned char **bytes, size_t *size,
                struct cairn_err *err)
 {
 	struct search s = {.m = m};
-	bool found = false;
 
-	for (size_t i = 0; i < nexes && !found; i++)
-		found = try_named(&s, exes[i]);
-	if (!found && !try_recorded(&s) && !try_debug_file(&s, SYSTEM_DEBUG)) {
-		if (err)
-			*err = s.err;
-		return s.err.code;
-	}
-	*bytes = s.bytes;
-	*size = s.size;
+	CAIRN_TRY(search(&s, exes, nexes, err));
+	*bytes = s.found.map;
+	*size = s.found.map_size;
+	return 0;
+}
+
+int locate_recorded(const struct locate_module *m, const char *const *exes,
+                    size_t nexes, struct locate_sections *out,
+                    struct cairn_err *err)
+{
+	struct search s = {.m = m, .wants_ir = true};
+
+	CAIRN_TRY(search(&s, exes, nexes, err));
+	*out = s.found;
 	return 0;
 }

@@ -29,6 +29,16 @@ int locate_map(const struct locate_module *m, const char *const *exes,
                size_t nexes, unsigned char **bytes, size_t *size,
                struct cairn_err *err);
 
+/* The same for both sections of a recorded module: its map and its IR. */
+struct locate_sections {
+	unsigned char *map, *ir;
+	size_t map_size, ir_size;
+};
+
+int locate_recorded(const struct locate_module *m, const char *const *exes,
+                    size_t nexes, struct locate_sections *out,
+                    struct cairn_err *err);
+
 /* Writes a build id in hex, shortened to what tells builds apart at a glance
  * (16 digits); "none" if there is none.  Returns buffer. */
 #define LOCATE_ID_TEXT 17

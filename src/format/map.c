@@ -17,6 +17,7 @@
 
 #include "abi/crc32c.h"
 #include "abi/map.h"
+#include "abi/record.h"
 #include "abi/rt.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -42,6 +43,13 @@ struct parser {
 	uint32_t *files; /* of the function: its file numbers to strings */
 	uint32_t nfiles, files_cap;
 	int64_t line; /* the line before, for deltas */
+	/* of a function of a recording, until all units are known */
+	const unsigned char *unit;
+	struct wants_unit {
+		uint32_t function;
+		const unsigned char *id;
+	} * wants;
+	uint32_t nwants, wants_cap;
 };
 
 static int corrupt(struct parser *p, const char *what)
@@ -380,6 +388,12 @@ static int read_paths(struct parser *p)
 	p->f.first_traced = m->ntraced;
 	p->f.first_witness = m->nwitnesses;
 	p->f.paths = read_below(p, CAIRN_NPATHS_KINDS);
+	p->unit = NULL;
+	if (p->f.paths == CAIRN_PATHS_RECORD) {
+		p->unit = cursor_take(&p->c, CAIRN_UNIT_ID);
+		p->f.unit_index = read_below(p, UINT32_MAX);
+		return p->c.bad ? corrupt(p, "its unit makes no sense") : 0;
+	}
 	if (p->f.paths == CAIRN_PATHS_WITNESS)
 		read_witnesses(p);
 	else if (p->f.paths != CAIRN_PATHS_NONE)
@@ -508,6 +522,11 @@ static int read_record(struct parser *p, const unsigned char *r, uint32_t size)
 	p->c = (struct cursor){blob + nblob, r + size, false};
 	CAIRN_TRY(read_addresses(p, nsites, nprobes));
 	CAIRN_TRY(read_callees(p));
+	if (p->unit) {
+		VEC_RESERVE(p->wants, p->nwants, p->wants_cap);
+		p->wants[p->nwants++] =
+		        (struct wants_unit){m->nfunctions, p->unit};
+	}
 	VEC_RESERVE(m->functions, m->nfunctions, m->functions_cap);
 	m->functions[m->nfunctions++] = p->f;
 	return 0;
@@ -596,11 +615,97 @@ static int resolve_far_sites(struct parser *p)
 	return rc;
 }
 
+/* What a unit of a recording defines (abi/record.h). */
+static int read_unit_record(struct parser *p, const unsigned char *r,
+                            uint32_t size)
+{
+	struct map *m = p->map;
+	struct map_unit u = {.first_address = m->naddresses};
+
+	if (size < CAIRN_UNIT_HEAD ||
+	    (size - CAIRN_UNIT_HEAD) / 8 != get_le32(r + CAIRN_UNIT_N))
+		return corrupt(p, "its addresses are longer than the record");
+	memcpy(u.id, r + CAIRN_UNIT_AT_ID, sizeof(u.id));
+	u.naddresses = get_le32(r + CAIRN_UNIT_N);
+	for (uint32_t i = 0; i < u.naddresses; i++) {
+		VEC_RESERVE(m->addresses, m->naddresses, m->addresses_cap);
+		m->addresses[m->naddresses++] =
+		        get_le64(r + CAIRN_UNIT_HEAD + 8 * (size_t)i);
+	}
+	VEC_RESERVE(m->units, m->nunits, m->units_cap);
+	m->units[m->nunits++] = u;
+	return 0;
+}
+
+static bool defines(const struct map *m, const struct map_unit *u,
+                    uint64_t address)
+{
+	for (uint32_t i = 0; i < u->naddresses; i++)
+		if (m->addresses[u->first_address + i] == address)
+			return true;
+	return false;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct map_unit *x = a, *y = b;
+	int by_id = memcmp(x->id, y->id, sizeof(x->id));
+
+	if (by_id)
+		return by_id;
+	return x->first_address < y->first_address
+	               ? -1
+	               : x->first_address > y->first_address;
+}
+
+/* The unit of a function: of those with the id, which can be several if the
+ * same was linked twice, the first that defines it. */
+static uint32_t find_unit(const struct map *m, const unsigned char *id,
+                          uint64_t address)
+{
+	uint32_t low = 0, high = m->nunits;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (memcmp(m->units[middle].id, id, CAIRN_UNIT_ID) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < m->nunits && !memcmp(m->units[low].id, id, CAIRN_UNIT_ID);
+	     low++)
+		if (defines(m, &m->units[low], address))
+			return low;
+	return MAP_NONE;
+}
+
+/* Finds the units of functions, once all are read, and before functions that
+ * are there twice are dropped. */
+static int resolve_units(struct parser *p)
+{
+	struct map *m = p->map;
+
+	qsort(m->units, m->nunits, sizeof(*m->units), compare_ids);
+	for (uint32_t i = 0; i < p->nwants; i++) {
+		struct map_function *f = &m->functions[p->wants[i].function];
+
+		f->unit = find_unit(m, p->wants[i].id, f->address);
+		if (f->unit == MAP_NONE) {
+			p->at = f->record;
+			return corrupt(p, "its unit is not there");
+		}
+	}
+	return 0;
+}
+
 static int read_any_record(struct parser *p, const unsigned char *r,
                            uint32_t size)
 {
 	if (get_le32(r) == CAIRN_SITES_MAGIC)
 		return read_sites_record(p, r, size);
+	if (get_le32(r) == CAIRN_UNIT_MAGIC)
+		return read_unit_record(p, r, size);
 	if (get_le32(r) != CAIRN_MAP_MAGIC)
 		return corrupt(p, "no record begins here");
 	if (size < CAIRN_MAP_HEAD_SIZE)
@@ -707,6 +812,8 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->traced, 0, m->traced_cap);
 	VEC_RESERVE(m->turns, 0, m->turns_cap);
 	VEC_RESERVE(m->witnesses, 0, m->witnesses_cap);
+	VEC_RESERVE(m->units, 0, m->units_cap);
+	VEC_RESERVE(m->addresses, 0, m->addresses_cap);
 	return m;
 }
 
@@ -723,10 +830,13 @@ int map_parse(const unsigned char *data, size_t size, const char *name,
 	p.map = map_new();
 	rc = read_records(&p, size);
 	if (!rc)
+		rc = resolve_units(&p);
+	if (!rc)
 		rc = drop_duplicates(&p);
 	if (!rc)
 		rc = resolve_far_sites(&p);
 	free(p.files);
+	free(p.wants);
 	if (rc)
 		map_free(p.map);
 	else
@@ -754,6 +864,8 @@ void map_free(struct map *m)
 	free(m->slots);
 	free(m->traced);
 	free(m->witnesses);
+	free(m->units);
+	free(m->addresses);
 	free(m->turns);
 	free(m);
 }

@@ -3,6 +3,7 @@
 #define CAIRN_FORMAT_MAP_H
 
 #include "abi/map.h" /* flags and kinds are part of this interface */
+#include "abi/record.h"
 #include "format/strtab.h"
 
 #include <stdbool.h>
@@ -94,7 +95,9 @@ struct map_function {
 	uint32_t first_slot, nslots; /* interesting paths */
 	uint32_t slots_size;         /* counters for them */
 	uint32_t first_traced, ntraced; /* traced: calls that end histories */
-	uint32_t first_witness, nwitnesses;  /* WITNESS: slots, ascending */
+	uint32_t first_witness, nwitnesses; /* WITNESS: slots, ascending */
+	uint32_t unit, unit_index; /* RECORD: in map->units, and which of the
+	                              functions that it defines */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	size_t record, record_size;          /* where the section has it */
 };
@@ -103,6 +106,13 @@ struct map_function {
 struct map_slot {
 	uint64_t number;
 	uint32_t slot;
+};
+
+/* A unit of translation of a recording: where the linker put what it defines,
+ * variables, functions, aliases; 0: nowhere. */
+struct map_unit {
+	unsigned char id[CAIRN_UNIT_ID];
+	uint32_t first_address, naddresses; /* in map->addresses */
 };
 
 /* The map of one module: vectors of all functions, one after the other.  Empty
@@ -125,13 +135,15 @@ struct map {
 	struct map_slot *slots;
 	struct map_call *traced;
 	uint32_t *witnesses; /* slots that write: graph/slots.h */
+	struct map_unit *units;
+	uint64_t *addresses;
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
-	        nslots, ntraced, nwitnesses;
+	        nslots, ntraced, nwitnesses, nunits, naddresses;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
 	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
-	        witnesses_cap;
+	        witnesses_cap, units_cap, addresses_cap;
 };
 
 /*

@@ -596,6 +596,11 @@ static int load_container(struct profile *p, struct biases *biases,
 	struct loader l = {.p = p, .biases = biases, .c = c, .err = err};
 	int rc;
 
+	if (of->flags & CAIRN_FILE_RECORDING)
+		return cairn_fail(err, CAIRN_E_MISMATCH,
+		                  "%s: is a recording, which has no counts; "
+		                  "replay it with cairn replay",
+		                  of->name);
 	CAIRN_TRY(check_cut(of, err));
 	add_file(p, of);
 	/* that it is cut is known, and is not that it could not grow */

@@ -12,6 +12,9 @@
  * Where the file could not grow, or was cut, any part may be missing: the
  * stream ends before the first that is.
  *
+ * Recordings have a stream per context, and a part that is not packed begins
+ * with its length.
+ *
  * Cost: a sort of the parts; a part is unpacked when it is asked for.
  */
 #include "format/streams.h"
@@ -188,6 +191,24 @@ static int streams_unpack(const struct streams *s, const struct chunk *k,
 	return 0;
 }
 
+/* The part of a recording as its context left it. */
+static int streams_counted(const struct streams *s, const struct chunk *k,
+                           const unsigned char **bytes, size_t *nbytes,
+                           struct cairn_err *err)
+{
+	uint64_t n = k->size < CAIRN_STREAM_COUNT_SIZE
+	                     ? UINT64_MAX
+	                     : get_le64(k->payload) >> 1;
+
+	if (n > k->size - CAIRN_STREAM_COUNT_SIZE)
+		return cairn_corrupt(err, s->c.name, k->offset,
+		                     "impossible length of a part of a "
+		                     "recording");
+	*bytes = k->payload + CAIRN_STREAM_COUNT_SIZE;
+	*nbytes = (size_t)n;
+	return 0;
+}
+
 int streams_load(const struct streams *s, const struct streams_part *part,
                  unsigned char **memory, size_t *capacity,
                  const unsigned char **bytes, size_t *nbytes,
@@ -199,6 +220,8 @@ int streams_load(const struct streams *s, const struct streams_part *part,
 		return cairn_corrupt(err, s->c.name, k->offset,
 		                     "the checksum of a part of the trace is "
 		                     "wrong; the file is damaged");
+	if (k->type == CAIRN_CHUNK_STREAM && k->aux1 == CAIRN_STREAM_COUNTED)
+		return streams_counted(s, k, bytes, nbytes, err);
 	if (k->type == CAIRN_CHUNK_STREAM) {
 		*bytes = k->payload;
 		*nbytes = (size_t)k->size;

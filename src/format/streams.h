@@ -22,7 +22,7 @@ struct streams_thread {
 	uint64_t ndropped; /* parts that a flight recorder forgot */
 };
 
-/* The streams of a trace. */
+/* The streams of a trace or a recording. */
 struct streams {
 	struct container c;
 	struct streams_thread *threads;

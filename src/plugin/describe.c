@@ -302,7 +302,7 @@ void describe_function(const struct function *fn, const struct mode *mode,
 	bytes_put(b, d.blocks.data, d.blocks.n);
 	put_edges(fn, b);
 	put_sites(fn, b);
-	if (!mode->paths && !mode->trace)
+	if (!mode->paths && !mode->trace && !mode->record)
 		bytes_put_uv(b, CAIRN_PATHS_NONE);
 	bytes_release(&definition);
 	describer_release(&d);

@@ -19,6 +19,7 @@ struct mode {
 	bool paths;      /* count paths, not edges */
 	bool residual;   /* paths: only those that no test had */
 	bool trace;      /* write down which way it goes */
+	bool record;     /* log inputs, for replay */
 	bool witness;    /* trace: witnesses, not histories */
 	bool path_ids;   /* trace: histories of one path each */
 	bool log;        /* trace: and every block, for the proof */

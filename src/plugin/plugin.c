@@ -12,6 +12,7 @@
  * pass here again (-emit-llvm and then clang on the result, link time).
  */
 #include "plugin/function.h"
+#include "plugin/record.h"
 
 #include "abi/trace.h"
 #include "analysis/feedback.h"
@@ -85,11 +86,13 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 	};
 	mode->residual = !strcmp(word, "residual");
 	mode->trace = !strcmp(word, "trace");
+	mode->record = !strcmp(word, "record");
 	mode->paths = mode->residual || !strcmp(word, "paths");
-	if (strcmp(word, "edges") && !mode->paths && !mode->trace)
+	if (strcmp(word, "edges") && !mode->paths && !mode->trace &&
+	    !mode->record)
 		result = cairn_fail(err, CAIRN_E_USAGE,
 		                    "cairn: unknown mode '%s'", word);
-	if ((mode->paths || mode->trace) && mode->source)
+	if ((mode->paths || mode->trace || mode->record) && mode->source)
 		result = cairn_fail(err, CAIRN_E_USAGE,
 		                    "cairn: paths are those of the optimized "
 		                    "program; leave out --cairn-stage=source");
@@ -502,6 +505,61 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 	function_release(&fn);
 }
 
+static bool has_body(LLVMValueRef f)
+{
+	return !LLVMIsDeclaration(f) &&
+	       LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage;
+}
+
+static const char *record_why_not(LLVMValueRef f)
+{
+	const char *reason = trace_why_not(f);
+
+	return reason ? reason : canonical_why_not(f);
+}
+
+static void run_recorded(struct plugin *p, struct record_unit *u, size_t i)
+{
+	struct bytes blob = {0};
+	struct ir_function ir;
+	struct function fn;
+
+	if (!ir_has_marks(u->globals[i]))
+		return;
+	shim_prepare(p->shim, u->globals[i]);
+	ir_function_init(&ir, u->globals[i]);
+	function_import(&fn, ir.f, &p->mode, p->shim);
+	describe_function(&fn, &p->mode, &blob);
+	describe_recorded(u, (uint32_t)(i - u->functions), &blob);
+	fn.f = u->globals[i] = record_mark(&fn, &ir, &p->mode);
+	add_record(p, &fn, &blob);
+	bytes_release(&blob);
+	function_release(&fn);
+	ir_function_release(&ir);
+}
+
+/* First the whole unit becomes definite and is put away, then it is marked. */
+static void record_module(struct plugin *p)
+{
+	struct record_unit u;
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
+	     f = LLVMGetNextFunction(f)) {
+		const char *reason = has_body(f) ? record_why_not(f) : NULL;
+
+		if (reason) {
+			leave_out(p, f, reason);
+			canonical_leave_out(f);
+		}
+	}
+	canonical_module(p->module, p->mode.segment);
+	record_unit_init(&u, p->module);
+	for (size_t i = u.functions; i < u.aliases; i++)
+		run_recorded(p, &u, i);
+	record_unit_leave(&u, p->module);
+	record_unit_release(&u);
+}
+
 static bool has_flag(LLVMModuleRef module, const char *name)
 {
 	return LLVMGetModuleFlag(module, name, strlen(name));
@@ -522,21 +580,31 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	size_t n;
 
 	CAIRN_TRY(parse_mode(p, options, err));
-	if (p->mode.trace && shim_is_sanitized(p->module))
+	if ((p->mode.trace || p->mode.record) && shim_is_sanitized(p->module))
 		return cairn_fail(
 		        err, CAIRN_E_USAGE,
 		        "cairn: %s is compiled for a sanitizer, "
 		        "whose runtime jumps out of functions unseen; "
-		        "leave out -fsanitize or --cairn=trace",
-		        LLVMGetSourceFileName(p->module, &n));
-	if (p->mode.trace && (LLVMGetNamedFunction(p->module, "swapcontext") ||
-	                      LLVMGetNamedFunction(p->module, "makecontext")))
+		        "leave out -fsanitize or --cairn=%s",
+		        LLVMGetSourceFileName(p->module, &n),
+		        p->mode.trace ? "trace" : "record");
+	if ((p->mode.trace || p->mode.record) &&
+	    (LLVMGetNamedFunction(p->module, "swapcontext") ||
+	     LLVMGetNamedFunction(p->module, "makecontext")))
 		return cairn_fail(
 		        err, CAIRN_E_USAGE,
 		        "cairn: %s switches stacks (swapcontext, makecontext), "
-		        "which a trace cannot follow; build the program "
-		        "without --cairn=trace",
-		        LLVMGetSourceFileName(p->module, &n));
+		        "which a %s cannot follow; build the program "
+		        "without --cairn=%s",
+		        LLVMGetSourceFileName(p->module, &n),
+		        p->mode.trace ? "trace" : "recording",
+		        p->mode.trace ? "trace" : "record");
+	if (p->mode.record && shim_uses_gs(p->module))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "cairn: %s uses %%gs itself, which a "
+		                  "recording needs; build the program without "
+		                  "--cairn=record",
+		                  LLVMGetSourceFileName(p->module, &n));
 	if (p->mode.segment && !p->mode.trace && shim_uses_gs(p->module))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "cairn: %s uses %%gs itself, where counts "
@@ -576,15 +644,10 @@ static void close_plugin(struct plugin *p)
 	free(p->words);
 }
 
-static bool has_body(LLVMValueRef f)
-{
-	return !LLVMIsDeclaration(f) &&
-	       LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage;
-}
-
 static void run_on_module(struct plugin *p)
 {
-	shim_hook_jumps(p->module);
+	if (!p->mode.record)
+		shim_hook_jumps(p->module);
 	if (p->mode.trace && p->mode.segment)
 		trace_split(p->module);
 	if (p->mode.trace)
@@ -593,10 +656,13 @@ static void run_on_module(struct plugin *p)
 		trace_say(p->module, CAIRN_RT_TRACE_LAST, p->mode.last);
 	if (p->mode.trace && p->mode.memory)
 		trace_say(p->module, CAIRN_RT_TRACE_MEMORY, p->mode.memory);
-	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
-	     f = LLVMGetNextFunction(f))
-		if (has_body(f))
-			run_on_function(p, f);
+	if (p->mode.record)
+		record_module(p);
+	else
+		for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
+		     f = LLVMGetNextFunction(f))
+			if (has_body(f))
+				run_on_function(p, f);
 	set_flag(p->module, p->mode.source ? PLUGIN_MARKED : PLUGIN_DONE);
 }
 

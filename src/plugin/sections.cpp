@@ -16,6 +16,7 @@
 #include "abi/crc32c.h"
 #include "abi/map.h"
 #include "plugin/probes.hpp"
+#include "plugin/record.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -280,6 +281,34 @@ class CairnPrinter : public GCMetadataPrinter
 		}
 	}
 
+	// The IR of a recording, and where what it defines is.
+	void emitUnit(AsmPrinter &AP, const MDNode &Unit)
+	{
+		MCStreamer &Out = *AP.OutStreamer;
+		unsigned N = Unit.getNumOperands() - 2;
+
+		Out.switchSection(AP.OutContext.getELFSection(
+		        CAIRN_IR_SECTION, ELF::SHT_PROGBITS, 0));
+		Out.emitValueToAlignment(Align(8));
+		Out.emitBytes(cast<MDString>(Unit.getOperand(0))->getString());
+		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
+		                          ELF::SHT_PROGBITS, 0, nullptr,
+		                          nullptr));
+		Out.emitInt32(CAIRN_UNIT_MAGIC);
+		Out.emitInt32(CAIRN_UNIT_HEAD + 8 * N);
+		Out.emitBytes(cast<MDString>(Unit.getOperand(1))->getString());
+		Out.emitInt32(N);
+		Out.emitInt32(0);
+		for (unsigned I = 0; I < N; I++) {
+			auto *G = mdconst::dyn_extract_or_null<GlobalValue>(
+			        Unit.getOperand(I + 2));
+			if (G && !G->isThreadLocal())
+				Out.emitSymbolValue(AP.getSymbol(G), 8);
+			else
+				Out.emitIntValue(0, 8);
+		}
+	}
+
 	DenseMap<uint64_t, const GlobalVariable *> Keys;
 	unsigned NextUnique = 0x40000000;
 
@@ -348,6 +377,9 @@ class CairnPrinter : public GCMetadataPrinter
 		if (!Keys.empty())
 			for (const Function &F : M)
 				emitSites(AP, F);
+		if (const NamedMDNode *Units = M.getNamedMetadata(RECORD_UNIT))
+			for (const MDNode *Unit : Units->operands())
+				emitUnit(AP, *Unit);
 		AP.OutStreamer->popSection();
 		Keys.clear();
 		Sites.clear();

@@ -41,6 +41,7 @@
 #include "runtime/sys.h"
 
 #define PROBES 8
+#define REFUSED 125 /* exit status */
 
 struct process process;
 
@@ -50,6 +51,7 @@ static int64_t zeros[RT_MODULES];
 #pragma weak core_trace_room /* only in programs that write traces */
 #pragma weak core_trace_sync
 #pragma weak core_trace_closed
+#pragma weak core_record /* only in programs that are recorded */
 
 static const struct core core = {
         .slow = core_slow,
@@ -63,6 +65,7 @@ static const struct core core = {
         .trace_room = core_trace_room,
         .trace_sync = core_trace_sync,
         .trace_closed = core_trace_closed,
+        .record = core_record,
 };
 
 __thread struct rt_thread __cairn_thread = {.deltas = zeros, .core = &core};
@@ -198,6 +201,26 @@ void rt_turn_off(void)
 	process.is_off = true;
 }
 
+_Noreturn void rt_refuse(const char *why, const char *remedy)
+{
+	const char *const part[] = {"cairn: the program cannot be recorded: ",
+	                            why, "; ", remedy, "\n"};
+	char line[512];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+		size_t k = rt_strlen(part[i]);
+
+		if (k > sizeof(line) - n)
+			k = sizeof(line) - n;
+		rt_copy(line + n, part[i], k);
+		n += k;
+	}
+	sys_say(line, n);
+	for (;;)
+		sys1(SYS_exit_group, REFUSED);
+}
+
 /* Opens the output of this process; off if that fails. */
 static void open_output(uint32_t flags)
 {
@@ -321,7 +344,8 @@ static uint32_t find_unloaded(const struct cairn_module *m, uint64_t bias,
 
 		if (!old->live && old->chunk &&
 		    rt_get64(old->chunk->mem + CAIRN_CHK_N) == ncounters(m) &&
-		    ((m->regs == m->regs_end && ncounters(m)) ||
+		    ((m->regs == m->regs_end && ncounters(m) &&
+		      !*m->is_recording) ||
 		     rt_get64(old->chunk->mem + CAIRN_CHK_AUX1) == bias) &&
 		    rt_same(out_payload(old->chunk), id->bytes, id->n))
 			return i;
@@ -457,7 +481,7 @@ static void register_module(struct cairn_module *m)
 	record->nregs = (uint32_t)((m->regs_end - m->regs) / CAIRN_REG_ENTRY);
 	if (record->nregs)
 		process.has_registers = true;
-	if (ncounters(m))
+	if (ncounters(m) && !*m->is_recording)
 		process.has_counters = true;
 	__atomic_store_n(&record->live, m, __ATOMIC_RELEASE);
 	if (index > process.nmodules)
@@ -712,6 +736,9 @@ int64_t core_slow(struct cairn_module *m)
 		m->was_early = true;
 		return 0;
 	}
+	if (process.is_recording)
+		rt_refuse("a part of it was compiled with another --cairn",
+		          "compile all with --cairn=record");
 	rt_enter_running(&mask);
 	delta = slow_locked(m);
 	rt_leave(&mask);
@@ -744,6 +771,8 @@ void rt_fork_prepare(void)
 
 	rt_enter(&mask);
 	fork_mask = mask;
+	if (process.is_recording)
+		process.trace->fork_prepare();
 }
 
 void rt_fork_parent(void)
@@ -901,7 +930,7 @@ static void start_child(struct thread *self, uintptr_t to)
 	        self && paths_any(self) && finish_was_interrupted(self, to);
 	order_fork(keeps_paths);
 	move_to_new_file(old, self, keeps_paths);
-	if (self)
+	if (self && !process.is_recording)
 		finish_inherited(self, to);
 	if (process.trace)
 		process.trace->fork(self, to);

@@ -73,6 +73,10 @@ static void end_here(uintptr_t to)
 
 	rt_zero(&u, sizeof(u));
 	unwind_capture(&u);
+	if (process.is_recording) { /* frames do not matter */
+		finish_process(CAIRN_HOW_EXIT, 0, NULL);
+		return;
+	}
 	if (t && walk_start(&u, t, to) && find_exit(&u, t)) {
 		finish_process(CAIRN_HOW_EXIT, 0, &u);
 		return;

@@ -109,12 +109,14 @@ static void park_here(const void *context)
 	rt_zero(&u, sizeof(u));
 	unwind_from_signal(&u, context);
 	before = t->walked_to;
-	walk_out(t, &u);
+	if (!process.is_recording)
+		walk_out(t, &u);
 	if (process.trace)
 		process.trace->stop(t);
 	answer(t, RT_PARK_DONE);
 	wait_for_resume();
-	walk_back(t, &u, before);
+	if (!process.is_recording)
+		walk_back(t, &u, before);
 	__atomic_store_n(&t->park, RT_PARK_NONE, __ATOMIC_RELEASE);
 }
 
@@ -281,10 +283,12 @@ void finish_process(uint32_t how, uint32_t signal, const struct unwind *u)
 
 	if (!process.is_started || process.is_off || rt_is_inside())
 		return;
-	if (t && u) {
+	if (t && process.is_recording)
+		process.trace->stop(t);
+	else if (t && u)
 		walk_out(t, u);
-		t->is_walked = true;
-	}
+	if (t)
+		t->is_walked = t->is_walked || u;
 	claim();
 	/* threads that were in the slow call then are known from here on, and
 	 * later ones wait */
@@ -347,10 +351,10 @@ void finish_take_back(const struct unwind *u, uintptr_t walked_to)
 	if (t)
 		rt_restore_deltas(t);
 	rt_leave(&mask);
-	if (t && u) {
+	if (t && u && !process.is_recording)
 		walk_back(t, u, walked_to);
+	if (t && u)
 		t->is_walked = false;
-	}
 	unpark_others();
 	__atomic_store_n(&process.finishing, 0, __ATOMIC_RELEASE);
 	sys_futex_wake(&process.finishing);

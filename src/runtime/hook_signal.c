@@ -7,7 +7,8 @@
  * none of our business, but for two kinds of them, behind which a handler of
  * ours calls the program's.  With SA_RESETHAND the kernel would put the real
  * SIG_DFL in place: we put ours.  And when a handler of SIGABRT returns to
- * abort, the process ends without another word: we look first.
+ * abort, the process ends without another word: we look first.  In a program
+ * that is recorded we are behind all handlers: they are contexts of their own.
  *
  * Cost: one system call, as without us.
  */
@@ -65,11 +66,15 @@ static void on_behalf(int sig, siginfo_t *info, void *context)
 	struct sys_sigaction ours;
 	struct unwind u;
 
-	if (given[sig].handler.flags & SA_RESETHAND) {
+	if (given[sig].handler.flags & SA_RESETHAND && fatal_is_fatal(sig)) {
 		fatal_action(&ours);
 		sys_sigaction(sig, &ours, NULL);
 	}
-	((void (*)(int, siginfo_t *, void *))address)(sig, info, context);
+	if (process.is_recording)
+		process.trace->handle(address, sig, info, context);
+	else
+		((void (*)(int, siginfo_t *, void *))address)(sig, info,
+		                                              context);
 	if (sig != SIGABRT)
 		return;
 	rt_zero(&u, sizeof(u));
@@ -92,8 +97,14 @@ static void translate(int sig, const struct sys_sigaction *act,
                       struct sys_sigaction *k)
 {
 	*k = *act;
-	if (act->handler > (uintptr_t)SIG_IGN)
+	if (act->handler > (uintptr_t)SIG_IGN) {
 		process.has_handlers = true;
+		if (*cairn_module.is_recording) {
+			given[sig].handler = *act;
+			k->handler = (uintptr_t)on_behalf;
+			k->flags |= SA_SIGINFO;
+		}
+	}
 	if (!fatal_is_fatal(sig))
 		return;
 	if (act->handler == (uintptr_t)SIG_DFL) {

@@ -28,7 +28,7 @@ extern HIDDEN const unsigned char __ehdr_start[] __attribute__((weak));
  * ELF header.
  */
 HIDDEN bool cairn_delta_set(int64_t delta);
-extern HIDDEN const char __cairn_executable;
+extern HIDDEN const char __cairn_executable, __cairn_recording;
 HIDDEN int64_t *cairn_common_word(void);
 
 __attribute__((weak)) bool cairn_delta_set(int64_t delta)
@@ -43,6 +43,7 @@ __attribute__((weak)) int64_t *cairn_common_word(void)
 }
 
 __attribute__((weak)) const char __cairn_executable = 0;
+__attribute__((weak)) const char __cairn_recording = 0; /* record.c */
 
 HIDDEN int64_t __cairn_module_offset;
 
@@ -57,6 +58,7 @@ HIDDEN struct cairn_module cairn_module = {
         .regs_end = __stop_cairn_regs,
         .common_word = cairn_common_word,
         .is_executable = &__cairn_executable,
+        .is_recording = &__cairn_recording,
 };
 
 /* Called by the slow calls, slow.S. */

@@ -622,10 +622,13 @@ static void note_orphan(int error)
 		return;
 	set_flags(CAIRN_FILE_TRUNCATED);
 	out_say("cannot grow ", PATH, -error,
-	        process.trace ? "what does not fit of the trace is lost, the "
-	                        "program goes on"
-	                      : "new counts stay in memory until the program "
-	                        "ends");
+	        process.is_recording
+	                ? "what does not fit of the recording is lost, the "
+	                  "program goes on"
+	        : process.trace ? "what does not fit of the trace is lost, the "
+	                          "program goes on"
+	                        : "new counts stay in memory until the program "
+	                          "ends");
 }
 
 struct chunk *out_chunk(const struct out_spec *spec)

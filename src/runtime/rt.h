@@ -20,7 +20,7 @@
  * binds (calls.S).  All else is hidden.
  */
 #define RT_PAGE ((size_t)4096)
-#define RT_VERSION 5u
+#define RT_VERSION 6u
 
 /* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
 #define RT_MODULES CAIRN_RT_MAX_MODULES
@@ -53,6 +53,7 @@ struct cairn_module {
 	const unsigned char *regs, *regs_end; /* CAIRN_REGISTERS_SECTION */
 	int64_t *(*common_word)(void);        /* its CAIRN_RT_COMMON, or NULL */
 	const char *is_executable;
+	const char *is_recording;
 	int64_t scratch; /* delta when not counting, 0: none yet */
 	bool is_off;
 	bool was_early; /* counted in the section before we could start */
@@ -157,6 +158,7 @@ struct process {
 	bool has_registers; /* some module has path registers */
 	bool has_counters;  /* some module counts, and is not only traced */
 	bool has_handlers;  /* the program handles signals, or did */
+	bool is_recording;  /* nothing is counted: record.c */
 	uint32_t finishing; /* tid that finishes the process, 0: nobody */
 	uint32_t nthreads;
 	struct thread *threads, *next_victim;
@@ -233,10 +235,14 @@ struct core {
 	void (*trace_sync)(void);
 	/* A module may have been unloaded; NULL as trace_room. */
 	void (*trace_closed)(void);
+	/* Makes what a recording lacks: the number of the module, a context of
+	 * the calling thread, room in its log.  NULL in a process whose core
+	 * has no recordings.  Threads: any. */
+	bool (*record)(struct cairn_module *m);
 };
 
-/* What traces want to be told: trace.c, which only programs that write one
- * have. */
+/* What traces and recordings want to be told: trace.c or record.c, which only
+ * programs that write one have. */
 struct trace_hooks {
 	/* The file is about to be sealed, and why: enum cairn_file_how.
 	 * Requires: lock held. */
@@ -244,17 +250,26 @@ struct trace_hooks {
 	/* We are the child of a fork, which returns to `to`; `self` may be
 	 * NULL.  Requires: lock held. */
 	void (*fork)(struct thread *self, uintptr_t to);
-	/* The calling thread is stopped by the end of the process.  Requires:
-	 * signals are blocked. */
+	/* The calling thread is stopped by the end of the process; of
+	 * recordings also: it ends.  Requires: signals are blocked. */
 	void (*stop)(const struct thread *t);
 	/* A mark with an address, of the calling thread. */
 	void (*mark)(struct thread *t, unsigned mark, uintptr_t address);
-	/* The calling thread jumps from *u to (sp, pc). */
+	/* The calling thread jumps from *u, NULL in a recording, to (sp, pc).
+	 */
 	void (*jump)(struct thread *t, const struct unwind *u, uintptr_t sp,
 	             uintptr_t pc);
 	/* It did not: all frames from *u to that of sp are still there. */
 	void (*jump_back)(struct thread *t, const struct unwind *u,
 	                  uintptr_t sp);
+	/* Of recordings only: the calling thread has waited for another; it is
+	 * about to fork, with the lock held. */
+	void (*sync)(void);
+	void (*fork_prepare)(void);
+	/* SIGSEGV: ends the process if that is our fault. */
+	void (*fault)(const void *context);
+	/* Calls the program's handler of a signal. */
+	void (*handle)(uintptr_t handler, int sig, void *info, void *context);
 };
 
 int64_t __cairn_core_slow(struct cairn_module *m);
@@ -282,6 +297,7 @@ void __cairn_core_trace_sync(void);
 void core_trace_sync(void);
 void __cairn_core_trace_closed(void);
 void core_trace_closed(void);
+bool core_record(struct cairn_module *m);
 
 /* --- core.c --------------------------------------------------------------- */
 
@@ -324,6 +340,9 @@ void rt_harvest(void);
 
 /* Stops counting for good.  Requires: lock held. */
 void rt_turn_off(void);
+
+/* Ends the process: it cannot be recorded, for this reason. */
+_Noreturn void rt_refuse(const char *why, const char *remedy);
 
 /* The module whose text contains pc, 0 if none.  Lock-free. */
 uint32_t rt_module_of(uintptr_t pc);

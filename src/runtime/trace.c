@@ -220,16 +220,6 @@ static uintptr_t lose_rest(struct stream *s)
 
 static const struct trace_hooks hooks;
 
-/* 1 if the linker was told to mark where threads wait: sync_linked.c. */
-extern HIDDEN const char __cairn_waits;
-__attribute__((weak)) const char __cairn_waits = 0;
-
-void trace_say_whether_ordered(void)
-{
-	if (!*(volatile const char *)&__cairn_waits)
-		out_flag(CAIRN_FILE_UNORDERED, 0);
-}
-
 /* Requires: lock held. */
 static uintptr_t room_locked(struct cairn_module *m, uintptr_t at,
                              bool is_certain)
@@ -237,6 +227,9 @@ static uintptr_t room_locked(struct cairn_module *m, uintptr_t at,
 	struct thread *t;
 	struct stream *s;
 
+	if (process.is_recording)
+		rt_refuse("a part of it was compiled with another --cairn",
+		          "compile all with --cairn=record");
 	rt_ensure_module(m);
 	t = process.is_off || m->is_off ? NULL : rt_self_locked();
 	s = t ? stream_of(t) : NULL;
@@ -364,6 +357,8 @@ void core_trace_sync(void)
 {
 	struct thread *t = rt_self();
 
+	if (process.is_recording)
+		process.trace->sync();
 	if (!t || !t->stream || !t->stream->buffer || t->stream->is_over)
 		return;
 	if (__atomic_load_n(&trace.is_off, __ATOMIC_RELAXED)) {

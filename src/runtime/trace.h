@@ -3,7 +3,8 @@
 #define CAIRN_RUNTIME_TRACE_H
 
 /* What the files share that write traces: trace.c, trace_buffers.c,
- * trace_end.c, trace_frames.c and trace_last.c.  Others have no use for it. */
+ * trace_end.c, trace_frames.c and trace_last.c; buffers are those of
+ * recordings, too (record.c).  Others have no use for it. */
 #include "abi/file.h"
 #include "abi/trace.h"
 #include "runtime/out.h"
@@ -62,8 +63,9 @@ struct trace_state {
 	struct packer mine, writers;
 	unsigned char *stack;           /* of the writer */
 	uint32_t must_stop, writer_tid; /* the kernel clears the latter */
-	uint64_t last; /* bytes that a flight recorder keeps; 0: all */
-	uint64_t *pcs; /* of frames on a stack: FRAMES_MAX of them */
+	uint64_t last;   /* bytes that a flight recorder keeps; 0: all */
+	bool is_counted; /* a recording: a buffer begins with its length */
+	uint64_t *pcs;   /* of frames on a stack: FRAMES_MAX of them */
 };
 
 extern struct trace_state trace;
@@ -99,6 +101,9 @@ void trace_pack_here(struct buffer *b);
 void trace_keep(struct buffer *b);
 /* Requires: nothing is queued. */
 void trace_stop_writer(void);
+/* In the child of a fork: they are the parent's. */
+void trace_forget_buffers(void);
+void trace_say_whether_ordered(void);
 
 /* --- trace.c -------------------------------------------------------------- */
 
@@ -118,7 +123,6 @@ void trace_attach(const struct stream *s, size_t used);
 bool trace_turn_page(struct thread *t, struct stream *s, uintptr_t at);
 /* The stream of a thread begins.  Requires: lock held, it has a buffer. */
 void trace_begin(struct thread *t);
-void trace_say_whether_ordered(void);
 
 /* --- trace_end.c ---------------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces: the buffers of streams, and who packs them.  See trace.c.
+ * Traces: the buffers of streams, and who packs them.  See trace.c.  Those of
+ * recordings are the same, but begin with their length (record.c): nobody has
+ * to look for their end, and nothing in them is missing.
  *
  * The thread of ours is made by the system call, when the first buffer is full:
  * libc knows nothing of it, it has no thread-local memory to speak of, blocks
@@ -106,10 +108,17 @@ bool trace_has_hole(const struct buffer *b)
 
 bool trace_may_have_hole(void)
 {
-	return process.has_handlers || !process.is_executable;
+	return !trace.is_counted &&
+	       (process.has_handlers || !process.is_executable);
 }
 
 /* --- packing ------------------------------------------------------------- */
+
+/* Bytes of a buffer before its stream. */
+static size_t skip(void)
+{
+	return trace.is_counted ? CAIRN_STREAM_COUNT_SIZE : 0;
+}
 
 static bool packer_init(struct packer *p)
 {
@@ -133,7 +142,8 @@ static size_t pack(struct packer *p, const struct buffer *b)
 {
 	unsigned char *to = p->chunk + CAIRN_CHUNK_HEADER_SIZE;
 	size_t n = cairn_zstd_compress(p->context, to, p->room,
-	                               trace_first_of(b), b->used, LEVEL);
+	                               trace_first_of(b) + skip(),
+	                               b->used - skip(), LEVEL);
 
 	if (cairn_zstd_is_error(n))
 		return 0;
@@ -147,8 +157,9 @@ void trace_stop(int error)
 		return;
 	trace.is_off = true;
 	out_flag(CAIRN_FILE_TRUNCATED, 0);
-	out_say("cannot write the trace", "", error,
-	        "the rest of it is lost, the program goes on");
+	out_say(trace.is_counted ? "cannot write the recording"
+	                         : "cannot write the trace",
+	        "", error, "the rest of it is lost, the program goes on");
 }
 
 /* Appends what was packed; false if there is no room.  Requires: lock held. */
@@ -158,7 +169,7 @@ static bool append(struct packer *p, const struct buffer *b, size_t n)
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_PACKED,
 	        .id = rt_get32(h + CAIRN_CHK_ID),
-	        .n = b->used,
+	        .n = b->used - skip(),
 	        .aux0 = rt_get64(h + CAIRN_CHK_AUX0),
 	        .aux1 = n,
 	        .payload = n,
@@ -190,17 +201,22 @@ void trace_label(struct buffer *b, uint32_t id, uint64_t part)
 	        .type = CAIRN_CHUNK_STREAM,
 	        .id = id,
 	        .aux0 = trace.last ? CAIRN_STREAM_HAS_HEAD : part,
+	        .aux1 = trace.is_counted ? CAIRN_STREAM_COUNTED : 0,
 	        .flags = CAIRN_CHUNK_LIVE,
 	};
 
-	b->chunk->owner = id;
+	/* a child of fork has no use for those of recordings */
+	b->chunk->owner = trace.is_counted ? 0 : id;
 	out_label(b->chunk, &spec);
 }
 
 /* Zeros again.  Nobody else knows the buffer. */
 static void clear(struct buffer *b)
 {
-	rt_zero(trace_first_of(b), b->used);
+	if (trace.is_counted)
+		rt_put64(trace_first_of(b), 0);
+	else
+		rt_zero(trace_first_of(b), b->used);
 	b->used = 0;
 	b->nhanded = 0;
 }
@@ -380,6 +396,27 @@ void trace_stop_writer(void)
 	trace.has_writer = trace.must_stop = false;
 }
 
+void trace_forget_buffers(void)
+{
+	trace.all = trace.free = trace.queue = trace.kept = NULL;
+	trace.queue_end = &trace.queue;
+	trace.size = 0;
+	trace.npacking = 0;
+	trace.has_writer = trace.is_alone = trace.is_off = false;
+	trace.must_stop = trace.writer_tid = 0;
+	trace.mine.context = trace.writers.context = NULL;
+}
+
+/* 1 if the linker was told to mark where threads wait: sync_linked.c. */
+extern HIDDEN const char __cairn_waits;
+__attribute__((weak)) const char __cairn_waits = 0;
+
+void trace_say_whether_ordered(void)
+{
+	if (!*(volatile const char *)&__cairn_waits)
+		out_flag(CAIRN_FILE_UNORDERED, 0);
+}
+
 /* --- buffers ------------------------------------------------------------- */
 
 /* How great the next one may be, 0: there may be no more.  Where threads hold
@@ -404,6 +441,7 @@ static struct buffer *new_buffer(size_t size)
 	const struct out_spec spec = {
 	        .type = CAIRN_CHUNK_STREAM,
 	        .aux0 = trace.last ? CAIRN_STREAM_HAS_HEAD : 0,
+	        .aux1 = trace.is_counted ? CAIRN_STREAM_COUNTED : 0,
 	        .payload = size - CAIRN_CHUNK_HEADER_SIZE,
 	        .flags = CAIRN_CHUNK_LIVE,
 	};

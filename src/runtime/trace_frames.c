@@ -138,9 +138,7 @@ static void sort_buffers(const struct thread *me, bool was_interrupted)
 {
 	struct buffer *b = trace.all, *next;
 
-	trace.all = trace.free = trace.queue = trace.kept = NULL;
-	trace.queue_end = &trace.queue;
-	trace.size = 0;
+	trace_forget_buffers();
 	for (; b; b = next) {
 		next = b->all;
 		if (!me || b->chunk->owner != me->serial)
@@ -160,12 +158,8 @@ static void sort_buffers(const struct thread *me, bool was_interrupted)
 
 static void begin_child(void)
 {
-	trace.npacking = 0;
-	trace.has_writer = trace.is_alone = trace.is_off = false;
-	trace.must_stop = trace.writer_tid = 0;
 	trace.nsyncs = 0;
 	trace.start = trace_now() - 1;
-	trace.mine.context = trace.writers.context = NULL;
 	for (struct thread *t = process.threads; t; t = t->next)
 		if (t->stream) {
 			t->stream->buffer = NULL;

@@ -235,6 +235,8 @@ void jump_leave(struct jump *j, const struct jump_frame *f, uintptr_t sp,
 	j->target_cfa = 0;
 	if (t && t->stream)
 		trace_jump(t, f, sp, pc);
+	if (process.is_recording)
+		process.trace->jump(t, NULL, sp, pc);
 	if (t && process.has_counters && !jump_plan_near(j, t, f, sp, pc))
 		plan_slowly(j, t, f, sp, pc);
 	jump_commit(j);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_ABI_RECORD_H
+#define CAIRN_ABI_RECORD_H
+
+/*
+ * What the marks of a recording, the runtime and the replayer agree on.
+ *
+ * Each context (a thread, a signal handler) has a shadow: the shadow of address
+ * p is at %gs:p.  It holds what the context has stored or seen at p.  Cells are
+ * words in CAIRN_COUNTERS_SECTION, which is only a layout: every function has
+ * some, word 0 for itself, then for its arguments, then for its sites.  Nobody
+ * touches them; their shadows hold the last value of inputs that are not
+ * memory.
+ */
+
+/* Thread-local, initial-exec, one for all modules. */
+#define CAIRN_RT_RECORD "__cairn_record"
+#define CAIRN_RECORD_TICK 0
+#define CAIRN_RECORD_EXPECT 8 /* the function that an unknown call calls */
+#define CAIRN_RECORD_STACK 16 /* top of the second stack */
+#define CAIRN_RECORD_SELF 24  /* the runtime's: the context, 0: none yet */
+#define CAIRN_RECORD_FRAME 32 /* ... of the innermost handler of a signal */
+#define CAIRN_RECORD_WORDS 8
+
+/*
+ * Called by inline assembly, which steps over the red zone; no register is
+ * changed but the flags and what is said here.  Hidden: one per module.
+ *
+ * IN(rax: cell, rdx: address, rcx: n): the n bytes whose shadow was just
+ *     corrected are an input of the site of the cell.
+ * ENTER(rax: cell 0 of the function) -> rax: what was expected: foreign code
+ *     calls the function.  Makes the context if there is none; nothing is
+ *     expected any more.
+ * LEAVE(rax: what ENTER returned): it returns there.
+ * LAND(rax: cell): a landing pad was reached.
+ * AGAIN(rax: cell, rdx: the frame's address on the second stack): a call
+ *     returned once more.
+ */
+#define CAIRN_RT_RECORD_IN "__cairn_record_in"
+#define CAIRN_RT_RECORD_ENTER "__cairn_record_enter"
+#define CAIRN_RT_RECORD_LEAVE "__cairn_record_leave"
+#define CAIRN_RT_RECORD_LAND "__cairn_record_land"
+#define CAIRN_RT_RECORD_AGAIN "__cairn_record_again"
+
+/*
+ * Ordinary functions.
+ * void COPY(void *cell, void *dst, const void *src, size_t n): memmove, of
+ *     memory and shadow, with src as an input.
+ * void SET(void *dst, int c, size_t n): memset, of both.
+ */
+#define CAIRN_RT_RECORD_COPY "__cairn_record_copy"
+#define CAIRN_RT_RECORD_SET "__cairn_record_set"
+
+/*
+ * The log of a context.  An event is
+ *     uv  (tick - that of the event before) << CAIRN_EVENT_BITS | kind
+ * and then, where id is (module << CAIRN_CELL_BITS | index of the word in its
+ * section), less that of the event before:
+ *     IN        sv id, uv length << 1 | has an offset, [uv offset], bytes
+ *     CALLBACK  sv id of cell 0; INs of its arguments follow
+ *     BACK      sv id, uv frame: LAND (0) or AGAIN
+ *     OTHER     uv enum cairn_other, and what that says
+ */
+#define CAIRN_EVENT_BITS 2
+#define CAIRN_CELL_BITS 32
+
+enum cairn_event {
+	CAIRN_EVENT_IN = 0,
+	CAIRN_EVENT_CALLBACK = 1,
+	CAIRN_EVENT_BACK = 2,
+	CAIRN_EVENT_OTHER = 3,
+};
+
+/*
+ * A log begins with BEGIN and STACK.  END and STOP say how far the context came
+ * and mean something only if nothing follows: an exec can fail.  A log without
+ * either was cut off, by SIGKILL or for want of room.
+ */
+enum cairn_other {
+	CAIRN_OTHER_END = 0,   /* the context ended as it should */
+	CAIRN_OTHER_STACK = 1, /* uv: top of the second stack */
+	CAIRN_OTHER_SYNC = 2,  /* uv: place in the order of all contexts */
+	/* uv: enum cairn_context, uv: number of the context of its thread, its
+	 * own if it is one, uv: the kernel's number of the thread */
+	CAIRN_OTHER_BEGIN = 3,
+	/* the process ended while the context was in the middle of something:
+	 * it had come to this tick, and not to the next */
+	CAIRN_OTHER_STOP = 4,
+	/* uv: the parent's pid, uv: number of a context in its file, uv: bytes
+	 * of the log of that: what follows goes on from there */
+	CAIRN_OTHER_FORK = 5,
+	/* all memory that the context knows is zeros from here on: a handler
+	 * of a signal has left it in the middle of something, by a jump whose
+	 * BACK follows */
+	CAIRN_OTHER_FORGET = 6,
+	CAIRN_NOTHERS
+};
+
+enum cairn_context {
+	CAIRN_CONTEXT_THREAD = 0,
+	CAIRN_CONTEXT_SIGNAL = 1, /* handlers of signals in a thread */
+	CAIRN_NCONTEXTS
+};
+
+/* The IR, in a section that is not loaded: one of these per unit of
+ * translation, 8-aligned, then a zstd frame of bitcode. */
+#define CAIRN_IR_SECTION ".cairn.ir"
+#define CAIRN_IR_MAGIC "CAIRNIR1"
+#define CAIRN_IR_ID 8      /* 16 bytes */
+#define CAIRN_IR_RAW 24    /* u64: bytes of bitcode */
+#define CAIRN_IR_PACKED 32 /* u64: bytes that follow */
+#define CAIRN_IR_HEAD 40u
+#define CAIRN_UNIT_ID 16u
+
+/* A third kind of map record: where the linker put what a unit defines:
+ * variables, then functions, then aliases, in the order of the module. */
+#define CAIRN_UNIT_MAGIC 0x31555443u /* "CTU1" */
+#define CAIRN_UNIT_SIZE 4            /* u32: whole record */
+#define CAIRN_UNIT_AT_ID 8
+#define CAIRN_UNIT_N 24 /* u32, then u32 0 */
+#define CAIRN_UNIT_HEAD 32u
+
+/* Names in the embedded IR. */
+#define CAIRN_IR_EXTERNS "cairn.externs"
+#define CAIRN_IR_LEFT_OUT "cairn-left-out" /* attribute: has no marks */
+#define CAIRN_IR_FINAL "cairn-final"       /* no other can take its place */
+
+#endif /* CAIRN_ABI_RECORD_H */

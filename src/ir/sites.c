@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The instructions of a function that a recording is about, their cells, and
+ * where its tick goes on.
+ *
+ * Whatever is not known to follow from its operands is an input: an intrinsic
+ * is executed again only if it touches no memory and is not in the list of
+ * those whose result depends on where the code or the frame is, or on a library
+ * that computes it.
+ *
+ * Ticks: a moment is named by the tick and a site, so every cycle of the CFG
+ * has to go through a tick: retreating edges of one depth-first search are in
+ * every cycle.
+ *
+ * Cost: linear in instructions and edges.
+ */
+#include "ir/sites.h"
+
+#include "abi/record.h"
+#include "base/alloc.h"
+#include "base/ptrmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_text_attribute(LLVMValueRef f, const char *name)
+{
+	return LLVMGetStringAttributeAtIndex(
+	        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name,
+	        (unsigned)strlen(name));
+}
+
+bool ir_has_marks(LLVMValueRef f)
+{
+	return !LLVMIsDeclaration(f) &&
+	       LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage &&
+	       !has_text_attribute(f, CAIRN_IR_LEFT_OUT);
+}
+
+uint32_t ir_ncells(LLVMTypeRef type, LLVMTargetDataRef layout)
+{
+	uint32_t n = 0;
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMVoidTypeKind:
+		return 0;
+	case LLVMStructTypeKind:
+		for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
+			n += ir_ncells(LLVMStructGetTypeAtIndex(type, i),
+			               layout);
+		return n;
+	case LLVMArrayTypeKind:
+		return (uint32_t)LLVMGetArrayLength2(type) *
+		       ir_ncells(LLVMGetElementType(type), layout);
+	default:
+		return (uint32_t)((LLVMStoreSizeOfType(layout, type) + 7) / 8);
+	}
+}
+
+/* --- kinds --------------------------------------------------------------- */
+
+/* What a pointer points into, as far as one can see. */
+static LLVMValueRef object_of(LLVMValueRef pointer)
+{
+	for (;;) {
+		if (LLVMIsAGetElementPtrInst(pointer) ||
+		    (LLVMIsAConstantExpr(pointer) &&
+		     LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
+			pointer = LLVMGetOperand(pointer, 0);
+		else
+			return pointer;
+	}
+}
+
+/* Memory that no one else can reach. */
+static bool is_private(LLVMValueRef pointer)
+{
+	LLVMValueRef object = object_of(pointer);
+	size_t n;
+
+	if (LLVMIsAAllocaInst(object))
+		return true;
+	if (!LLVMIsAGlobalVariable(object))
+		return false;
+	return !strcmp(LLVMGetValueName2(object, &n), CAIRN_RT_RECORD);
+}
+
+static bool has_attribute(LLVMValueRef f, const char *name, uint64_t value)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+	LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(
+	        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+
+	return a && LLVMGetEnumAttributeValue(a) == value;
+}
+
+/* Names of intrinsics, to the first point behind "llvm." or whole. */
+static bool is_among(const char *name, const char *const *list)
+{
+	for (; *list; list++) {
+		size_t n = strlen(*list);
+
+		if (!strncmp(name, *list, n) &&
+		    (name[n] == '\0' || name[n] == '.'))
+			return true;
+	}
+	return false;
+}
+
+static enum ir_kind kind_of_intrinsic(LLVMValueRef f)
+{
+	static const char *const copies[] = {"memcpy", "memmove", NULL};
+	static const char *const sets[] = {"memset", NULL};
+	static const char *const stops[] = {"trap", "ubsantrap", NULL};
+	/* no effect on what is computed */
+	static const char *const idle[] = {"dbg",
+	                                   "lifetime",
+	                                   "invariant",
+	                                   "assume",
+	                                   "prefetch",
+	                                   "sideeffect",
+	                                   "donothing",
+	                                   "pseudoprobe",
+	                                   "annotation",
+	                                   "var.annotation",
+	                                   "ptr.annotation",
+	                                   "experimental.noalias.scope.decl",
+	                                   NULL};
+	/* what they return depends on the code around, on the frame, or on a
+	 * library that need not be the same */
+	static const char *const inputs[] = {"returnaddress",
+	                                     "frameaddress",
+	                                     "addressofreturnaddress",
+	                                     "sponentry",
+	                                     "threadlocal",
+	                                     "eh",
+	                                     "thread",
+	                                     "localaddress",
+	                                     "sin",
+	                                     "cos",
+	                                     "tan",
+	                                     "asin",
+	                                     "acos",
+	                                     "atan",
+	                                     "sinh",
+	                                     "cosh",
+	                                     "tanh",
+	                                     "exp",
+	                                     "exp2",
+	                                     "exp10",
+	                                     "log",
+	                                     "log2",
+	                                     "log10",
+	                                     "pow",
+	                                     "powi",
+	                                     "ldexp",
+	                                     "frexp",
+	                                     "sincos",
+	                                     "get",
+	                                     "set",
+	                                     "reset",
+	                                     "stacksave",
+	                                     "stackrestore",
+	                                     NULL};
+	size_t n;
+	const char *name = LLVMGetValueName2(f, &n) + strlen("llvm.");
+
+	if (is_among(name, copies))
+		return IR_COPY;
+	if (is_among(name, sets))
+		return IR_SET;
+	if (is_among(name, stops))
+		return IR_STOP;
+	if (is_among(name, idle))
+		return IR_PLAIN;
+	if (is_among(name, inputs) || !has_attribute(f, "memory", 0))
+		return IR_INPUT;
+	return IR_PLAIN;
+}
+
+/* Can a call by name only reach this definition? */
+static bool is_final(LLVMValueRef f)
+{
+	LLVMLinkage linkage = LLVMGetLinkage(f);
+
+	return linkage == LLVMInternalLinkage ||
+	       linkage == LLVMPrivateLinkage ||
+	       has_text_attribute(f, CAIRN_IR_FINAL);
+}
+
+static enum ir_kind kind_of_call(LLVMValueRef call)
+{
+	LLVMValueRef f = LLVMGetCalledValue(call);
+	unsigned twice = LLVMGetEnumAttributeKindForName("returns_twice", 13);
+
+	if (LLVMIsAInlineAsm(f))
+		return IR_INPUT;
+	if (!LLVMIsAFunction(f))
+		return IR_CALL;
+	if (LLVMGetIntrinsicID(f))
+		return kind_of_intrinsic(f);
+	if (LLVMGetCallSiteEnumAttribute(
+	            call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	            twice) ||
+	    has_attribute(f, "returns_twice", 0))
+		return IR_TWICE;
+	if (ir_has_marks(f) && is_final(f) &&
+	    !LLVMIsFunctionVarArg(LLVMGlobalGetValueType(f)) &&
+	    LLVMGlobalGetValueType(f) == LLVMGetCalledFunctionType(call))
+		return IR_KNOWN;
+	return IR_CALL;
+}
+
+static enum ir_kind kind_of(LLVMValueRef i)
+{
+	switch (LLVMGetInstructionOpcode(i)) {
+	case LLVMLoad:
+		return is_private(LLVMGetOperand(i, 0)) ? IR_PLAIN : IR_LOAD;
+	case LLVMStore:
+		return is_private(LLVMGetOperand(i, 1)) ? IR_PLAIN : IR_STORE;
+	case LLVMAtomicRMW:
+		return IR_RMW;
+	case LLVMAtomicCmpXchg:
+		return IR_CMPXCHG;
+	case LLVMCall:
+	case LLVMInvoke:
+		return kind_of_call(i);
+	case LLVMLandingPad:
+		return IR_PAD;
+	case LLVMResume:
+		return IR_RESUME;
+	default:
+		return IR_PLAIN;
+	}
+}
+
+static uint32_t cells_of(LLVMValueRef i, enum ir_kind kind,
+                         LLVMTargetDataRef layout)
+{
+	uint32_t n;
+
+	switch (kind) {
+	case IR_LOAD:
+	case IR_RMW:
+	case IR_CMPXCHG:
+	case IR_COPY:
+		return 1;
+	case IR_CALL:
+	case IR_TWICE:
+	case IR_PAD:
+		n = ir_ncells(LLVMTypeOf(i), layout);
+		return n ? n : 1;
+	case IR_INPUT:
+		return ir_ncells(LLVMTypeOf(i), layout);
+	default:
+		return 0;
+	}
+}
+
+/* --- ticks --------------------------------------------------------------- */
+
+struct search {
+	struct ptrmap number; /* of a block */
+	LLVMBasicBlockRef *blocks;
+	unsigned n;
+	uint8_t *state; /* 0: new, 1: on the way, 2: done */
+	bool *is_head;
+	struct step {
+		unsigned block, next;
+	} * steps;
+	size_t nsteps;
+};
+
+static void search_enter(struct search *s, unsigned block)
+{
+	s->state[block] = 1;
+	s->steps[s->nsteps++] = (struct step){block, 0};
+}
+
+/* Depth first, without recursion: functions can have many blocks. */
+static void search_run(struct search *s)
+{
+	search_enter(s, 0);
+	while (s->nsteps) {
+		struct step *top = &s->steps[s->nsteps - 1];
+		LLVMValueRef end =
+		        LLVMGetBasicBlockTerminator(s->blocks[top->block]);
+		unsigned to;
+
+		if (top->next == LLVMGetNumSuccessors(end)) {
+			s->state[top->block] = 2;
+			s->nsteps--;
+			continue;
+		}
+		to = ptrmap_get(&s->number, LLVMGetSuccessor(end, top->next++));
+		if (s->state[to] == 1)
+			s->is_head[to] = true;
+		else if (s->state[to] == 0)
+			search_enter(s, to);
+	}
+}
+
+static void find_heads(struct ir_function *fn)
+{
+	struct search s = {.n = LLVMCountBasicBlocks(fn->f)};
+
+	s.blocks = xcalloc(s.n, sizeof(*s.blocks));
+	s.state = xcalloc(s.n, sizeof(*s.state));
+	s.is_head = xcalloc(s.n, sizeof(*s.is_head));
+	s.steps = xcalloc(s.n, sizeof(*s.steps));
+	LLVMGetBasicBlocks(fn->f, s.blocks);
+	for (unsigned i = 0; i < s.n; i++)
+		ptrmap_set(&s.number, s.blocks[i], i);
+	search_run(&s);
+	fn->heads = xcalloc((size_t)s.n + 1, sizeof(*fn->heads));
+	for (unsigned i = 0; i < s.n; i++)
+		if (s.is_head[i])
+			fn->heads[fn->nheads++] = s.blocks[i];
+	ptrmap_release(&s.number);
+	free(s.blocks);
+	free(s.state);
+	free(s.is_head);
+	free(s.steps);
+}
+
+/* --- all of it ----------------------------------------------------------- */
+
+static void add_args(struct ir_function *fn, LLVMTargetDataRef layout)
+{
+	fn->nargs = LLVMCountParams(fn->f);
+	fn->args = xcalloc((size_t)fn->nargs + 1, sizeof(*fn->args));
+	for (uint32_t i = 0; i < fn->nargs; i++) {
+		fn->args[i] = fn->ncells;
+		fn->ncells +=
+		        ir_ncells(LLVMTypeOf(LLVMGetParam(fn->f, i)), layout);
+	}
+}
+
+static void add_sites(struct ir_function *fn, LLVMTargetDataRef layout)
+{
+	size_t cap = 0, n = 0;
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn->f); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+		     i = LLVMGetNextInstruction(i)) {
+			struct ir_site site = {.at = i, .kind = kind_of(i)};
+
+			if (site.kind == IR_PLAIN)
+				continue;
+			site.ncells = cells_of(i, site.kind, layout);
+			site.cell = site.ncells ? fn->ncells : 0;
+			fn->ncells += site.ncells;
+			VEC_RESERVE(fn->sites, n, cap);
+			fn->sites[n++] = site;
+		}
+	fn->nsites = (uint32_t)n;
+}
+
+void ir_function_init(struct ir_function *fn, LLVMValueRef f)
+{
+	LLVMTargetDataRef layout =
+	        LLVMGetModuleDataLayout(LLVMGetGlobalParent(f));
+
+	*fn = (struct ir_function){.f = f, .ncells = 1};
+	add_args(fn, layout);
+	add_sites(fn, layout);
+	find_heads(fn);
+}
+
+void ir_function_release(struct ir_function *fn)
+{
+	free(fn->args);
+	free(fn->sites);
+	free(fn->heads);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_IR_SITES_H
+#define CAIRN_IR_SITES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What an instruction of canonical IR is to a recording.  Recorder and replayer
+ * ask the same code, and so have the same numbers.
+ */
+enum ir_kind {
+	IR_PLAIN, /* follows from its operands; replay executes it as it is.
+	             Also: loads and stores of what is left of allocas, which
+	             nobody else can reach, and of CAIRN_RT_RECORD */
+	IR_LOAD,  /* also atomic ones */
+	IR_STORE, /* also atomic ones */
+	IR_RMW,
+	IR_CMPXCHG,
+	IR_COPY,   /* llvm.memcpy, llvm.memmove */
+	IR_SET,    /* llvm.memset */
+	IR_KNOWN,  /* call or invoke of a function of the unit that has marks
+	              and that no other can take the place of */
+	IR_CALL,   /* any other call or invoke */
+	IR_TWICE,  /* a call of setjmp or the like, which is foreign */
+	IR_INPUT,  /* its result, if any, is an input; replay does not execute
+	              it: inline assembly, unknown intrinsics */
+	IR_PAD,    /* landingpad: its result is an input */
+	IR_RESUME, /* goes on unwinding */
+	IR_STOP,   /* ends the program: llvm.trap */
+};
+
+struct ir_site {
+	LLVMValueRef at;
+	enum ir_kind kind; /* not IR_PLAIN */
+	uint32_t cell;     /* its first one; 0 if it has none */
+	uint32_t ncells;   /* see ir_ncells; loads and the like have one */
+};
+
+/* A function that has marks, and what is in it. */
+struct ir_function {
+	LLVMValueRef f;
+	uint32_t ncells; /* of all, with that of the function itself, 0 */
+	uint32_t nargs;
+	uint32_t *args; /* the first cell of each argument */
+	struct ir_site *sites;
+	uint32_t nsites;
+	/* Blocks at whose top (behind phis) the tick goes on: the targets of
+	 * retreating edges; not the entry, where it does so in any case. */
+	LLVMBasicBlockRef *heads;
+	uint32_t nheads;
+};
+
+/*
+ * Requires: f has a body and ir_has_marks(f); it is canonical.
+ * Ensures:  the result is a function of the IR alone; sites are in the order of
+ *           the instructions.  Memory: until ir_function_release.
+ */
+void ir_function_init(struct ir_function *fn, LLVMValueRef f);
+void ir_function_release(struct ir_function *fn);
+
+/* Is it defined here and not left out? */
+bool ir_has_marks(LLVMValueRef f);
+
+/*
+ * Values are written into cells leaf by leaf: each scalar or vector in them
+ * takes as many words as it needs in memory.
+ */
+uint32_t ir_ncells(LLVMTypeRef type, LLVMTargetDataRef layout);
+
+/* Does a call end a tick before it is made? */
+static inline bool ir_ticks_before(enum ir_kind kind)
+{
+	return kind == IR_CALL || kind == IR_TWICE || kind == IR_RESUME;
+}
+
+/* Or behind it?  (Of IR_PAD: with the pad.) */
+static inline bool ir_ticks_behind(enum ir_kind kind)
+{
+	return kind == IR_TWICE || kind == IR_PAD;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CAIRN_IR_SITES_H */

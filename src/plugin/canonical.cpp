@@ -1,0 +1,964 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes IR definite, so that two compilations of it compute the same.
+//
+// A recording is replayed by compiling the program's IR a second time.  What
+// the language leaves open, each compilation may decide differently: undef and
+// poison, flags that promise (nsw, inbounds, fast-math), facts about arguments,
+// shifts by too much, an fmuladd.  All that goes.  A computed goto becomes a
+// switch over small numbers, since addresses of code are not the same.  Loads
+// and stores of whole structures become those of their parts.
+//
+// Two kinds of addresses would have to be inputs whenever they are computed,
+// and are made to follow from what is known:
+//
+//   The second stack: variables whose address somebody may see live there, at
+//   addresses that follow from the calls made so far and the sizes in the IR
+//   (V. Kuznetsov et al., "Code-pointer integrity", OSDI 2014, has such a stack
+//   for another reason).  What is left of allocas is private: only loads and
+//   stores at constant places in it.
+//
+//   Globals of other files are taken from a table in memory, by ordinary loads:
+//   those are inputs, once.
+//
+// Cost: linear in instructions and uses.
+#include "abi/record.h"
+#include "plugin/record.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+// --- what is left open -------------------------------------------------------
+
+static Constant *definite(Constant *C);
+
+static Constant *definiteParts(Constant *C)
+{
+	SmallVector<Constant *, 8> Parts;
+	bool Changed = false;
+
+	for (Value *Part : C->operands()) {
+		Parts.push_back(definite(cast<Constant>(Part)));
+		Changed |= Parts.back() != Part;
+	}
+	if (!Changed)
+		return C;
+	if (auto *S = dyn_cast<ConstantStruct>(C))
+		return ConstantStruct::get(S->getType(), Parts);
+	if (auto *A = dyn_cast<ConstantArray>(C))
+		return ConstantArray::get(A->getType(), Parts);
+	return ConstantVector::get(Parts);
+}
+
+// With zeros for what is undefined.
+static Constant *definite(Constant *C)
+{
+	if (isa<UndefValue>(C))
+		return C->getType()->isTokenTy() || C->getType()->isMetadataTy()
+		               ? C
+		               : Constant::getNullValue(C->getType());
+	if (isa<ConstantAggregate>(C))
+		return definiteParts(C);
+	return C;
+}
+
+static void dropFacts(AttributeList &List, LLVMContext &Context, unsigned Index)
+{
+	AttributeMask Mask;
+
+	for (auto Kind : {Attribute::NonNull,
+	                  Attribute::NoUndef,
+	                  Attribute::Dereferenceable,
+	                  Attribute::DereferenceableOrNull,
+	                  Attribute::Range,
+	                  Attribute::NoAlias,
+	                  Attribute::NoCapture,
+	                  Attribute::ReadOnly,
+	                  Attribute::ReadNone,
+	                  Attribute::WriteOnly,
+	                  Attribute::Writable,
+	                  Attribute::NoFree,
+	                  Attribute::NoSync,
+	                  Attribute::WillReturn,
+	                  Attribute::MustProgress,
+	                  Attribute::Memory,
+	                  Attribute::Speculatable,
+	                  Attribute::Returned,
+	                  Attribute::NoFPClass,
+	                  Attribute::AllocSize,
+	                  Attribute::AllocKind,
+	                  Attribute::AllocAlign,
+	                  Attribute::AllocatedPointer,
+	                  Attribute::DeadOnUnwind,
+	                  Attribute::NoRecurse})
+		Mask.addAttribute(Kind);
+	List = List.removeAttributesAtIndex(Context, Index, Mask);
+}
+
+static AttributeList withoutFacts(AttributeList List, LLVMContext &Context)
+{
+	for (unsigned Index : List.indexes())
+		dropFacts(List, Context, Index);
+	return List;
+}
+
+// Attributes of what it calls, unless they belong to an intrinsic.
+static void dropFactsOfCall(CallBase &Call)
+{
+	if (!isa<IntrinsicInst>(Call))
+		Call.setAttributes(
+		        withoutFacts(Call.getAttributes(), Call.getContext()));
+	else
+		Call.dropPoisonGeneratingReturnAttributes();
+}
+
+static void boundShift(Instruction &I)
+{
+	Type *T = I.getType();
+	unsigned Width = T->getScalarSizeInBits();
+	Constant *C =
+	        ConstantInt::get(T, isPowerOf2_32(Width) ? Width - 1 : Width);
+	IRBuilder<> B(&I);
+	Value *By = I.getOperand(1);
+
+	I.setOperand(1, isPowerOf2_32(Width) ? B.CreateAnd(By, C)
+	                                     : B.CreateURem(By, C));
+}
+
+static bool hasFma(const Function &F)
+{
+	return F.getFnAttribute("target-features")
+	        .getValueAsString()
+	        .contains("+fma");
+}
+
+// As the code generator would have done.
+static void decideMulAdd(IntrinsicInst &I)
+{
+	IRBuilder<> B(&I);
+	Value *A = I.getArgOperand(0), *M = I.getArgOperand(1),
+	      *S = I.getArgOperand(2), *R;
+
+	if (hasFma(*I.getFunction()))
+		R = B.CreateIntrinsic(Intrinsic::fma, {I.getType()}, {A, M, S});
+	else
+		R = B.CreateFAdd(B.CreateFMul(A, M), S);
+	I.replaceAllUsesWith(R);
+	I.eraseFromParent();
+}
+
+static bool isIdle(const IntrinsicInst &I)
+{
+	switch (I.getIntrinsicID()) {
+	case Intrinsic::assume:
+	case Intrinsic::lifetime_start:
+	case Intrinsic::lifetime_end:
+	case Intrinsic::invariant_end:
+	case Intrinsic::experimental_noalias_scope_decl:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void decideInstruction(Instruction &I)
+{
+	I.dropPoisonGeneratingFlags();
+	I.dropUnknownNonDebugMetadata({LLVMContext::MD_prof});
+	if (isa<FPMathOperator>(I))
+		I.copyFastMathFlags(FastMathFlags());
+	if (auto *Call = dyn_cast<CallBase>(&I))
+		dropFactsOfCall(*Call);
+	if (auto *Call = dyn_cast<CallInst>(&I))
+		if (Call->isMustTailCall())
+			Call->setTailCallKind(CallInst::TCK_None);
+	if (!isa<LandingPadInst>(I))
+		for (Use &U : I.operands())
+			if (auto *C = dyn_cast<Constant>(U))
+				U = definite(C);
+	if (I.isShift())
+		boundShift(I);
+	if (auto *Freeze = dyn_cast<FreezeInst>(&I)) {
+		Freeze->replaceAllUsesWith(Freeze->getOperand(0));
+		Freeze->eraseFromParent();
+		return;
+	}
+	if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I)) {
+		if (Intrinsic->getIntrinsicID() == Intrinsic::fmuladd)
+			decideMulAdd(*Intrinsic);
+		else if (isIdle(*Intrinsic))
+			Intrinsic->eraseFromParent();
+	}
+}
+
+static void decide(Function &F)
+{
+	for (BasicBlock &B : F)
+		if (auto *I = dyn_cast<InvokeInst>(B.getTerminator()))
+			if (I->hasFnAttr(Attribute::ReturnsTwice))
+				changeToCall(I); // it does not throw
+	EliminateUnreachableBlocks(F);
+	for (Instruction &I : make_early_inc_range(instructions(F)))
+		decideInstruction(I);
+}
+
+// --- whole structures
+// ----------------------------------------------------------
+
+// Calls Do for every scalar or vector in a type, with its indices.
+static void eachLeaf(Type *T, SmallVectorImpl<unsigned> &Path,
+                     function_ref<void(ArrayRef<unsigned>)> Do)
+{
+	unsigned N = T->isStructTy()  ? T->getStructNumElements()
+	             : T->isArrayTy() ? unsigned(T->getArrayNumElements())
+	                              : 0;
+
+	if (!T->isAggregateType()) {
+		Do(Path);
+		return;
+	}
+	for (unsigned I = 0; I < N; I++) {
+		Path.push_back(I);
+		eachLeaf(T->isStructTy() ? T->getStructElementType(I)
+		                         : T->getArrayElementType(),
+		         Path, Do);
+		Path.pop_back();
+	}
+}
+
+static Value *leafPointer(IRBuilder<> &B, Type *T, Value *Pointer,
+                          ArrayRef<unsigned> Path)
+{
+	SmallVector<Value *, 4> Indices{B.getInt32(0)};
+
+	for (unsigned I : Path)
+		Indices.push_back(B.getInt32(I));
+	return B.CreateGEP(T, Pointer, Indices);
+}
+
+static void splitStore(StoreInst &S)
+{
+	Value *V = S.getValueOperand();
+	SmallVector<unsigned, 4> Path;
+	IRBuilder<> B(&S);
+
+	eachLeaf(V->getType(), Path, [&](ArrayRef<unsigned> At) {
+		B.CreateAlignedStore(
+		        B.CreateExtractValue(V, At),
+		        leafPointer(B, V->getType(), S.getPointerOperand(), At),
+		        Align(1), S.isVolatile());
+	});
+	S.eraseFromParent();
+}
+
+static void splitLoad(LoadInst &L)
+{
+	Type *T = L.getType();
+	Value *V = Constant::getNullValue(T);
+	SmallVector<unsigned, 4> Path;
+	IRBuilder<> B(&L);
+
+	eachLeaf(T, Path, [&](ArrayRef<unsigned> At) {
+		Value *Pointer = leafPointer(B, T, L.getPointerOperand(), At);
+		Value *Leaf = B.CreateAlignedLoad(
+		        ExtractValueInst::getIndexedType(T, At), Pointer,
+		        Align(1), L.isVolatile());
+		V = B.CreateInsertValue(V, Leaf, At);
+	});
+	L.replaceAllUsesWith(V);
+	L.eraseFromParent();
+}
+
+static void splitStructures(Function &F)
+{
+	for (Instruction &I : make_early_inc_range(instructions(F))) {
+		if (auto *S = dyn_cast<StoreInst>(&I))
+			if (S->getValueOperand()->getType()->isAggregateType())
+				splitStore(*S);
+		if (auto *L = dyn_cast<LoadInst>(&I))
+			if (L->getType()->isAggregateType())
+				splitLoad(*L);
+	}
+}
+
+// What the caller has put on its own stack for us, at an address that nobody
+// knows: that is an input, and a copy of it is a variable as any.
+static void copyArguments(Function &F)
+{
+	const DataLayout &Layout = F.getDataLayout();
+	IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+
+	for (Argument &A : F.args()) {
+		if (!A.hasByValAttr() || A.use_empty())
+			continue;
+		Type *T = A.getParamByValType();
+		auto *Copy = new AllocaInst(T, 0, nullptr,
+		                            A.getParamAlign().valueOrOne(), "",
+		                            F.getEntryBlock().begin());
+		A.replaceAllUsesWith(Copy);
+		auto *Type =
+		        FunctionType::get(A.getType(), {A.getType()}, false);
+		Value *From = B.CreateCall(
+		        Type, InlineAsm::get(Type, "", "=r,0", false), {&A});
+		B.CreateMemCpy(Copy, Copy->getAlign(), From,
+		               A.getParamAlign().valueOrOne(),
+		               Layout.getTypeAllocSize(T));
+	}
+}
+
+// --- short copies
+// ----------------------------------------------------------------
+
+#define SHORT 64u
+
+// Calls Do for pieces of a row of bytes, as large as possible.
+static void eachPiece(LLVMContext &C, uint64_t N,
+                      function_ref<void(Type *, uint64_t)> Do)
+{
+	uint64_t At = 0;
+
+	for (unsigned Size : {16, 8, 4, 2, 1})
+		for (; N - At >= Size; At += Size)
+			Do(Size == 16 ? (Type *)FixedVectorType::get(
+			                        Type::getInt64Ty(C), 2)
+			              : Type::getIntNTy(C, 8 * Size),
+			   At);
+}
+
+static void expandCopy(MemTransferInst &I, uint64_t N)
+{
+	IRBuilder<> B(&I);
+	SmallVector<std::pair<Value *, uint64_t>, 8> Pieces;
+
+	eachPiece(I.getContext(), N, [&](Type *T, uint64_t At) {
+		Value *From = B.CreateConstGEP1_64(B.getInt8Ty(),
+		                                   I.getRawSource(), At);
+		Pieces.push_back(
+		        {B.CreateAlignedLoad(
+		                 T, From,
+		                 commonAlignment(
+		                         I.getSourceAlign().valueOrOne(), At)),
+		         At});
+	});
+	for (auto &[V, At] : Pieces)
+		B.CreateAlignedStore(
+		        V,
+		        B.CreateConstGEP1_64(B.getInt8Ty(), I.getRawDest(), At),
+		        commonAlignment(I.getDestAlign().valueOrOne(), At));
+	I.eraseFromParent();
+}
+
+static void expandSet(MemSetInst &I, uint64_t N)
+{
+	IRBuilder<> B(&I);
+	Value *Byte = I.getValue();
+	Value *Word = B.CreateMul(B.CreateZExt(Byte, B.getInt64Ty()),
+	                          B.getInt64(0x0101010101010101));
+
+	eachPiece(I.getContext(), N, [&](Type *T, uint64_t At) {
+		Value *V = T->isVectorTy() ? B.CreateVectorSplat(2, Word)
+		                           : B.CreateTrunc(Word, T);
+		B.CreateAlignedStore(
+		        V,
+		        B.CreateConstGEP1_64(B.getInt8Ty(), I.getRawDest(), At),
+		        commonAlignment(I.getDestAlign().valueOrOne(), At));
+	});
+	I.eraseFromParent();
+}
+
+static void expandCopies(Function &F)
+{
+	for (Instruction &I : make_early_inc_range(instructions(F))) {
+		auto *Move = dyn_cast<MemIntrinsic>(&I);
+		auto *N = Move ? dyn_cast<ConstantInt>(Move->getLength())
+		               : nullptr;
+
+		if (!N || N->getValue().ugt(SHORT))
+			continue;
+		if (auto *Set = dyn_cast<MemSetInst>(Move))
+			expandSet(*Set, N->getZExtValue());
+		else if (auto *Copy = dyn_cast<MemTransferInst>(Move))
+			expandCopy(*Copy, N->getZExtValue());
+	}
+}
+
+// --- computed gotos
+// --------------------------------------------------------------
+
+static void switchInstead(IndirectBrInst &Goto,
+                          const DenseMap<BasicBlock *, uint64_t> &Numbers)
+{
+	IRBuilder<> B(&Goto);
+	Value *N = B.CreatePtrToInt(Goto.getAddress(), B.getInt64Ty());
+	SmallPtrSet<BasicBlock *, 16> Targets;
+	SmallVector<BasicBlock *, 16> Order;
+	BasicBlock *From = Goto.getParent();
+	BasicBlock *Never =
+	        BasicBlock::Create(B.getContext(), "", Goto.getFunction());
+
+	new UnreachableInst(B.getContext(), Never);
+	for (BasicBlock *To : successors(&Goto))
+		if (Targets.insert(To).second)
+			Order.push_back(To);
+		else // named twice: one edge is left
+			To->removePredecessor(From, true);
+	auto *S = B.CreateSwitch(N, Never, unsigned(Order.size()));
+	for (BasicBlock *To : Order) {
+		auto Found = Numbers.find(To);
+
+		if (Found != Numbers.end())
+			S->addCase(B.getInt64(Found->second), To);
+		else
+			To->removePredecessor(From, true);
+	}
+	Goto.eraseFromParent();
+}
+
+// Addresses of blocks become 1, 2, 3 ..., wherever they stand.
+static void numberLabels(Function &F)
+{
+	DenseMap<BasicBlock *, uint64_t> Numbers;
+	Type *I64 = Type::getInt64Ty(F.getContext());
+
+	for (BasicBlock &B : F) {
+		if (!B.hasAddressTaken())
+			continue;
+		BlockAddress *Address = BlockAddress::lookup(&B);
+		uint64_t N = Numbers.size() + 1;
+
+		if (!Address)
+			continue;
+		Numbers[&B] = N;
+		Address->replaceAllUsesWith(ConstantExpr::getIntToPtr(
+		        ConstantInt::get(I64, N), Address->getType()));
+		Address->destroyConstant();
+	}
+	for (BasicBlock &B : make_early_inc_range(F))
+		if (auto *Goto = dyn_cast<IndirectBrInst>(B.getTerminator()))
+			switchInstead(*Goto, Numbers);
+}
+
+// --- what setjmp finds
+// -----------------------------------------------------------
+
+static bool returnsTwice(const Instruction &I)
+{
+	auto *Call = dyn_cast<CallBase>(&I);
+
+	return Call && Call->hasFnAttr(Attribute::ReturnsTwice);
+}
+
+static bool leavesBlock(const Instruction &I)
+{
+	return any_of(I.users(), [&](const User *U) {
+		auto *At = cast<Instruction>(U);
+
+		return At->getParent() != I.getParent() || isa<PHINode>(At);
+	});
+}
+
+// A value that is kept over a call of setjmp is, after a longjmp, the one it
+// was then if it is in a register, and the newest if it is in memory.  All are
+// in memory, in functions that call it.
+static void keepInMemory(Function &F)
+{
+	SmallVector<Instruction *, 32> Values;
+	SmallVector<Instruction *, 4> Calls;
+	SmallVector<PHINode *, 16> Phis;
+
+	for (Instruction &I : instructions(F))
+		if (returnsTwice(I))
+			Calls.push_back(&I);
+	if (Calls.empty())
+		return;
+	for (Instruction *I : Calls)
+		SplitBlock(I->getParent(), I->getNextNode());
+	for (Instruction &I : instructions(F))
+		if (!isa<AllocaInst>(I) && leavesBlock(I))
+			Values.push_back(&I);
+	for (Instruction *I : Values)
+		DemoteRegToStack(*I);
+	for (Instruction &I : instructions(F))
+		if (auto *Phi = dyn_cast<PHINode>(&I))
+			Phis.push_back(Phi);
+	for (PHINode *Phi : Phis)
+		DemotePHIToStack(Phi);
+}
+
+// --- globals of others
+// -----------------------------------------------------------
+
+namespace
+{
+
+class Externs
+{
+	Module &M;
+	MapVector<GlobalValue *, unsigned> Index;
+	SmallVector<std::pair<LoadInst *, unsigned>, 64> Loads;
+
+	// Is its address that of whatever the linker or loader finds?
+	static bool isElsewhere(const GlobalValue &G)
+	{
+		auto *F = dyn_cast<Function>(&G);
+
+		return !(F && F->isIntrinsic()) && !G.isThreadLocal() &&
+		       !G.getName().starts_with("__cairn") &&
+		       (G.isDeclaration() ||
+		        G.hasAvailableExternallyLinkage() || !G.isDSOLocal());
+	}
+
+	static bool mustStay(const Use &U)
+	{
+		auto *Call = dyn_cast<CallBase>(U.getUser());
+
+		return isa<LandingPadInst>(U.getUser()) ||
+		       (Call &&
+		        Call->getIntrinsicID() == Intrinsic::eh_typeid_for) ||
+		       (Call && (Call->isInlineAsm() ||
+		                 (Call->isCallee(&U) &&
+		                  Call->hasFnAttr(Attribute::ReturnsTwice))));
+	}
+
+	Value *load(GlobalValue *G, Instruction *Before)
+	{
+		unsigned N = Index.insert({G, Index.size()}).first->second;
+		auto *L = new LoadInst(PointerType::get(M.getContext(), 0),
+		                       Constant::getNullValue(PointerType::get(
+		                               M.getContext(), 0)),
+		                       "", Before->getIterator());
+
+		L->setDebugLoc(Before->getDebugLoc());
+		Loads.push_back({L, N});
+		return L;
+	}
+
+	void replacePhi(PHINode &Phi)
+	{
+		for (unsigned I = 0; I < Phi.getNumIncomingValues(); I++) {
+			auto *G =
+			        dyn_cast<GlobalValue>(Phi.getIncomingValue(I));
+
+			if (!G || !isElsewhere(*G))
+				continue;
+			BasicBlock *From = Phi.getIncomingBlock(I);
+			Phi.setIncomingValueForBlock(
+			        From, load(G, From->getTerminator()));
+		}
+	}
+
+	void replaceIn(Instruction &I)
+	{
+		if (auto *Phi = dyn_cast<PHINode>(&I)) {
+			replacePhi(*Phi);
+			return;
+		}
+		for (Use &U : I.operands()) {
+			auto *G = dyn_cast<GlobalValue>(U);
+
+			if (G && isElsewhere(*G) && !mustStay(U))
+				U = load(G, &I);
+		}
+	}
+
+      public:
+	explicit Externs(Module &M) : M(M)
+	{
+	}
+
+	// Expressions of such addresses become instructions, then all uses
+	// loads.
+	void replace(function_ref<bool(Function &)> HasMarks)
+	{
+		SmallVector<Constant *, 32> Elsewhere;
+
+		for (GlobalValue &G : M.global_values())
+			if (isElsewhere(G))
+				Elsewhere.push_back(&G);
+		for (Function &F : M)
+			if (HasMarks(F))
+				convertUsersOfConstantsToInstructions(
+				        Elsewhere, &F, false);
+		for (Function &F : M)
+			if (HasMarks(F))
+				for (Instruction &I :
+				     make_early_inc_range(instructions(F)))
+					replaceIn(I);
+		writeTable();
+	}
+
+	void writeTable()
+	{
+		Type *Pointer = PointerType::get(M.getContext(), 0);
+		auto *T = ArrayType::get(Pointer, Index.size());
+		SmallVector<Constant *, 32> Values;
+
+		if (Index.empty())
+			return;
+		for (auto &[G, N] : Index)
+			Values.push_back(G);
+		// not a constant: nobody may look through it
+		auto *Table = new GlobalVariable(
+		        M, T, false, GlobalValue::InternalLinkage,
+		        ConstantArray::get(T, Values), CAIRN_IR_EXTERNS);
+		for (auto &[L, N] : Loads) {
+			Constant *Indices[2] = {
+			        ConstantInt::get(
+			                Type::getInt64Ty(M.getContext()), 0),
+			        ConstantInt::get(
+			                Type::getInt64Ty(M.getContext()), N)};
+			L->setOperand(0, ConstantExpr::getGetElementPtr(
+			                         T, Table, Indices));
+		}
+	}
+};
+
+// --- the second stack
+// --------------------------------------------------------------
+
+class SecondStack
+{
+	Function &F;
+	const DataLayout &Layout;
+	IRBuilder<> B;
+	Constant *Top; // where the top of it is
+
+	// Only loads and stores at constant places within it?
+	bool isPrivate(const AllocaInst &A, const Value &At, uint64_t Offset)
+	{
+		auto Size = A.getAllocationSize(Layout);
+		auto fits = [&](Type *T) {
+			return Size && !Size->isScalable() &&
+			       Offset + Layout.getTypeStoreSize(T) <=
+			               Size->getFixedValue();
+		};
+
+		for (const Use &U : At.uses()) {
+			auto *I = U.getUser();
+			if (auto *L = dyn_cast<LoadInst>(I)) {
+				if (!fits(L->getType()))
+					return false;
+			} else if (auto *S = dyn_cast<StoreInst>(I)) {
+				if (U.getOperandNo() != 1 ||
+				    !fits(S->getValueOperand()->getType()))
+					return false;
+			} else if (auto *G = dyn_cast<GetElementPtrInst>(I)) {
+				APInt Step(64, 0);
+				if (!G->accumulateConstantOffset(Layout,
+				                                 Step) ||
+				    Step.isNegative() || Step.ugt(1 << 30) ||
+				    !isPrivate(A, *G,
+				               Offset + Step.getZExtValue()))
+					return false;
+			} else {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	Value *loadTop()
+	{
+		return B.CreateLoad(B.getInt64Ty(), Top);
+	}
+
+	void storeTop(Value *V)
+	{
+		B.CreateStore(V, Top);
+	}
+
+	Value *below(Value *From, Value *Bytes, Align A)
+	{
+		return B.CreateAnd(B.CreateSub(From, Bytes),
+		                   ConstantInt::getSigned(B.getInt64Ty(),
+		                                          -int64_t(A.value())));
+	}
+
+	SmallVector<AllocaInst *, 8> Fixed, Varying, Private;
+	SmallVector<IntrinsicInst *, 4> Saves, Restores;
+	SmallVector<Instruction *, 4> ComesBack; // pads and calls that return
+	                                         // twice
+	SmallVector<ReturnInst *, 4> Returns;
+	bool ReturnsTwice = false;
+
+	void look()
+	{
+		// what setjmp finds must be in the shadow, too
+		ReturnsTwice = any_of(instructions(F), returnsTwice);
+		for (Instruction &I : instructions(F)) {
+			auto *A = dyn_cast<AllocaInst>(&I);
+			auto *In = dyn_cast<IntrinsicInst>(&I);
+
+			if (A && A->isStaticAlloca()) {
+				(!ReturnsTwice && isPrivate(*A, *A, 0) ? Private
+				                                       : Fixed)
+				        .push_back(A);
+			} else if (A) {
+				Varying.push_back(A);
+			} else if (In && In->getIntrinsicID() ==
+			                         Intrinsic::stacksave) {
+				Saves.push_back(In);
+			} else if (In && In->getIntrinsicID() ==
+			                         Intrinsic::stackrestore) {
+				Restores.push_back(In);
+			} else if (returnsTwice(I)) {
+				ComesBack.push_back(&I);
+			} else if (isa<LandingPadInst>(I)) {
+				ComesBack.push_back(&I);
+			} else if (auto *R = dyn_cast<ReturnInst>(&I)) {
+				Returns.push_back(R);
+			}
+		}
+	}
+
+	// Their places below Base, which is at the end of them.
+	uint64_t layOut(SmallVectorImpl<uint64_t> &At, Align &Most)
+	{
+		uint64_t Size = ReturnsTwice ? 16 : 0;
+
+		Most = Align(16);
+		for (AllocaInst *A : Fixed) {
+			Align Own = std::max(
+			        A->getAlign(),
+			        Layout.getPrefTypeAlign(A->getAllocatedType()));
+			uint64_t Bytes =
+			        A->getAllocationSize(Layout)->getFixedValue();
+
+			Size = alignTo(Size, Own);
+			At.push_back(Size);
+			Size += Bytes ? Bytes : 1;
+			Most = std::max(Most, Own);
+		}
+		return alignTo(Size, Most);
+	}
+
+	void replaceAlloca(AllocaInst *A, Value *Address)
+	{
+		Address->takeName(A);
+		A->replaceAllUsesWith(Address);
+		A->eraseFromParent();
+	}
+
+	void vary(AllocaInst *A, AllocaInst *Current)
+	{
+		B.SetInsertPoint(A);
+		Type *T = A->getAllocatedType();
+		Value *Count =
+		        B.CreateZExtOrTrunc(A->getArraySize(), B.getInt64Ty());
+		Value *Bytes = B.CreateMul(
+		        Count, B.getInt64(Layout.getTypeAllocSize(T)));
+		Value *New = below(loadTop(), Bytes,
+		                   std::max(Align(16), A->getAlign()));
+
+		storeTop(New);
+		B.CreateStore(New, Current);
+		replaceAlloca(A, B.CreateIntToPtr(New, A->getType()));
+	}
+
+	void saveAndRestore(AllocaInst *Current)
+	{
+		for (IntrinsicInst *I : Saves) {
+			B.SetInsertPoint(I);
+			I->replaceAllUsesWith(
+			        B.CreateIntToPtr(loadTop(), I->getType()));
+			I->eraseFromParent();
+		}
+		for (IntrinsicInst *I : Restores) {
+			B.SetInsertPoint(I);
+			Value *To = B.CreatePtrToInt(I->getArgOperand(0),
+			                             B.getInt64Ty());
+			storeTop(To);
+			B.CreateStore(To, Current);
+			I->eraseFromParent();
+		}
+	}
+
+	// What nobody has written yet must not be what was there before.
+	void clearPrivate()
+	{
+		B.SetInsertPoint(
+		        &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+		for (AllocaInst *A : Private) {
+			Type *T = A->getAllocatedType();
+
+			if (A->isArrayAllocation())
+				T = ArrayType::get(
+				        T, cast<ConstantInt>(A->getArraySize())
+				                   ->getZExtValue());
+			SmallVector<unsigned, 4> Path;
+			eachLeaf(T, Path, [&](ArrayRef<unsigned> At) {
+				Type *Leaf =
+				        At.empty()
+				                ? T
+				                : ExtractValueInst::
+				                          getIndexedType(T, At);
+				B.CreateAlignedStore(
+				        Constant::getNullValue(Leaf),
+				        leafPointer(B, T, A, At), Align(1));
+			});
+		}
+	}
+
+	// Behind what comes back from deeper calls: as it was.
+	void comeBack(Instruction *I, AllocaInst *Current, Value *Base)
+	{
+		Instruction *Next = I->getNextNode();
+
+		if (auto *Invoke = dyn_cast<InvokeInst>(I))
+			Next = &*Invoke->getNormalDest()->getFirstInsertionPt();
+		B.SetInsertPoint(Next);
+		storeTop(Current ? B.CreateLoad(B.getInt64Ty(), Current)
+		                 : Base);
+	}
+
+      public:
+	SecondStack(Function &F, Constant *Top)
+	    : F(F), Layout(F.getDataLayout()), B(F.getContext()), Top(Top)
+	{
+	}
+
+	void run()
+	{
+		SmallVector<uint64_t, 8> At;
+		Align Most;
+
+		look();
+		clearPrivate();
+		if (Fixed.empty() && Varying.empty() && ComesBack.empty())
+			return;
+		B.SetInsertPoint(
+		        &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+		Instruction *Behind = &*B.GetInsertPoint();
+		Value *Old = loadTop();
+		uint64_t Size = layOut(At, Most);
+		Value *Base = Size ? below(Old, B.getInt64(Size), Most) : Old;
+		AllocaInst *Current = nullptr;
+
+		if (Size)
+			storeTop(Base);
+		for (size_t I = 0; I < Fixed.size(); I++)
+			replaceAlloca(
+			        Fixed[I],
+			        B.CreateIntToPtr(
+			                B.CreateAdd(Base, B.getInt64(At[I])),
+			                Fixed[I]->getType()));
+		if (!Varying.empty() || !Restores.empty()) {
+			BasicBlock &Entry = F.getEntryBlock();
+			Current = new AllocaInst(B.getInt64Ty(), 0, "",
+			                         Entry.begin());
+			B.SetInsertPoint(Behind);
+			B.CreateStore(Base, Current);
+		}
+		for (AllocaInst *A : Varying)
+			vary(A, Current);
+		saveAndRestore(Current);
+		for (Instruction *I : ComesBack)
+			comeBack(I, Current, Base);
+		if (Size || Current)
+			for (ReturnInst *R : Returns) {
+				B.SetInsertPoint(R);
+				storeTop(Old);
+			}
+	}
+};
+
+} // namespace
+
+// --- all of it
+// ---------------------------------------------------------------------
+
+static Constant *topOfStack(Module &M, bool IsExecutable)
+{
+	Type *I64 = Type::getInt64Ty(M.getContext());
+	auto *T = ArrayType::get(I64, CAIRN_RECORD_WORDS);
+	auto *G = M.getNamedGlobal(CAIRN_RT_RECORD);
+
+	if (!G)
+		G = new GlobalVariable(
+		        M, T, false, GlobalValue::ExternalLinkage, nullptr,
+		        CAIRN_RT_RECORD, nullptr,
+		        IsExecutable ? GlobalValue::LocalExecTLSModel
+		                     : GlobalValue::InitialExecTLSModel);
+	Constant *At = ConstantInt::get(I64, CAIRN_RECORD_STACK);
+	return ConstantExpr::getInBoundsGetElementPtr(
+	        Type::getInt8Ty(M.getContext()), G, At);
+}
+
+static void noteFinal(Function &F)
+{
+	if (!F.isVarArg() && F.isDSOLocal() && !F.isInterposable() &&
+	    F.hasExactDefinition())
+		F.addFnAttr(CAIRN_IR_FINAL);
+}
+
+void canonical_module(LLVMModuleRef Module, bool IsExecutable)
+{
+	auto &M = *unwrap(Module);
+	auto HasMarks = [](Function &F) { return ir_has_marks(wrap(&F)); };
+	Constant *Top = topOfStack(M, IsExecutable);
+
+	for (Function &F : M)
+		if (F.hasAvailableExternallyLinkage()) {
+			F.deleteBody(); // another unit has it
+			F.setComdat(nullptr);
+		}
+	for (Function &F : M) {
+		if (!F.isIntrinsic())
+			F.setAttributes(withoutFacts(F.getAttributes(),
+			                             M.getContext()));
+		if (!HasMarks(F))
+			continue;
+		noteFinal(F);
+		decide(F);
+		copyArguments(F);
+		splitStructures(F);
+		expandCopies(F);
+		numberLabels(F);
+		keepInMemory(F);
+		SecondStack(F, Top).run();
+	}
+	Externs(M).replace(HasMarks);
+}
+
+void canonical_leave_out(LLVMValueRef Value)
+{
+	unwrap<Function>(Value)->addFnAttr(CAIRN_IR_LEFT_OUT);
+}
+
+const char *canonical_why_not(LLVMValueRef Value)
+{
+	auto &F = *unwrap<Function>(Value);
+
+	for (Argument &A : F.args())
+		if (A.hasInAllocaAttr() || A.hasPreallocatedAttr() ||
+		    A.hasAttribute(Attribute::SwiftError))
+			return "has arguments that only the code generator "
+			       "sees";
+	for (Instruction &I : instructions(F)) {
+		auto *Call = dyn_cast<CallBase>(&I);
+
+		if (isa<VAArgInst>(I))
+			return "uses va_arg of the IR";
+		if (I.getType()->isScalableTy() || I.getType()->isX86_AMXTy())
+			return "uses types without a size in memory";
+		if (Call && Call->hasOperandBundles())
+			return "has calls with operand bundles";
+		if (Call && Call->isMustTailCall() && F.isVarArg())
+			return "hands on a variable number of arguments";
+		if (Call && Call->getCalledFunction() &&
+		    Call->getCalledFunction()->getName() == "vfork")
+			return "calls vfork";
+	}
+	return nullptr;
+}

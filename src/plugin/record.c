@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Marks of recordings.
+ *
+ * A program's own stores and arithmetic need not be logged: replay computes
+ * them again.  Only what comes from outside does.  Every context has a shadow
+ * of memory, at %gs:p, of what it has stored or seen; a load that finds
+ * something else has found an input:
+ *
+ *     mov  (%p), %v;  cmp %gs:(%p), %v;  jne  input
+ *
+ * and a store is made twice.  Results of code without marks, of inline assembly
+ * and the like are compared with the shadow of a cell, which nobody else has.
+ *
+ * Who calls what is not known at compile time.  A call of anything says in a
+ * thread-local word whom it calls.  A function that others may call has two
+ * entries: who comes by the first and is not expected comes from code without
+ * marks, and its arguments are inputs; if it was, the word is cleared, which
+ * tells the caller that the result is none.
+ *
+ * The IR is embedded before any mark is in it: canonical.cpp says in what form.
+ * ir/sites.c numbers what is in it, here and in the replayer.
+ *
+ * Invariant: at any moment the shadow of a context is what its replay has in
+ * memory.  Cost: linear in instructions.
+ */
+#include "plugin/record.h"
+
+#include "abi/map.h"
+#include "abi/record.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "plugin/function.h"
+#include "plugin/marker.h"
+#include "plugin/shim.h"
+
+#include <llvm-c/BitWriter.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+struct recorder {
+	const struct ir_function *fn;
+	LLVMModuleRef module;
+	LLVMContextRef context;
+	LLVMBuilderRef builder;
+	LLVMTargetDataRef layout;
+	LLVMTypeRef i64, ptr, gs_ptr, none;
+	LLVMValueRef cells;
+	LLVMValueRef words; /* CAIRN_RT_RECORD */
+};
+
+static LLVMValueRef constant(const struct recorder *r, uint64_t v)
+{
+	return LLVMConstInt(r->i64, v, false);
+}
+
+/* The address of a cell. */
+static LLVMValueRef cell_at(const struct recorder *r, uint32_t cell)
+{
+	LLVMValueRef at = constant(r, 8 * (uint64_t)cell);
+
+	return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(r->context),
+	                             r->cells, &at, 1);
+}
+
+static LLVMValueRef word_at(const struct recorder *r, uint64_t offset)
+{
+	LLVMValueRef at = constant(r, offset);
+
+	return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(r->context),
+	                             r->words, &at, 1);
+}
+
+/* The shadow of what is at an address. */
+static LLVMValueRef shadow_of(const struct recorder *r, LLVMValueRef pointer)
+{
+	return LLVMBuildIntToPtr(
+	        r->builder, LLVMBuildPtrToInt(r->builder, pointer, r->i64, ""),
+	        r->gs_ptr, "");
+}
+
+/* Loads and stores of shadows are volatile: the code generator of LLVM 19 takes
+ * stores to one address in two address spaces for stores to one place, and
+ * merges them. */
+static LLVMValueRef load_shadow(const struct recorder *r, LLVMTypeRef type,
+                                LLVMValueRef shadow, unsigned alignment)
+{
+	LLVMValueRef v = LLVMBuildLoad2(r->builder, type, shadow, "");
+
+	LLVMSetAlignment(v, alignment);
+	LLVMSetVolatile(v, true);
+	return v;
+}
+
+static void store_shadow(const struct recorder *r, LLVMValueRef v,
+                         LLVMValueRef shadow, unsigned alignment)
+{
+	LLVMValueRef s = LLVMBuildStore(r->builder, v, shadow);
+
+	LLVMSetAlignment(s, alignment);
+	LLVMSetVolatile(s, true);
+}
+
+static LLVMValueRef call_asm(const struct recorder *r, const char *name,
+                             LLVMTypeRef result, const char *constraints,
+                             LLVMValueRef *args, unsigned nargs)
+{
+	LLVMTypeRef types[3] = {r->i64, r->i64, r->i64};
+	LLVMTypeRef type = LLVMFunctionType(result, types, nargs, false);
+	char *text = xasprintf("leaq -128(%%rsp), %%rsp\n\tcall %s\n\t"
+	                       "leaq 128(%%rsp), %%rsp",
+	                       name);
+	LLVMValueRef code, call;
+
+	code = LLVMGetInlineAsm(type, text, strlen(text), constraints,
+	                        strlen(constraints), true, false,
+	                        LLVMInlineAsmDialectATT, false);
+	call = LLVMBuildCall2(r->builder, type, code, args, nargs, "");
+	free(text);
+	return marker_ours(call);
+}
+
+#define CLOBBERS "~{memory},~{dirflag},~{fpsr},~{flags}"
+
+static LLVMValueRef as_i64(const struct recorder *r, LLVMValueRef pointer)
+{
+	return LLVMBuildPtrToInt(r->builder, pointer, r->i64, "");
+}
+
+/* n bytes at an address, whose shadow was just corrected, are an input. */
+static void say_input(const struct recorder *r, uint32_t cell,
+                      LLVMValueRef pointer, uint64_t n)
+{
+	LLVMValueRef args[3] = {as_i64(r, cell_at(r, cell)), as_i64(r, pointer),
+	                        constant(r, n)};
+
+	call_asm(r, CAIRN_RT_RECORD_IN, r->none, "{rax},{rdx},{rcx}," CLOBBERS,
+	         args, 3);
+}
+
+static void tick(const struct recorder *r)
+{
+	LLVMValueRef at = word_at(r, CAIRN_RECORD_TICK);
+	LLVMValueRef old = LLVMBuildLoad2(r->builder, r->i64, at, "");
+
+	LLVMBuildStore(r->builder,
+	               LLVMBuildAdd(r->builder, old, constant(r, 1), ""), at);
+}
+
+static void expect(const struct recorder *r, LLVMValueRef what)
+{
+	LLVMBuildStore(r->builder, what, word_at(r, CAIRN_RECORD_EXPECT));
+}
+
+/*
+ * Begins a block that runs if a condition holds, and comes back to `place`; the
+ * builder is left in it.  end_rare() puts it before `place` again.
+ */
+static void begin_rare(const struct recorder *r, LLVMValueRef condition,
+                       LLVMValueRef place)
+{
+	LLVMBasicBlockRef first = LLVMGetInstructionParent(place);
+	LLVMBasicBlockRef rest = shim_split_before(place);
+	LLVMBasicBlockRef rare =
+	        LLVMInsertBasicBlockInContext(r->context, rest, "cairn.input");
+
+	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(first));
+	LLVMPositionBuilderAtEnd(r->builder, first);
+	shim_set_unlikely(LLVMBuildCondBr(r->builder, condition, rare, rest));
+	LLVMPositionBuilderAtEnd(r->builder, rare);
+	LLVMPositionBuilderBefore(r->builder, LLVMBuildBr(r->builder, rest));
+}
+
+static void end_rare(const struct recorder *r, LLVMValueRef place)
+{
+	LLVMPositionBuilderBefore(r->builder, place);
+}
+
+/* The bits of a value, as a number. */
+static LLVMValueRef bits_of(const struct recorder *r, LLVMValueRef v)
+{
+	LLVMTypeRef type = LLVMTypeOf(v);
+	unsigned n = (unsigned)LLVMSizeOfTypeInBits(r->layout, type);
+	LLVMTypeRef number = LLVMIntTypeInContext(r->context, n);
+	LLVMTypeKind kind = LLVMGetTypeKind(type);
+
+	if (kind == LLVMPointerTypeKind)
+		return LLVMBuildPtrToInt(r->builder, v, number, "");
+	if (kind == LLVMVectorTypeKind &&
+	    LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMPointerTypeKind)
+		v = LLVMBuildPtrToInt(
+		        r->builder, v,
+		        LLVMVectorType(r->i64, LLVMGetVectorSize(type)), "");
+	return LLVMTypeOf(v) == number
+	               ? v
+	               : LLVMBuildBitCast(r->builder, v, number, "");
+}
+
+/* If a value is not the shadow of where it comes from it is an input.  Writes
+ * before `place`, where the builder is and stays. */
+static void check_value(const struct recorder *r, LLVMValueRef v,
+                        LLVMValueRef pointer, unsigned alignment, uint32_t cell,
+                        LLVMValueRef place)
+{
+	LLVMTypeRef type = LLVMTypeOf(v);
+	LLVMValueRef shadow = shadow_of(r, pointer);
+	LLVMValueRef seen = load_shadow(r, type, shadow, alignment);
+
+	begin_rare(r,
+	           LLVMBuildICmp(r->builder, LLVMIntNE, bits_of(r, v),
+	                         bits_of(r, seen), ""),
+	           place);
+	store_shadow(r, v, shadow, alignment);
+	say_input(r, cell, pointer, LLVMStoreSizeOfType(r->layout, type));
+	end_rare(r, place);
+}
+
+/* The same of values that are not memory, leaf by leaf. */
+static void check_leaves(const struct recorder *r, LLVMValueRef v,
+                         uint32_t *cell, LLVMValueRef place)
+{
+	LLVMTypeRef type = LLVMTypeOf(v);
+	LLVMTypeKind kind = LLVMGetTypeKind(type);
+	unsigned n = kind == LLVMStructTypeKind
+	                     ? LLVMCountStructElementTypes(type)
+	             : kind == LLVMArrayTypeKind
+	                     ? (unsigned)LLVMGetArrayLength2(type)
+	                     : 0;
+
+	if (kind == LLVMVoidTypeKind)
+		return;
+	if (kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind) {
+		check_value(r, v, cell_at(r, *cell), 8, *cell, place);
+		*cell += ir_ncells(type, r->layout);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		LLVMValueRef part = LLVMBuildExtractValue(r->builder, v, i, "");
+
+		check_leaves(r, part, cell, place);
+	}
+}
+
+static void check_result(const struct recorder *r, const struct ir_site *s,
+                         LLVMValueRef place)
+{
+	uint32_t cell = s->cell;
+
+	check_leaves(r, s->at, &cell, place);
+}
+
+/* --- kinds of sites ------------------------------------------------------ */
+
+static void mark_load(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place = LLVMGetNextInstruction(s->at);
+
+	LLVMPositionBuilderBefore(r->builder, place);
+	check_value(r, s->at, LLVMGetOperand(s->at, 0), LLVMGetAlignment(s->at),
+	            s->cell, place);
+}
+
+static void mark_store(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMPositionBuilderBefore(r->builder, LLVMGetNextInstruction(s->at));
+	store_shadow(r, LLVMGetOperand(s->at, 0),
+	             shadow_of(r, LLVMGetOperand(s->at, 1)),
+	             LLVMGetAlignment(s->at));
+}
+
+/* The shadow gets what memory had, and then the same is done to it. */
+static void mark_atomic(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place = LLVMGetNextInstruction(s->at);
+	LLVMValueRef pointer = LLVMGetOperand(s->at, 0), old = s->at, twin;
+	LLVMBuilderRef b = r->builder;
+
+	LLVMPositionBuilderBefore(b, place);
+	if (s->kind == IR_CMPXCHG)
+		old = LLVMBuildExtractValue(b, s->at, 0, "");
+	check_value(r, old, pointer, LLVMGetAlignment(s->at), s->cell, place);
+	twin = LLVMInstructionClone(s->at);
+	LLVMSetOperand(twin, 0, shadow_of(r, pointer));
+	LLVMInsertIntoBuilder(b, twin);
+}
+
+static LLVMValueRef runtime_function(const struct recorder *r, const char *name,
+                                     LLVMTypeRef type)
+{
+	LLVMValueRef f = LLVMGetNamedFunction(r->module, name);
+
+	if (!f) {
+		f = LLVMAddFunction(r->module, name, type);
+		LLVMSetVisibility(f, LLVMHiddenVisibility);
+	}
+	return f;
+}
+
+static LLVMValueRef length_of(const struct recorder *r, LLVMValueRef call)
+{
+	return LLVMBuildZExtOrBitCast(r->builder, LLVMGetOperand(call, 2),
+	                              r->i64, "");
+}
+
+static void mark_copy(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMTypeRef types[4] = {r->ptr, r->ptr, r->ptr, r->i64};
+	LLVMTypeRef type = LLVMFunctionType(r->none, types, 4, false);
+	LLVMValueRef args[4];
+
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	args[0] = cell_at(r, s->cell);
+	args[1] = LLVMGetOperand(s->at, 0);
+	args[2] = LLVMGetOperand(s->at, 1);
+	args[3] = length_of(r, s->at);
+	LLVMBuildCall2(r->builder, type,
+	               runtime_function(r, CAIRN_RT_RECORD_COPY, type), args, 4,
+	               "");
+	LLVMInstructionEraseFromParent(s->at);
+}
+
+static void mark_set(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(r->context);
+	LLVMTypeRef types[3] = {r->ptr, i32, r->i64};
+	LLVMTypeRef type = LLVMFunctionType(r->none, types, 3, false);
+	LLVMValueRef args[3];
+
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	args[0] = LLVMGetOperand(s->at, 0);
+	args[1] = LLVMBuildZExt(r->builder, LLVMGetOperand(s->at, 1), i32, "");
+	args[2] = length_of(r, s->at);
+	LLVMBuildCall2(r->builder, type,
+	               runtime_function(r, CAIRN_RT_RECORD_SET, type), args, 3,
+	               "");
+	LLVMInstructionEraseFromParent(s->at);
+}
+
+/* Where a call has returned; NULL if it does not. */
+static LLVMValueRef behind(LLVMValueRef call)
+{
+	LLVMValueRef next;
+
+	if (LLVMIsAInvokeInst(call))
+		return shim_insertion_point(
+		        shim_split_edge(LLVMGetInstructionParent(call),
+		                        LLVMGetNormalDest(call)));
+	next = LLVMGetNextInstruction(call);
+	return LLVMIsAUnreachableInst(next) ? NULL : next;
+}
+
+static void mark_call(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place, expected, is_foreign;
+
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	tick(r);
+	expect(r, LLVMBuildPtrToInt(r->builder, LLVMGetCalledValue(s->at),
+	                            r->i64, ""));
+	place = behind(s->at);
+	if (!place)
+		return;
+	LLVMPositionBuilderBefore(r->builder, place);
+	expected = LLVMBuildLoad2(r->builder, r->i64,
+	                          word_at(r, CAIRN_RECORD_EXPECT), "");
+	is_foreign = LLVMBuildICmp(r->builder, LLVMIntNE, expected,
+	                           constant(r, 0), "");
+	begin_rare(r, is_foreign, place);
+	expect(r, constant(r, 0));
+	check_result(
+	        r, s,
+	        LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(r->builder)));
+	end_rare(r, place);
+}
+
+static void mark_twice(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place, args[2], again;
+
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	tick(r);
+	/* behind it canonical.cpp sets the second stack right */
+	place = LLVMGetNextInstruction(LLVMGetNextInstruction(s->at));
+	LLVMPositionBuilderBefore(r->builder, place);
+	tick(r);
+	expect(r, constant(r, 0));
+	again = LLVMBuildICmp(r->builder, LLVMIntNE, s->at,
+	                      LLVMConstNull(LLVMTypeOf(s->at)), "");
+	begin_rare(r, again, place);
+	args[0] = as_i64(r, cell_at(r, s->cell));
+	args[1] = LLVMBuildLoad2(r->builder, r->i64,
+	                         word_at(r, CAIRN_RECORD_STACK), "");
+	call_asm(r, CAIRN_RT_RECORD_AGAIN, r->none, "{rax},{rdx}," CLOBBERS,
+	         args, 2);
+	end_rare(r, place);
+	check_result(r, s, place);
+}
+
+static void mark_input(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place = LLVMGetNextInstruction(s->at);
+
+	LLVMPositionBuilderBefore(r->builder, place);
+	check_result(r, s, place);
+}
+
+static void mark_pad(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place = LLVMGetNextInstruction(s->at), args[1];
+
+	LLVMPositionBuilderBefore(r->builder, place);
+	tick(r);
+	expect(r, constant(r, 0));
+	args[0] = as_i64(r, cell_at(r, s->cell));
+	call_asm(r, CAIRN_RT_RECORD_LAND, r->none, "{rax}," CLOBBERS, args, 1);
+	check_result(r, s, place);
+}
+
+static void mark_resume(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	tick(r);
+}
+
+static void mark_site(const struct recorder *r, const struct ir_site *s)
+{
+	switch (s->kind) {
+	case IR_LOAD:
+		mark_load(r, s);
+		break;
+	case IR_STORE:
+		mark_store(r, s);
+		break;
+	case IR_RMW:
+	case IR_CMPXCHG:
+		mark_atomic(r, s);
+		break;
+	case IR_COPY:
+		mark_copy(r, s);
+		break;
+	case IR_SET:
+		mark_set(r, s);
+		break;
+	case IR_CALL:
+		mark_call(r, s);
+		break;
+	case IR_TWICE:
+		mark_twice(r, s);
+		break;
+	case IR_INPUT:
+		mark_input(r, s);
+		break;
+	case IR_PAD:
+		mark_pad(r, s);
+		break;
+	case IR_RESUME:
+		mark_resume(r, s);
+		break;
+	case IR_PLAIN:
+	case IR_KNOWN:
+	case IR_STOP:
+		break;
+	}
+}
+
+/* --- entries ------------------------------------------------------------- */
+
+static void check_args(const struct recorder *r, LLVMValueRef f,
+                       LLVMValueRef place)
+{
+	for (uint32_t i = 0; i < r->fn->nargs; i++) {
+		uint32_t cell = r->fn->args[i];
+
+		check_leaves(r, LLVMGetParam(f, i), &cell, place);
+	}
+}
+
+/* From code without marks.  Returns what was expected. */
+static LLVMValueRef enter(const struct recorder *r, LLVMValueRef f,
+                          LLVMValueRef place)
+{
+	LLVMValueRef args[1] = {as_i64(r, cell_at(r, 0))}, old;
+
+	old = call_asm(r, CAIRN_RT_RECORD_ENTER, r->i64,
+	               "={rax},{rax}," CLOBBERS, args, 1);
+	check_args(r, f, place);
+	return old;
+}
+
+static void leave(const struct recorder *r, LLVMValueRef old)
+{
+	call_asm(r, CAIRN_RT_RECORD_LEAVE, r->none, "{rax}," CLOBBERS, &old, 1);
+}
+
+static LLVMValueRef is_expected(const struct recorder *r, LLVMValueRef f)
+{
+	LLVMValueRef e = LLVMBuildLoad2(r->builder, r->i64,
+	                                word_at(r, CAIRN_RECORD_EXPECT), "");
+
+	return LLVMBuildICmp(r->builder, LLVMIntEQ, e, as_i64(r, f), "");
+}
+
+/* The entry of a function whose body is in another. */
+static void write_entry(const struct recorder *r, LLVMValueRef entry)
+{
+	LLVMBasicBlockRef first, fast, slow;
+	LLVMValueRef place, old, end, cell;
+
+	first = LLVMAppendBasicBlockInContext(r->context, entry, "");
+	fast = LLVMAppendBasicBlockInContext(r->context, entry, "expected");
+	slow = LLVMAppendBasicBlockInContext(r->context, entry, "foreign");
+	LLVMPositionBuilderAtEnd(r->builder, first);
+	LLVMBuildCondBr(r->builder, is_expected(r, entry), fast, slow);
+	LLVMPositionBuilderAtEnd(r->builder, fast);
+	expect(r, constant(r, 0));
+	record_hand_on(r->builder, entry, r->fn->f, true);
+	LLVMPositionBuilderAtEnd(r->builder, slow);
+	place = LLVMBuildUnreachable(r->builder);
+	LLVMPositionBuilderBefore(r->builder, place);
+	old = enter(r, entry, place);
+	end = record_hand_on(r->builder, entry, r->fn->f, false);
+	/* the one that kept the place */
+	LLVMInstructionEraseFromParent(place);
+	LLVMPositionBuilderBefore(r->builder, end);
+	leave(r, old);
+	end = record_catch(r->fn->f, entry);
+	if (!end)
+		return;
+	LLVMPositionBuilderBefore(r->builder, end);
+	tick(r);
+	cell = as_i64(r, cell_at(r, 0));
+	call_asm(r, CAIRN_RT_RECORD_LAND, r->none, "{rax}," CLOBBERS, &cell, 1);
+	expect(r, old);
+}
+
+/* At the top of a function that has one entry, and at all its ends. */
+static void enter_here(const struct recorder *r)
+{
+	LLVMValueRef place = shim_after_allocas(r->fn->f), unexpected, old;
+	LLVMBasicBlockRef first, rest, slow, fast;
+	LLVMValueRef values[2], phi;
+	LLVMBasicBlockRef blocks[2];
+	LLVMValueRef end;
+
+	LLVMPositionBuilderBefore(r->builder, place);
+	unexpected = LLVMBuildNot(r->builder, is_expected(r, r->fn->f), "");
+	first = LLVMGetInstructionParent(place);
+	rest = shim_split_before(place);
+	slow = LLVMInsertBasicBlockInContext(r->context, rest, "foreign");
+	fast = LLVMInsertBasicBlockInContext(r->context, rest, "expected");
+	LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(first));
+	LLVMPositionBuilderAtEnd(r->builder, first);
+	LLVMBuildCondBr(r->builder, unexpected, slow, fast);
+	LLVMPositionBuilderAtEnd(r->builder, fast);
+	expect(r, constant(r, 0));
+	LLVMBuildBr(r->builder, rest);
+	LLVMPositionBuilderAtEnd(r->builder, slow);
+	end = LLVMBuildBr(r->builder, rest);
+	LLVMPositionBuilderBefore(r->builder, end);
+	old = enter(r, r->fn->f, end);
+	LLVMPositionBuilderBefore(r->builder, LLVMGetFirstInstruction(rest));
+	phi = LLVMBuildPhi(r->builder, r->i64, "");
+	values[0] = constant(r, 0);
+	blocks[0] = fast;
+	values[1] = old;
+	blocks[1] = LLVMGetInstructionParent(end);
+	LLVMAddIncoming(phi, values, blocks, 2);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->fn->f), next; b;
+	     b = next) {
+		LLVMValueRef last = LLVMGetBasicBlockTerminator(b);
+
+		next = LLVMGetNextBasicBlock(b);
+		if (!LLVMIsAReturnInst(last))
+			continue;
+		LLVMPositionBuilderBefore(r->builder, last);
+		begin_rare(r, unexpected, last);
+		leave(r, phi);
+		end_rare(r, last);
+	}
+}
+
+/* --- a function ---------------------------------------------------------- */
+
+static void mark_ticks(const struct recorder *r)
+{
+	for (uint32_t i = 0; i < r->fn->nheads; i++) {
+		LLVMPositionBuilderBefore(
+		        r->builder, shim_insertion_point(r->fn->heads[i]));
+		tick(r);
+	}
+	LLVMPositionBuilderBefore(r->builder, shim_after_allocas(r->fn->f));
+	tick(r);
+}
+
+LLVMValueRef record_mark(struct function *fn, const struct ir_function *ir,
+                         const struct mode *mode)
+{
+	struct recorder r = {.fn = ir};
+	struct marker m;
+	LLVMValueRef entry = ir->f;
+	enum record_entries entries;
+
+	marker_init(&m, fn, mode);
+	r.module = m.module;
+	r.context = m.context;
+	r.builder = m.builder;
+	r.layout = LLVMGetModuleDataLayout(m.module);
+	r.i64 = m.i64;
+	r.ptr = m.ptr;
+	r.gs_ptr = LLVMPointerTypeInContext(m.context, SEGMENT_SPACE);
+	r.none = LLVMVoidTypeInContext(m.context);
+	r.words = LLVMGetNamedGlobal(m.module, CAIRN_RT_RECORD);
+	fn->ncounters = ir->ncells;
+	r.cells = fn->counters = marker_declare_counters(&m, ir->ncells);
+	mark_ticks(&r);
+	for (uint32_t i = 0; i < ir->nsites; i++)
+		mark_site(&r, &ir->sites[i]);
+	entries = record_split(ir->f, &entry);
+	if (entries == RECORD_TWO)
+		write_entry(&r, entry);
+	else if (entries == RECORD_ONE)
+		enter_here(&r);
+	shim_prepare_function(ir->f, false);
+	shim_pin(ir->f);
+	LLVMDisposeBuilder(m.builder);
+	return entry;
+}
+
+void describe_recorded(const struct record_unit *u, uint32_t index,
+                       struct bytes *b)
+{
+	bytes_put_uv(b, CAIRN_PATHS_RECORD);
+	bytes_put(b, u->id, sizeof(u->id));
+	bytes_put_uv(b, index);
+}
+
+/* --- the IR -------------------------------------------------------------- */
+
+static LLVMMetadataRef text(LLVMContextRef context, const void *data, size_t n)
+{
+	return LLVMMDStringInContext2(context, data, n);
+}
+
+static void record_unit_add(struct record_unit *u, LLVMValueRef g)
+{
+	if (LLVMIsDeclaration(g))
+		return;
+	VEC_RESERVE(u->globals, u->nglobals, u->globals_cap);
+	u->globals[u->nglobals++] = g;
+}
+
+void record_unit_init(struct record_unit *u, LLVMModuleRef module)
+{
+	LLVMMemoryBufferRef raw = LLVMWriteBitcodeToMemoryBuffer(module);
+	const char *data = LLVMGetBufferStart(raw);
+	size_t n = LLVMGetBufferSize(raw), bound = ZSTD_compressBound(n), nout;
+	uint8_t *packed = xmalloc(bound);
+	struct bytes b = {0};
+
+	*u = (struct record_unit){0};
+	record_hash(data, n, u->id);
+	nout = ZSTD_compress(packed, bound, data, n, 9);
+	bytes_put(&b, CAIRN_IR_MAGIC, 8);
+	bytes_put(&b, u->id, sizeof(u->id));
+	bytes_put_u64(&b, n);
+	bytes_put_u64(&b, nout);
+	bytes_put(&b, packed, nout);
+	while (b.n % 8)
+		bytes_put(&b, "", 1);
+	u->blob = b.data;
+	u->nblob = b.n;
+	free(packed);
+	LLVMDisposeMemoryBuffer(raw);
+	for (LLVMValueRef g = LLVMGetFirstGlobal(module); g;
+	     g = LLVMGetNextGlobal(g))
+		record_unit_add(u, g);
+	u->functions = u->nglobals;
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f))
+		record_unit_add(u, f);
+	u->aliases = u->nglobals;
+	for (LLVMValueRef a = LLVMGetFirstGlobalAlias(module); a;
+	     a = LLVMGetNextGlobalAlias(a))
+		record_unit_add(u, a);
+}
+
+/* Leaves the IR, and what the unit defines, for the writer of sections. */
+void record_unit_leave(struct record_unit *u, LLVMModuleRef module)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	size_t n = 0;
+	LLVMMetadataRef *parts = xcalloc(u->nglobals + 2, sizeof(*parts));
+
+	parts[n++] = text(context, u->blob, u->nblob);
+	parts[n++] = text(context, u->id, sizeof(u->id));
+	for (size_t i = 0; i < u->nglobals; i++) {
+		size_t length;
+		const char *name = LLVMGetValueName2(u->globals[i], &length);
+
+		/* those of the compiler itself are nowhere */
+		parts[n++] = strncmp(name, "llvm.", 5)
+		                     ? LLVMValueAsMetadata(u->globals[i])
+		                     : NULL;
+	}
+	LLVMAddNamedMetadataOperand(
+	        module, RECORD_UNIT,
+	        LLVMMetadataAsValue(context,
+	                            LLVMMDNodeInContext2(context, parts, n)));
+	free(parts);
+}
+
+void record_unit_release(struct record_unit *u)
+{
+	free(u->blob);
+	free(u->globals);
+}

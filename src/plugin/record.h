@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_PLUGIN_RECORD_H
+#define CAIRN_PLUGIN_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <llvm-c/Core.h>
+
+#include "abi/record.h"
+#include "ir/sites.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bytes;
+struct function;
+struct mode;
+
+/* For the writer of sections: the IR, the unit's id, what it defines. */
+#define RECORD_UNIT "cairn.unit"
+
+/* Makes a module canonical: canonical.cpp. */
+void canonical_module(LLVMModuleRef module, bool is_executable);
+/* Why that cannot be done with f, or NULL. */
+const char *canonical_why_not(LLVMValueRef f);
+/* Notes that f has no marks. */
+void canonical_leave_out(LLVMValueRef f);
+
+/* A unit of translation as it is embedded. */
+struct record_unit {
+	uint8_t id[CAIRN_UNIT_ID];
+	unsigned char *blob;
+	size_t nblob;
+	/* what it defines: variables, functions, aliases */
+	LLVMValueRef *globals;
+	size_t nglobals, globals_cap;
+	size_t functions, aliases; /* index of the first */
+};
+
+void record_unit_init(struct record_unit *u, LLVMModuleRef module);
+void record_unit_leave(struct record_unit *u, LLVMModuleRef module);
+void record_unit_release(struct record_unit *u);
+
+/* Marks a function; returns the one that others call. */
+LLVMValueRef record_mark(struct function *fn, const struct ir_function *ir,
+                         const struct mode *mode);
+/* What the map says of it. */
+void describe_recorded(const struct record_unit *u, uint32_t index,
+                       struct bytes *b);
+
+/* --- record_entries.cpp --------------------------------------------------- */
+
+enum record_entries {
+	RECORD_KNOWN, /* only known calls reach it */
+	RECORD_ONE,   /* others do, but it cannot have a second entry */
+	RECORD_TWO,
+};
+
+/* Gives a function a second entry, for all but known calls, without a body as
+ * yet, if it needs one and can have it. */
+enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry);
+/* Calls the body with the arguments of the entry, as the last thing that it
+ * does if is_last, and returns what it returns.  Returns the `ret`. */
+LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,
+                            LLVMValueRef body, bool is_last);
+/* If the body may throw: makes the entry's ordinary call of it one whose
+ * exceptions come by here, and returns the `resume` that lets them go on. */
+LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry);
+void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CAIRN_PLUGIN_RECORD_H */

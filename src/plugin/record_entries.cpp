@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two entries for functions of a recording: known calls (ir/sites.h) go to the
+// body, all others to an entry that looks who comes.  As entries.cpp does for
+// traces, but every function can have one that others may reach, also inline
+// functions (both are in one group) and those that take copies of structures
+// (which are handed on by an ordinary call).  Those with a variable number of
+// arguments have one entry, and no call of them is a known one.
+#include "plugin/record.h"
+#include "plugin/shim.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/xxhash.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+static bool isKnownCall(const Use &U, const Function &F)
+{
+	const auto *Call = dyn_cast<CallBase>(U.getUser());
+
+	return Call && Call->isCallee(&U) &&
+	       Call->getFunctionType() == F.getFunctionType() &&
+	       !F.isVarArg() && !Call->hasFnAttr(Attribute::ReturnsTwice) &&
+	       (F.hasLocalLinkage() || F.hasFnAttribute(CAIRN_IR_FINAL)) &&
+	       ir_has_marks(wrap(const_cast<Function *>(Call->getFunction())));
+}
+
+// Constants are shared, and have to be made anew.
+static void replaceUses(ArrayRef<Use *> Uses, Function &From, Function &To)
+{
+	SmallPtrSet<Use *, 16> Set(Uses.begin(), Uses.end());
+
+	From.replaceUsesWithIf(&To, [&](Use &U) { return Set.contains(&U); });
+}
+
+enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
+{
+	Function &F = *unwrap<Function>(f);
+	bool IsKnown = F.hasLocalLinkage() && all_of(F.uses(), [&](Use &U) {
+		               return isKnownCall(U, F);
+	               });
+
+	if (IsKnown)
+		return RECORD_KNOWN;
+	if (F.isVarArg())
+		return RECORD_ONE;
+	std::string Name = F.getName().str();
+	SmallVector<Use *, 16> Others; // before its linkage is another
+	for (Use &U : F.uses())
+		if (!isa<BlockAddress>(U.getUser()) && !isKnownCall(U, F))
+			Others.push_back(&U);
+	Function *W = Function::Create(F.getFunctionType(), F.getLinkage(),
+	                               F.getAddressSpace(), "", F.getParent());
+	W->copyAttributesFrom(&F);
+	W->setComdat(F.getComdat());
+	W->setPersonalityFn(nullptr);
+	W->clearGC();
+	W->addFnAttr(SHIM_ENTRY);
+	F.setName(Name + ".body");
+	F.addFnAttr(SHIM_BODY, Name);
+	W->setName(Name);
+	F.setLinkage(GlobalValue::InternalLinkage);
+	F.setVisibility(GlobalValue::DefaultVisibility);
+	replaceUses(Others, F, *W);
+	*entry = wrap(W);
+	return RECORD_TWO;
+}
+
+LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,
+                            LLVMValueRef body, bool is_last)
+{
+	IRBuilder<> &B = *unwrap(builder);
+	Function *From = unwrap<Function>(entry), *To = unwrap<Function>(body);
+	SmallVector<Value *, 8> Args;
+
+	for (Argument &A : From->args()) {
+		Args.push_back(&A);
+		is_last &= !A.hasPassPointeeByValueCopyAttr();
+	}
+	CallInst *Call = B.CreateCall(To->getFunctionType(), To, Args);
+	Call->setTailCallKind(is_last ? CallInst::TCK_MustTail
+	                              : CallInst::TCK_None);
+	Call->setCallingConv(To->getCallingConv());
+	Call->setAttributes(
+	        To->getAttributes().removeFnAttributes(From->getContext()));
+	if (From->getReturnType()->isVoidTy())
+		return wrap(B.CreateRetVoid());
+	return wrap(B.CreateRet(Call));
+}
+
+LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry)
+{
+	Function &Body = *unwrap<Function>(body);
+	Function &W = *unwrap<Function>(entry);
+	LLVMContext &C = W.getContext();
+	CallInst *Call = nullptr;
+
+	if (Body.doesNotThrow())
+		return nullptr;
+	for (BasicBlock &B : W)
+		for (Instruction &I : B)
+			if (auto *To = dyn_cast<CallInst>(&I))
+				if (To->getCalledOperand() == &Body &&
+				    !To->isMustTailCall())
+					Call = To;
+	auto *Type = FunctionType::get(Type::getInt32Ty(C), true);
+	W.setPersonalityFn(cast<Constant>(
+	        W.getParent()
+	                ->getOrInsertFunction("__gcc_personality_v0", Type)
+	                .getCallee()));
+	W.setUWTableKind(UWTableKind::Async);
+	BasicBlock *Pad = BasicBlock::Create(C, "", &W);
+	IRBuilder<> B(Pad);
+	auto *What =
+	        StructType::get(PointerType::get(C, 0), Type::getInt32Ty(C));
+	LandingPadInst *L = B.CreateLandingPad(What, 0);
+	L->setCleanup(true);
+	Instruction *End = B.CreateResume(L);
+	changeToInvokeAndSplitBasicBlock(Call, Pad);
+	return wrap(End);
+}
+
+void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID])
+{
+	XXH128_hash_t H = xxh3_128bits(
+	        ArrayRef<uint8_t>(static_cast<const uint8_t *>(data), n));
+
+	for (unsigned I = 0; I < 8; I++) {
+		id[I] = uint8_t(H.low64 >> 8 * I);
+		id[8 + I] = uint8_t(H.high64 >> 8 * I);
+	}
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine: takes the events of a log one by one, at the ticks and cells
+ * where replay code comes by.
+ *
+ * One event is looked at ahead.  It is `armed` once its tick is reached; until
+ * then state->left counts down to it.  An armed input shows its cell in
+ * state->next_cell, and the site that has it takes it.  All other kinds are
+ * taken in calls of the engine: CALLBACK, SYNC and END in what foreign code
+ * does, BACK at a landing pad or behind setjmp.
+ *
+ * A foreign call that does not return is seen by the next event: BACK, one tick
+ * ahead, since a pad and the place behind a setjmp begin with a tick and any
+ * other way there has another tick before it.
+ *
+ * Invariant: all events before `event` were taken at their ticks and cells; if
+ * the tick goes on while an event is armed, nobody took it: a divergence.
+ * Breaks when: a divergence makes replay code run wild; it is stopped by the
+ * next event at the latest, or by a fault.
+ * Cost: per event, a few hundred instructions.
+ */
+#include "replay/engine.h"
+
+#include "abi/record.h"
+#include "base/err.h"
+#include "format/recording.h"
+#include "replay/arena.h"
+#include "replay/program.h"
+#include "replay/shadow.h"
+#include "replay/state.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define STACK_SIZE ((size_t)16 << 30)
+
+static struct {
+	struct replay_state *state;
+	struct program *program;
+	const struct engine_compiler *compiler;
+	void (*watch)(uint64_t tick, uint64_t callee, const uint64_t *args,
+	              unsigned nargs);
+	const struct engine_log *log;
+	/* the event that is next; its cell is an address, as in state.h */
+	struct recording_event event;
+	bool is_armed;
+	uint64_t nevents;
+	/* the end */
+	sigjmp_buf stop;
+	int code;
+	enum engine_end end;
+	struct cairn_err *err;
+} e;
+
+/* --- ways to the end ----------------------------------------------------- */
+
+static uint64_t tick_now(void)
+{
+	return e.is_armed ? e.event.tick : e.event.tick - e.state->left;
+}
+
+static _Noreturn void stop(int code, enum engine_end end)
+{
+	e.code = code;
+	e.end = end;
+	siglongjmp(e.stop, 1);
+}
+
+/* "function f (file.c:12)" of a cell; line 0: that of the cell. */
+static void describe(char *text, size_t size, uint64_t cell, uint64_t line)
+{
+	const struct program_function *f = program_of_cell(e.program, cell);
+
+	if (f && f->file && !line)
+		line = e.compiler->line(e.program, f,
+		                        (uint32_t)((cell - f->cells) / 8));
+	if (!f)
+		snprintf(text, size, "no function");
+	else if (!f->file)
+		snprintf(text, size, "function %s", f->name);
+	else
+		snprintf(text, size, "function %s (%s:%" PRIu64 ")", f->name,
+		         f->file, line ? line : f->line);
+}
+
+static bool is_other(enum cairn_other what)
+{
+	return e.event.kind == CAIRN_EVENT_OTHER && e.event.what == what;
+}
+
+/* Does what is computed here not matter, since it will be forgotten? */
+static bool is_lost(void)
+{
+	return e.is_armed && is_other(CAIRN_OTHER_FORGET);
+}
+
+/* What the log has next. */
+static void describe_event(char *text, size_t size)
+{
+	static const char *const kinds[] = {"an input of", "a callback of",
+	                                    "a way back into"};
+	char where[512];
+
+	if (e.event.kind == CAIRN_EVENT_OTHER) {
+		snprintf(text, size, "%s at tick %" PRIu64,
+		         e.event.what == CAIRN_OTHER_END ? "the end"
+		         : e.event.what == CAIRN_OTHER_SYNC
+		                 ? "a synchronisation"
+		                 : "another context",
+		         e.event.tick);
+		return;
+	}
+	describe(where, sizeof(where), e.event.cell, 0);
+	snprintf(text, size, "%s %s at tick %" PRIu64, kinds[e.event.kind],
+	         where, e.event.tick);
+}
+
+/* Stops with "where: what; the log has ...". */
+static _Noreturn void diverge(uint64_t cell, uint64_t line, const char *what)
+{
+	char where[512] = "", next[640];
+
+	if (cell)
+		describe(where, sizeof(where), cell, line);
+	describe_event(next, sizeof(next));
+	cairn_fail(e.err, CAIRN_E_MISMATCH,
+	           "%s: the replay diverges at tick %" PRIu64 "%s%s: %s; the "
+	           "log has %s",
+	           e.log->name, tick_now(), cell ? " in " : "", where, what,
+	           next);
+	stop(0, ENGINE_DIVERGED);
+}
+
+/* No memory, or a signal that the program cannot have survived, unless it
+ * jumped out of a handler. */
+static void fault(int signal, uint64_t p, uint64_t pc)
+{
+	const struct program_function *f;
+	char what[96];
+
+	if (signal == SIGSEGV && is_lost() && shadow_humour(p))
+		return;
+	if (signal == SIGSEGV)
+		snprintf(what, sizeof(what),
+		         "it uses the address %#" PRIx64
+		         ", where no memory can be",
+		         p);
+	else
+		snprintf(what, sizeof(what), "it gets the signal %s",
+		         strsignal(signal));
+	f = program_of_code(e.program, pc);
+	diverge(f ? f->cells : 0, 0, what);
+}
+
+/* --- the log ------------------------------------------------------------- */
+
+static _Noreturn void damaged(const char *what)
+{
+	stop(cairn_fail(e.err, CAIRN_E_CORRUPT,
+	                "%s: in event %" PRIu64 " of the log, at tick %" PRIu64
+	                ": %s; record again",
+	                e.log->name, e.nevents, e.event.tick, what),
+	     ENGINE_DIVERGED);
+}
+
+/* False at the end of the log. */
+static bool read_event(struct recording_event *v)
+{
+	int rc = e.log->next(e.log->context, v, e.err);
+
+	if (rc < 0)
+		stop(rc, ENGINE_DIVERGED);
+	return rc > 0;
+}
+
+/* The next event that means something: END and STOP do so only at the end. */
+static bool next_event(void)
+{
+	struct recording_event v;
+
+	if (!read_event(&v))
+		return false;
+	while (v.kind == CAIRN_EVENT_OTHER &&
+	       (v.what == CAIRN_OTHER_END || v.what == CAIRN_OTHER_STOP)) {
+		struct recording_event w;
+
+		if (!read_event(&w))
+			break;
+		v = w;
+	}
+	e.event = v;
+	return true;
+}
+
+static void check_event(uint64_t now)
+{
+	struct recording_event *v = &e.event;
+
+	e.nevents++;
+	if (v->tick < now)
+		damaged("ticks overflow");
+	if (v->kind == CAIRN_EVENT_OTHER)
+		return;
+	v->cell = program_cell(e.program, v->cell);
+	if (!v->cell)
+		damaged("it names a cell that no module has");
+}
+
+/* The tick of the next event is reached. */
+static void arm(void)
+{
+	e.is_armed = true;
+	e.state->left = 1;
+	if (e.event.kind == CAIRN_EVENT_IN)
+		e.state->next_cell = e.event.cell;
+	else if (is_other(CAIRN_OTHER_STOP))
+		stop(0, ENGINE_STOPPED);
+}
+
+/* Takes the event and looks at the next one.  A log that breaks off ends the
+ * replay: what the program computed then, nobody knows. */
+static void take_event(void)
+{
+	uint64_t now = tick_now();
+
+	e.state->next_cell = 0;
+	if (!next_event()) {
+		e.event.tick = now;
+		e.is_armed = true;
+		stop(0, ENGINE_LOG_ENDS);
+	}
+	check_event(now);
+	e.is_armed = false;
+	e.state->left = e.event.tick - now;
+	if (e.event.tick == now)
+		arm();
+}
+
+/* --- what replay code calls ---------------------------------------------- */
+
+/* One tick ahead is BACK: frames are left from here on. */
+static void look_back(void)
+{
+	if (!e.is_armed && e.event.kind == CAIRN_EVENT_BACK &&
+	    e.state->left == 1) {
+		e.state->unwinding = e.event.cell;
+		e.state->frame = e.event.frame;
+	}
+}
+
+/*
+ * A handler of a signal interrupted the context in this tick, and jumped away.
+ * Where in the tick, nobody knows: what was done since does not matter, since
+ * all memory is forgotten now.
+ */
+static void forget(void)
+{
+	shadow_clear();
+	program_clear_cells(e.program);
+	take_event();
+	look_back();
+}
+
+void engine_arm(uint64_t cell, uint64_t line);
+void engine_in(uint64_t cell, uint64_t p);
+
+/* The tick of the next event is reached, or passed. */
+void engine_arm(uint64_t cell, uint64_t line)
+{
+	e.state->left = 1;
+	if (is_lost()) {
+		forget();
+		return;
+	}
+	if (e.is_armed)
+		diverge(cell, line, "the tick ends");
+	arm();
+}
+
+static void bump_tick(uint64_t cell)
+{
+	if (!--e.state->left)
+		engine_arm(cell, 0);
+}
+
+static bool is_input_of(uint64_t cell)
+{
+	return e.is_armed && e.event.kind == CAIRN_EVENT_IN &&
+	       e.event.cell == cell;
+}
+
+/* An input that is no memory stays within the cells of its function. */
+static void check_cells(const struct recording_event *v)
+{
+	const struct program_function *f = program_of_cell(e.program, v->cell);
+	uint64_t room = f ? f->cells + 8 * (uint64_t)f->ncells - v->cell : 0;
+
+	if (v->offset > room || v->nbytes > room - v->offset)
+		damaged("an input is longer than its cells");
+}
+
+/* Requires: the next event is an input of the cell. */
+void engine_in(uint64_t cell, uint64_t p)
+{
+	while (is_input_of(cell)) {
+		const struct recording_event *v = &e.event;
+
+		if (p) {
+			memcpy(shadow_at(p + v->offset), v->bytes, v->nbytes);
+		} else {
+			check_cells(v);
+			memcpy((void *)(uintptr_t)(cell + v->offset), v->bytes,
+			       v->nbytes);
+		}
+		take_event();
+	}
+}
+
+static void load_function(struct program_function *f)
+{
+	int rc;
+
+	if (f->body)
+		return;
+	rc = e.compiler->load(e.program, f->unit, e.err);
+	if (rc < 0)
+		stop(rc, ENGINE_DIVERGED);
+}
+
+static void *find(uint64_t address)
+{
+	struct program_function *f = program_find(e.program, address);
+	struct replay_found *found =
+	        &e.state->found[address >> REPLAY_FOUND_SHIFT &
+	                        (REPLAY_NFOUND - 1)];
+
+	if (f)
+		load_function(f);
+	*found = (struct replay_found){address, f ? f->body : NULL};
+	return found->body;
+}
+
+/* Foreign code calls a function that has marks.  Its frames may be left by an
+ * exception that foreign code catches: BACK of its own cell. */
+static void run_callback(void)
+{
+	struct program_function *f = program_of_cell(e.program, e.event.cell);
+	uint64_t cell = e.event.cell;
+
+	if (!f || f->cells != cell)
+		damaged("a callback is of no function");
+	load_function(f);
+	take_event();
+	f->entry();
+	if (!e.state->unwinding) {
+		bump_tick(cell);
+	} else if (e.state->unwinding == cell) {
+		bump_tick(cell);
+		e.state->unwinding = 0;
+		take_event();
+	}
+}
+
+/* Is an input of one of n cells next? */
+static bool has_result(uint64_t cell, uint64_t n)
+{
+	return e.is_armed && e.event.kind == CAIRN_EVENT_IN &&
+	       e.event.cell - cell < 8 * n;
+}
+
+/* What foreign code did, up to where replay code goes on: a result is the last
+ * thing. */
+static void run_foreign(uint64_t cell, uint64_t n)
+{
+	while (e.is_armed && !e.state->unwinding) {
+		if (e.event.kind == CAIRN_EVENT_CALLBACK) {
+			run_callback();
+		} else if (is_other(CAIRN_OTHER_END)) {
+			stop(0, ENGINE_ENDED);
+		} else if (is_other(CAIRN_OTHER_FORGET)) {
+			forget();
+		} else if (e.event.kind == CAIRN_EVENT_OTHER) {
+			take_event();
+		} else {
+			while (has_result(cell, n))
+				engine_in(e.event.cell, 0);
+			return;
+		}
+	}
+	look_back();
+}
+
+static void foreign(uint64_t cell, uint64_t n)
+{
+	if (e.watch)
+		e.watch(tick_now(), e.state->callee, e.state->args,
+		        (unsigned)e.state->nargs);
+	run_foreign(cell, n);
+}
+
+static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
+{
+	if (e.state->next_cell == cell)
+		engine_in(cell, src);
+	if (!is_lost())
+		memmove(shadow_at(dst), shadow_at(src), n);
+}
+
+static void set(uint64_t dst, uint64_t c, uint64_t n)
+{
+	if (!is_lost())
+		memset(shadow_at(dst), (int)c, n);
+}
+
+/* Requires: unwinding is this cell.  The tick before it has armed the event. */
+static void land(uint64_t cell)
+{
+	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
+	    e.event.cell != cell || e.state->unwinding != cell)
+		diverge(cell, 0, "a landing pad is reached");
+	e.state->unwinding = 0;
+	take_event();
+}
+
+static void again(uint64_t cell, uint64_t frame)
+{
+	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
+	    e.event.cell != cell || e.event.frame != frame)
+		diverge(cell, 0, "a call returns once more");
+	e.state->unwinding = 0;
+	take_event();
+}
+
+static void resume(uint64_t cell)
+{
+	run_foreign(cell, 0);
+	if (!e.state->unwinding)
+		diverge(cell, 0, "an exception is passed on");
+}
+
+static void stop_here(uint64_t cell, uint64_t line)
+{
+	if (is_lost())
+		forget();
+	if (e.state->unwinding)
+		return;
+	diverge(cell, line, "it comes to a place that ends the program");
+}
+
+const struct engine_symbol *engine_symbols(size_t *n)
+{
+	static struct engine_symbol symbols[16];
+	size_t k = 0;
+
+#define SYMBOL(name, target) \
+	symbols[k++] = (struct engine_symbol){name, (uint64_t)(target)}
+	SYMBOL(REPLAY_STATE, (uintptr_t)e.state);
+	SYMBOL(REPLAY_ARM, (uintptr_t)replay_stub_arm);
+	SYMBOL(REPLAY_IN, (uintptr_t)replay_stub_in);
+	SYMBOL(REPLAY_FIND, (uintptr_t)find);
+	SYMBOL(REPLAY_FOREIGN, (uintptr_t)foreign);
+	SYMBOL(REPLAY_COPY, (uintptr_t)copy);
+	SYMBOL(REPLAY_SET, (uintptr_t)set);
+	SYMBOL(REPLAY_LAND, (uintptr_t)land);
+	SYMBOL(REPLAY_AGAIN, (uintptr_t)again);
+	SYMBOL(REPLAY_RESUME, (uintptr_t)resume);
+	SYMBOL(REPLAY_STOP, (uintptr_t)stop_here);
+#undef SYMBOL
+	*n = k;
+	return symbols;
+}
+
+/* --- a context ----------------------------------------------------------- */
+
+/* Foreign code is below all frames: events until the end. */
+static void run_context(void)
+{
+	for (;;) {
+		const struct recording_event *v = &e.event;
+
+		if (!e.is_armed)
+			diverge(0, 0, "nothing is left to run");
+		if (v->kind == CAIRN_EVENT_CALLBACK) {
+			run_callback();
+			if (e.state->unwinding)
+				diverge(0, 0, "no frame has what is reached");
+		} else if (v->kind != CAIRN_EVENT_OTHER) {
+			diverge(0, 0, "nothing is left to run");
+		} else if (v->what == CAIRN_OTHER_END) {
+			stop(0, ENGINE_ENDED);
+		} else {
+			if (v->what == CAIRN_OTHER_STACK)
+				e.state->record[CAIRN_RECORD_STACK / 8] =
+				        v->value[0];
+			take_event();
+		}
+	}
+}
+
+static void reset(void)
+{
+	program_clear_cells(e.program);
+	shadow_clear();
+	memset(e.state, 0, sizeof(*e.state));
+	e.nevents = 0;
+	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
+	e.is_armed = true;
+}
+
+static void *run_thread(void *unused)
+{
+	(void)unused;
+	e.code = shadow_open(fault, e.err);
+	if (e.code < 0)
+		return NULL;
+	reset();
+	if (!sigsetjmp(e.stop, 1)) {
+		take_event();
+		run_context();
+	}
+	shadow_close();
+	return NULL;
+}
+
+/* Recorded programs may have had more stack than we have. */
+static int run_on_stack(void *stack)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int rc;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstack(&attributes, stack, STACK_SIZE);
+	rc = pthread_create(&thread, &attributes, run_thread, NULL);
+	pthread_attr_destroy(&attributes);
+	if (rc)
+		return cairn_fail(e.err, CAIRN_E_SYSTEM, "pthread_create: %s",
+		                  strerror(rc));
+	pthread_join(thread, NULL);
+	return e.code;
+}
+
+int engine_open(struct program *p, const struct engine_compiler *compiler,
+                struct cairn_err *err)
+{
+	e.state = arena_take(sizeof(*e.state));
+	if (!e.state)
+		return cairn_fail(err, CAIRN_E_LIMIT,
+		                  "no memory is left below 2 GiB");
+	e.program = p;
+	e.compiler = compiler;
+	return 0;
+}
+
+void engine_watch(void (*call)(uint64_t tick, uint64_t callee,
+                               const uint64_t *args, unsigned nargs))
+{
+	e.watch = call;
+}
+
+void engine_close(void)
+{
+	memset(&e, 0, sizeof(e));
+}
+
+int engine_run(const struct engine_log *log, struct engine_result *result,
+               struct cairn_err *err)
+{
+	void *stack = mmap(
+	        NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	int rc;
+
+	if (stack == MAP_FAILED)
+		return cairn_fail(err, CAIRN_E_SYSTEM,
+		                  "no room for the stack of a replay; raise "
+		                  "ulimit -v");
+	e.log = log;
+	e.err = err;
+	rc = run_on_stack(stack);
+	munmap(stack, STACK_SIZE);
+	*result = (struct engine_result){e.end, tick_now(), e.nevents};
+	return rc;
+}

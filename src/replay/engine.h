@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_ENGINE_H
+#define CAIRN_REPLAY_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cairn_err;
+struct program;
+struct program_function;
+struct recording_event;
+
+/* A log: gives the next event; returns 1, 0 if there is none, or fails.  What
+ * an event points at is there until the next call. */
+struct engine_log {
+	const char *name; /* of the file */
+	int (*next)(void *context, struct recording_event *e,
+	            struct cairn_err *err);
+	void *context;
+};
+
+enum engine_end {
+	ENGINE_ENDED,    /* the context ended as it should, and here too */
+	ENGINE_STOPPED,  /* the process ended while the context was at this
+	                    tick, and the replay came there */
+	ENGINE_LOG_ENDS, /* identical up to the last event of a log that breaks
+	                    off: the program was killed */
+	ENGINE_DIVERGED, /* *err says where */
+};
+
+struct engine_result {
+	enum engine_end end;
+	uint64_t nticks, nevents;
+};
+
+/* What the engine asks of the compiler. */
+struct engine_compiler {
+	/* Loads the unit of a function: its body and entry are there
+	 * afterwards. */
+	int (*load)(struct program *p, uint32_t unit, struct cairn_err *err);
+	/* The line of a cell of a function; 0: not known. */
+	uint32_t (*line)(const struct program *p,
+	                 const struct program_function *f, uint32_t cell);
+};
+
+/* Requires: an open arena.  There is one engine in a process. */
+int engine_open(struct program *p, const struct engine_compiler *compiler,
+                struct cairn_err *err);
+void engine_close(void);
+
+/*
+ * Replays a context from its beginning.
+ *
+ * Fails:  CAIRN_E_CORRUPT if the log makes no sense, or as the log and the
+ *         loader do.  A divergence is no failure, but a result; *err has the
+ *         sentence for it.
+ */
+int engine_run(const struct engine_log *log, struct engine_result *result,
+               struct cairn_err *err);
+
+/* Who wants to know of calls of foreign code, if the compiler shows them: the
+ * tick, what is called, numbers and pointers that it gets. */
+void engine_watch(void (*call)(uint64_t tick, uint64_t callee,
+                               const uint64_t *args, unsigned nargs));
+
+/* The functions that replay code calls, and the state, by the names that
+ * replay/state.h has. */
+struct engine_symbol {
+	const char *name;
+	uint64_t address;
+};
+
+const struct engine_symbol *engine_symbols(size_t *n);
+
+#endif /* CAIRN_REPLAY_ENGINE_H */

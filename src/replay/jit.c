@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the bitcode of a unit to code that runs: parse, rewrite, generate an
+ * object, link it (ORC, with LLVM's older linker, whose memory we give).
+ *
+ * Objects have no addresses in them, only symbols (replay/state.h), so they can
+ * be kept.  Each unit is linked into a dynamic library of its own, of ORC's,
+ * where those symbols have the values that they had in the recorded program.
+ * Code, constants and its table of addresses are below 2 GiB, as is all that
+ * it refers to without that table.
+ *
+ * Invariant: a unit is loaded at most once.
+ * Cost: that of the code generator; of a unit in the cache, that of linking.
+ */
+#include "replay/jit.h"
+
+#include "abi/crc32c.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "format/zframe.h"
+#include "replay/arena.h"
+#include "replay/cache.h"
+#include "replay/engine.h"
+#include "replay/program.h"
+#include "replay/rewrite.h"
+#include "replay/state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/OrcEE.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+
+struct section {
+	void *at;
+	size_t size;
+};
+
+static struct {
+	LLVMOrcLLJITRef lljit;
+	LLVMTargetMachineRef machine;
+	char *features; /* of this processor */
+	bool use_cache, shows_calls;
+	struct section *code; /* not yet sealed */
+	size_t ncode, code_cap;
+} jit;
+
+/* --- memory for the linker ----------------------------------------------- */
+
+static void *make_context(void *context)
+{
+	return context;
+}
+
+static void forget(void *context)
+{
+	(void)context;
+}
+
+static uint8_t *take_code(void *context, uintptr_t size, unsigned alignment,
+                          unsigned id, const char *name)
+{
+	void *p = arena_take(size);
+
+	(void)context;
+	(void)alignment; /* pages are */
+	(void)id;
+	(void)name;
+	if (p) {
+		VEC_RESERVE(jit.code, jit.ncode, jit.code_cap);
+		jit.code[jit.ncode++] = (struct section){p, size};
+	}
+	return p;
+}
+
+static uint8_t *take_data(void *context, uintptr_t size, unsigned alignment,
+                          unsigned id, const char *name, LLVMBool is_constant)
+{
+	(void)context;
+	(void)alignment;
+	(void)id;
+	(void)name;
+	(void)is_constant;
+	return arena_take(size);
+}
+
+static LLVMBool seal(void *context, char **message)
+{
+	struct cairn_err err;
+
+	(void)context;
+	for (; jit.ncode; jit.ncode--) {
+		struct section *s = &jit.code[jit.ncode - 1];
+
+		if (arena_seal(s->at, s->size, &err) < 0) {
+			*message = strdup(err.text);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static LLVMOrcObjectLayerRef make_layer(void *context,
+                                        LLVMOrcExecutionSessionRef session,
+                                        const char *triple)
+{
+	(void)triple;
+	return LLVMOrcCreateRTDyldObjectLinkingLayerWithMCJITMemoryManagerLikeCallbacks(
+	        session, context, make_context, forget, take_code, take_data,
+	        seal, forget);
+}
+
+/* --- opening ------------------------------------------------------------- */
+
+static int fail_llvm(struct cairn_err *err, const char *what, LLVMErrorRef e)
+{
+	char *text = LLVMGetErrorMessage(e);
+	int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%s: %s", what, text);
+
+	LLVMDisposeErrorMessage(text);
+	return rc;
+}
+
+static int make_machine(struct cairn_err *err)
+{
+	static const char triple[] = "x86_64-pc-linux-gnu";
+	LLVMTargetRef target;
+	char *text;
+
+	LLVMInitializeX86TargetInfo();
+	LLVMInitializeX86Target();
+	LLVMInitializeX86TargetMC();
+	LLVMInitializeX86AsmPrinter();
+	if (LLVMGetTargetFromTriple(triple, &target, &text)) {
+		int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%s", text);
+
+		LLVMDisposeMessage(text);
+		return rc;
+	}
+	jit.machine = LLVMCreateTargetMachine(
+	        target, triple, "x86-64", "", LLVMCodeGenLevelDefault,
+	        LLVMRelocStatic, LLVMCodeModelSmall);
+	return 0;
+}
+
+int jit_open(bool use_cache, bool shows_calls, struct cairn_err *err)
+{
+	LLVMOrcLLJITBuilderRef builder;
+	LLVMErrorRef e;
+
+	memset(&jit, 0, sizeof(jit));
+	jit.use_cache = use_cache && !shows_calls;
+	jit.shows_calls = shows_calls;
+	jit.features = LLVMGetHostCPUFeatures();
+	CAIRN_TRY(make_machine(err));
+	builder = LLVMOrcCreateLLJITBuilder();
+	LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, make_layer,
+	                                                &jit);
+	e = LLVMOrcCreateLLJIT(&jit.lljit, builder);
+	if (e)
+		return fail_llvm(err, "cannot make a compiler", e);
+	return 0;
+}
+
+void jit_close(void)
+{
+	if (jit.lljit)
+		LLVMConsumeError(LLVMOrcDisposeLLJIT(jit.lljit));
+	if (jit.machine)
+		LLVMDisposeTargetMachine(jit.machine);
+	if (jit.features)
+		LLVMDisposeMessage(jit.features);
+	free(jit.code);
+	memset(&jit, 0, sizeof(jit));
+}
+
+/* --- compiling ----------------------------------------------------------- */
+
+static LLVMModuleRef parse(LLVMContextRef context, const unsigned char *bitcode,
+                           size_t n)
+{
+	LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange(
+	        (const char *)bitcode, n, "", 0);
+	LLVMModuleRef m = NULL;
+
+	LLVMParseBitcodeInContext2(context, bytes, &m);
+	LLVMDisposeMemoryBuffer(bytes);
+	return m;
+}
+
+/* LLVM prints what it thinks of a damaged module; we have our own words. */
+static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
+{
+	(void)info;
+	(void)context;
+}
+
+/* Does this processor lack the feature "+name"? */
+static bool is_lacking(const char *feature, size_t n)
+{
+	const char *at = jit.features;
+
+	while (*at) {
+		size_t length = strcspn(at, ",");
+
+		if (*at == '-' && length == n &&
+		    !strncmp(at + 1, feature + 1, n - 1))
+			return true;
+		at += length + (at[length] == ',');
+	}
+	return false;
+}
+
+static int check_features(LLVMModuleRef m, const char *name,
+                          struct cairn_err *err)
+{
+	static const char kind[] = "target-features";
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+	     f = LLVMGetNextFunction(f)) {
+		LLVMAttributeRef a = LLVMGetStringAttributeAtIndex(
+		        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind,
+		        sizeof(kind) - 1);
+		unsigned n = 0;
+		const char *at = a ? LLVMGetStringAttributeValue(a, &n) : "",
+		           *end;
+
+		for (end = at + n; at < end;) {
+			size_t length = strcspn(at, ",");
+
+			if (*at == '+' && is_lacking(at, length))
+				return cairn_fail(
+				        err, CAIRN_E_MISMATCH,
+				        "%s: was built for processors with "
+				        "%.*s, which this one lacks; replay "
+				        "it where it was recorded",
+				        name, (int)length - 1, at + 1);
+			at += length + 1;
+		}
+	}
+	return 0;
+}
+
+static int generate(LLVMModuleRef m, const char *name,
+                    LLVMMemoryBufferRef *object, struct cairn_err *err)
+{
+	char *text = NULL;
+
+	CAIRN_TRY(check_features(m, name, err));
+	CAIRN_TRY(rewrite_module(m, name, jit.shows_calls, err));
+	if (LLVMTargetMachineEmitToMemoryBuffer(jit.machine, m, LLVMObjectFile,
+	                                        &text, object)) {
+		int rc =
+		        cairn_fail(err, CAIRN_E_SYSTEM,
+		                   "%s: cannot compile its IR: %s", name, text);
+
+		LLVMDisposeMessage(text);
+		return rc;
+	}
+	return 0;
+}
+
+static int compile_bitcode(const unsigned char *bitcode, size_t n,
+                           const char *name, LLVMMemoryBufferRef *object,
+                           struct cairn_err *err)
+{
+	LLVMContextRef context = LLVMContextCreate();
+	LLVMModuleRef m;
+	int rc;
+
+	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
+	m = parse(context, bitcode, n);
+	if (m)
+		rc = generate(m, name, object, err);
+	else
+		rc = cairn_fail(err, CAIRN_E_CORRUPT,
+		                "%s: its IR is damaged; build the program "
+		                "again",
+		                name);
+	if (m)
+		LLVMDisposeModule(m);
+	LLVMContextDispose(context);
+	return rc;
+}
+
+static int compile(const struct program_unit *u, const char *name,
+                   LLVMMemoryBufferRef *object, struct cairn_err *err)
+{
+	unsigned char *bitcode;
+	size_t n;
+	int rc;
+
+	CAIRN_TRY(zframe_unpack(u->packed, u->npacked, u->nraw, name, &bitcode,
+	                        &n, err));
+	rc = compile_bitcode(bitcode, n, name, object, err);
+	free(bitcode);
+	return rc;
+}
+
+static void name_object(char *key, size_t size, const struct program_unit *u)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(u->id); i++)
+		n += (size_t)snprintf(key + n, size - n, "%02x", u->id[i]);
+	snprintf(key + n, size - n,
+	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d.o",
+	         crc32c(0, u->packed, u->npacked),
+	         crc32c(0, jit.features, strlen(jit.features)),
+	         REWRITE_VERSION);
+}
+
+static int get_object(const struct program_unit *u, const char *name,
+                      LLVMMemoryBufferRef *object, struct cairn_err *err)
+{
+	char key[128];
+	size_t size;
+	unsigned char *data = NULL;
+
+	name_object(key, sizeof(key), u);
+	if (jit.use_cache)
+		data = cache_get(key, &size);
+	if (data) {
+		*object = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+		        (const char *)data, size, key);
+		free(data);
+		return 0;
+	}
+	CAIRN_TRY(compile(u, name, object, err));
+	if (jit.use_cache)
+		cache_put(key, LLVMGetBufferStart(*object),
+		          LLVMGetBufferSize(*object));
+	return 0;
+}
+
+/* --- linking ------------------------------------------------------------- */
+
+struct symbols {
+	LLVMOrcCSymbolMapPair *items;
+	size_t n, cap;
+};
+
+static void add_symbol(struct symbols *s, const char *name, uint64_t address)
+{
+	LLVMJITSymbolFlags flags = {LLVMJITSymbolGenericFlagsExported, 0};
+
+	VEC_RESERVE(s->items, s->n, s->cap);
+	s->items[s->n].Name = LLVMOrcLLJITMangleAndIntern(jit.lljit, name);
+	s->items[s->n].Sym.Address = address;
+	s->items[s->n++].Sym.Flags = flags;
+}
+
+static LLVMErrorRef define_symbols(LLVMOrcJITDylibRef library,
+                                   const struct program *p,
+                                   const struct program_unit *u)
+{
+	struct symbols s = {0};
+	size_t n;
+	const struct engine_symbol *known = engine_symbols(&n);
+	LLVMErrorRef e;
+	char name[32];
+
+	for (size_t i = 0; i < n; i++)
+		add_symbol(&s, known[i].name, known[i].address);
+	for (uint32_t i = 0; i < u->ntable; i++) {
+		snprintf(name, sizeof(name), REPLAY_ADDRESS "%u", i);
+		add_symbol(&s, name, u->table[i]);
+	}
+	/* a function that the linker dropped has no cells, and never runs */
+	for (uint32_t i = 0; i < u->ntable; i++) {
+		uint64_t cells = p->modules[u->module].cells;
+
+		if (i < u->nfunctions && u->functions[i] != PROGRAM_NONE)
+			cells = p->functions[u->functions[i]].cells;
+		snprintf(name, sizeof(name), REPLAY_CELLS "%u", i);
+		add_symbol(&s, name, cells);
+	}
+	e = LLVMOrcJITDylibDefine(library,
+	                          LLVMOrcAbsoluteSymbols(s.items, s.n));
+	free(s.items);
+	return e;
+}
+
+struct lookup {
+	struct program *p;
+	const struct program_unit *u;
+	LLVMErrorRef error;
+	bool is_done;
+};
+
+/* Bodies and entries, as place_functions asked for them. */
+static void handle_result(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result,
+                          size_t n, void *context)
+{
+	struct lookup *l = context;
+
+	l->error = error;
+	l->is_done = true;
+	for (size_t i = 0; !error && i < n; i++) {
+		const char *name =
+		        LLVMOrcSymbolStringPoolEntryStr(result[i].Name);
+		unsigned long k = strtoul(name + 2, NULL, 10);
+		uintptr_t at = (uintptr_t)result[i].Sym.Address;
+		struct program_function *f =
+		        &l->p->functions[l->u->functions[k]];
+
+		if (!strncmp(name, REPLAY_BODY, 2))
+			f->body = (void *)at;
+		else
+			f->entry = (void (*)(void))at;
+	}
+}
+
+static LLVMErrorRef place_functions(LLVMOrcJITDylibRef library,
+                                    struct program *p,
+                                    const struct program_unit *u)
+{
+	LLVMOrcCJITDylibSearchOrderElement order = {
+	        library, LLVMOrcJITDylibLookupFlagsMatchExportedSymbolsOnly};
+	LLVMOrcCLookupSet wanted =
+	        xcalloc(2 * (size_t)u->nfunctions + 1, sizeof(*wanted));
+	struct lookup l = {.p = p, .u = u};
+	size_t n = 0;
+	char name[32];
+
+	for (uint32_t i = 0; i < u->nfunctions; i++) {
+		static const char *const kinds[] = {REPLAY_BODY, REPLAY_ENTRY};
+
+		if (u->functions[i] == PROGRAM_NONE)
+			continue;
+		for (int k = 0; k < 2; k++) {
+			snprintf(name, sizeof(name), "%s%u", kinds[k], i);
+			wanted[n].Name =
+			        LLVMOrcLLJITMangleAndIntern(jit.lljit, name);
+			wanted[n++].LookupFlags =
+			        LLVMOrcSymbolLookupFlagsRequiredSymbol;
+		}
+	}
+	LLVMOrcExecutionSessionLookup(
+	        LLVMOrcLLJITGetExecutionSession(jit.lljit),
+	        LLVMOrcLookupKindStatic, &order, 1, wanted, n, handle_result,
+	        &l);
+	free(wanted);
+	return l.error;
+}
+
+static LLVMErrorRef link_object(LLVMMemoryBufferRef object, struct program *p,
+                                uint32_t unit)
+{
+	LLVMOrcExecutionSessionRef session =
+	        LLVMOrcLLJITGetExecutionSession(jit.lljit);
+	LLVMOrcDefinitionGeneratorRef process;
+	LLVMOrcJITDylibRef library;
+	LLVMErrorRef e;
+	char name[32];
+
+	snprintf(name, sizeof(name), "unit%u", unit);
+	library = LLVMOrcExecutionSessionCreateBareJITDylib(session, name);
+	/* what the code generator calls: memcpy, fmod, __udivti3 ... */
+	e = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
+	        &process, LLVMOrcLLJITGetGlobalPrefix(jit.lljit), NULL, NULL);
+	if (e) {
+		LLVMDisposeMemoryBuffer(object);
+		return e;
+	}
+	LLVMOrcJITDylibAddGenerator(library, process);
+	e = define_symbols(library, p, &p->units[unit]);
+	if (e) {
+		LLVMDisposeMemoryBuffer(object);
+		return e;
+	}
+	e = LLVMOrcLLJITAddObjectFile(jit.lljit, library, object);
+	if (e)
+		return e;
+	return place_functions(library, p, &p->units[unit]);
+}
+
+static int load(struct program *p, uint32_t unit, struct cairn_err *err)
+{
+	struct program_unit *u = &p->units[unit];
+	LLVMMemoryBufferRef object;
+	LLVMErrorRef e;
+
+	if (u->is_loaded)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "%s: its IR lacks a function; build it again",
+		                  p->modules[u->module].path);
+	CAIRN_TRY(get_object(u, p->modules[u->module].path, &object, err));
+	e = link_object(object, p, unit);
+	if (e)
+		return fail_llvm(err, p->modules[u->module].path, e);
+	u->is_loaded = true;
+	return 0;
+}
+
+/* --- lines --------------------------------------------------------------- */
+
+static uint32_t find_line(const struct program *p,
+                          const struct program_function *f, uint32_t cell)
+{
+	const struct program_unit *u = &p->units[f->unit];
+	LLVMContextRef context;
+	LLVMModuleRef m;
+	unsigned char *bitcode;
+	uint32_t line = 0;
+	size_t n;
+
+	if (zframe_unpack(u->packed, u->npacked, u->nraw, "", &bitcode, &n,
+	                  NULL) < 0)
+		return 0;
+	context = LLVMContextCreate();
+	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
+	m = parse(context, bitcode, n);
+	if (m) {
+		line = rewrite_line(m, f->index, cell);
+		LLVMDisposeModule(m);
+	}
+	LLVMContextDispose(context);
+	free(bitcode);
+	return line;
+}
+
+const struct engine_compiler jit_compiler = {load, find_line};

@@ -1,0 +1,1077 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From canonical IR to replay code.
+ *
+ * Memory is that of the recorded program (replay/shadow.h): every load and
+ * store goes to address space 256, after a look whether the next event is an
+ * input of it.  A tick is a countdown to the next event.  Calls of functions
+ * that had marks are calls; what foreign code did is in the log, and the engine
+ * does it.
+ *
+ * Frames that are left by a throw or longjmp return one by one: behind every
+ * call stands a test of `unwinding`, which names the cell of the landing pad or
+ * setjmp that was reached.  A frame whose pad it is goes there; a frame that
+ * called that setjmp, too: such functions have one block more, from which it
+ * jumps behind each of its setjmps.  No value may then be in a register that
+ * was assigned on another way: all are put into memory before, and back
+ * afterwards.
+ *
+ * Everything else is left as it is, so that the code generator makes of it what
+ * it made in the recorded program.
+ *
+ * Invariant: cells are those of ir/sites.c, which saw the IR before any change.
+ * Cost: linear in instructions, but for functions that call setjmp.
+ */
+#include "replay/rewrite.h"
+
+#include "abi/record.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/ptrmap.h"
+#include "ir/sites.h"
+#include "replay/shim.h"
+#include "replay/state.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/DebugInfo.h>
+
+#define SHADOW_SPACE 256
+#define PRESERVE_MOST 14 /* a calling convention of LLVM */
+
+struct helper {
+	LLVMTypeRef type;
+	LLVMValueRef f;
+};
+
+struct function {
+	struct ir_function ir;
+	LLVMValueRef f, cells;
+	bool has_marks;
+	unsigned number;
+	LLVMValueRef *callees;     /* of each site of kind IR_KNOWN */
+	struct ptrmap pads;        /* landing pads to cells */
+	LLVMValueRef first;        /* instruction that is no alloca */
+	LLVMBasicBlockRef out;     /* where it leaves while unwinding */
+	LLVMBasicBlockRef *behind; /* per site of kind IR_TWICE */
+	LLVMValueRef *frames;      /* and the frame that called it */
+};
+
+struct rewriter {
+	LLVMModuleRef m;
+	LLVMContextRef context;
+	LLVMBuilderRef b;
+	LLVMTargetDataRef layout;
+	LLVMTypeRef none, i8, i64, pointer, shadow;
+	LLVMValueRef state;
+	struct helper arm, in, find, foreign, copy, set, land, again, resume,
+	        stop;
+	const char *name;
+	bool shows_calls;
+	struct cairn_err *err;
+	LLVMValueRef *table; /* what the unit defines */
+	uint32_t ntable;
+	struct function *functions;
+	unsigned nfunctions;
+};
+
+static int refuse(struct rewriter *r, LLVMValueRef f, const char *what)
+{
+	size_t n;
+
+	return cairn_fail(r->err, CAIRN_E_CORRUPT,
+	                  "%s: function %s %s, which cannot be replayed; "
+	                  "build the program again",
+	                  r->name, LLVMGetValueName2(f, &n), what);
+}
+
+/* --- pieces of code ------------------------------------------------------ */
+
+static LLVMValueRef number(struct rewriter *r, uint64_t v)
+{
+	return LLVMConstInt(r->i64, v, 0);
+}
+
+static LLVMValueRef add_bytes(struct rewriter *r, LLVMValueRef base,
+                              uint64_t offset)
+{
+	LLVMValueRef index = number(r, offset);
+
+	return LLVMConstGEP2(r->i8, base, &index, 1);
+}
+
+static LLVMValueRef cell_pointer(struct rewriter *r, const struct function *fn,
+                                 uint32_t cell)
+{
+	return add_bytes(r, fn->cells, 8 * (uint64_t)cell);
+}
+
+static LLVMValueRef cell_number(struct rewriter *r, const struct function *fn,
+                                uint32_t cell)
+{
+	return LLVMConstPtrToInt(cell_pointer(r, fn, cell), r->i64);
+}
+
+static LLVMValueRef load_state(struct rewriter *r, size_t field)
+{
+	return LLVMBuildLoad2(r->b, r->i64, add_bytes(r, r->state, field), "");
+}
+
+#define FIELD(name) offsetof(struct replay_state, name)
+
+static LLVMValueRef call_helper(struct rewriter *r, const struct helper *h,
+                                LLVMValueRef *args, unsigned n)
+{
+	LLVMValueRef call = LLVMBuildCall2(r->b, h->type, h->f, args, n, "");
+
+	LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(h->f));
+	return call;
+}
+
+static LLVMValueRef line_of(struct rewriter *r, LLVMValueRef instruction)
+{
+	return number(r, replay_shim_line(instruction));
+}
+
+/* A tick, before an instruction.  Returns the end of the way on which the
+ * engine was called. */
+static LLVMValueRef put_bare_tick(struct rewriter *r, const struct function *fn,
+                                  LLVMValueRef before)
+{
+	LLVMValueRef args[] = {cell_number(r, fn, 0), line_of(r, before)};
+	LLVMValueRef left, end;
+
+	LLVMPositionBuilderBefore(r->b, before);
+	left = LLVMBuildSub(r->b, load_state(r, FIELD(left)), number(r, 1), "");
+	LLVMBuildStore(r->b, left, add_bytes(r, r->state, FIELD(left)));
+	left = LLVMBuildICmp(r->b, LLVMIntEQ, left, number(r, 0), "");
+	end = replay_shim_if(left, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	call_helper(r, &r->arm, args, 2);
+	return end;
+}
+
+/* Leaves, before an instruction, if frames are being left. */
+static void put_leave(struct rewriter *r, const struct function *fn,
+                      LLVMValueRef before)
+{
+	LLVMValueRef u, end;
+
+	LLVMPositionBuilderBefore(r->b, before);
+	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
+	                  number(r, 0), "");
+	end = replay_shim_if(u, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	LLVMBuildBr(r->b, fn->out);
+	LLVMInstructionEraseFromParent(end);
+}
+
+/* A tick where frames are not being left, but may be from here on: if a handler
+ * of a signal has jumped away. */
+static void put_tick(struct rewriter *r, const struct function *fn,
+                     LLVMValueRef before)
+{
+	put_leave(r, fn, put_bare_tick(r, fn, before));
+}
+
+/* Of a structure or array. */
+static unsigned count_parts(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMStructTypeKind
+	               ? LLVMCountStructElementTypes(type)
+	               : (unsigned)LLVMGetArrayLength2(type);
+}
+
+static LLVMTypeRef part_of(LLVMTypeRef type, unsigned i)
+{
+	return LLVMGetTypeKind(type) == LLVMStructTypeKind
+	               ? LLVMStructGetTypeAtIndex(type, i)
+	               : LLVMGetElementType(type);
+}
+
+/* Before an instruction: is the next event an input of this cell?  Then it
+ * goes to memory at p, or to the cell itself, if p is NULL. */
+static void put_input(struct rewriter *r, const struct function *fn,
+                      uint32_t cell, LLVMValueRef p, LLVMValueRef before)
+{
+	LLVMValueRef args[] = {cell_number(r, fn, cell),
+	                       p ? p : LLVMConstNull(r->pointer)};
+	LLVMValueRef hit;
+
+	LLVMPositionBuilderBefore(r->b, before);
+	hit = LLVMBuildICmp(r->b, LLVMIntEQ, load_state(r, FIELD(next_cell)),
+	                    args[0], "");
+	LLVMPositionBuilderBefore(r->b, replay_shim_if(hit, before, true));
+	call_helper(r, &r->in, args, 2);
+}
+
+/* The same for every scalar and vector in a value of a type, whose cells begin
+ * at *cell. */
+static void put_inputs(struct rewriter *r, const struct function *fn,
+                       LLVMTypeRef type, uint32_t *cell, LLVMValueRef before)
+{
+	LLVMTypeKind kind = LLVMGetTypeKind(type);
+	unsigned n;
+
+	if (kind == LLVMVoidTypeKind)
+		return;
+	if (kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind) {
+		put_input(r, fn, *cell, NULL, before);
+		*cell += ir_ncells(type, r->layout);
+		return;
+	}
+	n = count_parts(type);
+	for (unsigned i = 0; i < n; i++)
+		put_inputs(r, fn, part_of(type, i), cell, before);
+}
+
+/* The value in cells from *cell on, at the builder's place. */
+static LLVMValueRef get_value(struct rewriter *r, const struct function *fn,
+                              LLVMTypeRef type, uint32_t *cell)
+{
+	LLVMTypeKind kind = LLVMGetTypeKind(type);
+	LLVMValueRef v;
+	unsigned n;
+
+	if (kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind) {
+		v = LLVMBuildLoad2(r->b, type, cell_pointer(r, fn, *cell), "");
+		LLVMSetAlignment(v, 8);
+		*cell += ir_ncells(type, r->layout);
+		return v;
+	}
+	v = LLVMGetPoison(type);
+	n = count_parts(type);
+	for (unsigned i = 0; i < n; i++)
+		v = LLVMBuildInsertValue(
+		        r->b, v, get_value(r, fn, part_of(type, i), cell), i,
+		        "");
+	return v;
+}
+
+/* Before `before`: what is in its cells, inputs first, takes the place of an
+ * instruction. */
+static void take_value(struct rewriter *r, const struct function *fn,
+                       const struct ir_site *s, LLVMValueRef before)
+{
+	uint32_t cell = s->cell;
+
+	put_inputs(r, fn, LLVMTypeOf(s->at), &cell, before);
+	if (!LLVMGetFirstUse(s->at))
+		return;
+	cell = s->cell;
+	LLVMPositionBuilderBefore(r->b, before);
+	LLVMReplaceAllUsesWith(s->at,
+	                       get_value(r, fn, LLVMTypeOf(s->at), &cell));
+}
+
+static LLVMValueRef to_shadow(struct rewriter *r, LLVMValueRef p)
+{
+	return LLVMBuildIntToPtr(r->b, LLVMBuildPtrToInt(r->b, p, r->i64, ""),
+	                         r->shadow, "");
+}
+
+static void build_return(struct rewriter *r, const struct function *fn)
+{
+	LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(fn->f));
+
+	if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
+		LLVMBuildRetVoid(r->b);
+	else
+		LLVMBuildRet(r->b, LLVMConstNull(type));
+}
+
+/* --- calls --------------------------------------------------------------- */
+
+/* An invoke becomes a call and branches; returns the call. */
+static LLVMValueRef lower_invoke(struct rewriter *r, const struct function *fn,
+                                 LLVMValueRef invoke)
+{
+	LLVMBasicBlockRef block = LLVMGetInstructionParent(invoke);
+	LLVMBasicBlockRef normal = LLVMGetNormalDest(invoke);
+	LLVMBasicBlockRef pad = LLVMGetUnwindDest(invoke);
+	LLVMBasicBlockRef leaves =
+	        LLVMAppendBasicBlockInContext(r->context, fn->f, "");
+	uint32_t cell = ptrmap_get(&fn->pads, pad);
+	LLVMValueRef call = replay_shim_invoke_to_call(invoke);
+	LLVMValueRef end = LLVMGetNextInstruction(call), u, c;
+
+	LLVMPositionBuilderBefore(r->b, end);
+	u = load_state(r, FIELD(unwinding));
+	c = LLVMBuildICmp(r->b, LLVMIntNE, u, number(r, 0), "");
+	LLVMBuildCondBr(r->b, c, leaves, normal);
+	LLVMInstructionEraseFromParent(end);
+	LLVMPositionBuilderAtEnd(r->b, leaves);
+	c = LLVMBuildICmp(r->b, LLVMIntEQ, u, cell_number(r, fn, cell), "");
+	LLVMBuildCondBr(r->b, c, pad, fn->out);
+	replay_shim_phis_from(pad, block, leaves);
+	return call;
+}
+
+/* Makes a call of it, with a test behind. */
+static LLVMValueRef lower_call(struct rewriter *r, const struct function *fn,
+                               LLVMValueRef call)
+{
+	if (LLVMIsAInvokeInst(call))
+		return lower_invoke(r, fn, call);
+	replay_shim_strip_call(call);
+	put_leave(r, fn, LLVMGetNextInstruction(call));
+	return call;
+}
+
+static void call_foreign(struct rewriter *r, const struct function *fn,
+                         const struct ir_site *s, uint32_t n)
+{
+	LLVMValueRef args[] = {cell_number(r, fn, s->cell), number(r, n)};
+
+	call_helper(r, &r->foreign, args, 2);
+}
+
+/* The body of the function at an address, before an instruction. */
+static LLVMValueRef find_body(struct rewriter *r, LLVMValueRef address,
+                              LLVMValueRef before)
+{
+	LLVMValueRef at, values[2], phi, miss, end;
+	LLVMBasicBlockRef blocks[2];
+
+	LLVMPositionBuilderBefore(r->b, before);
+	at = LLVMBuildLShr(r->b, address, number(r, REPLAY_FOUND_SHIFT), "");
+	at = LLVMBuildAnd(r->b, at, number(r, REPLAY_NFOUND - 1), "");
+	at = LLVMBuildMul(r->b, at, number(r, sizeof(struct replay_found)), "");
+	at = LLVMBuildGEP2(r->b, r->i8, add_bytes(r, r->state, FIELD(found)),
+	                   &at, 1, "");
+	miss = LLVMBuildICmp(r->b, LLVMIntNE, address,
+	                     LLVMBuildLoad2(r->b, r->i64, at, ""), "");
+	phi = number(r, offsetof(struct replay_found, body));
+	at = LLVMBuildGEP2(r->b, r->i8, at, &phi, 1, "");
+	values[0] = LLVMBuildLoad2(r->b, r->pointer, at, "");
+	end = replay_shim_if(miss, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	values[1] = call_helper(r, &r->find, &address, 1);
+	blocks[0] = LLVMGetInstructionParent(miss);
+	blocks[1] = LLVMGetInstructionParent(end);
+	LLVMPositionBuilderBefore(r->b, before);
+	phi = LLVMBuildPhi(r->b, r->pointer, "");
+	LLVMAddIncoming(phi, values, blocks, 2);
+	return phi;
+}
+
+/* A number, a pointer or a float as 64 bits; NULL if it is something else. */
+static LLVMValueRef as_word(struct rewriter *r, LLVMValueRef v)
+{
+	LLVMTypeRef type = LLVMTypeOf(v);
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(r->context);
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMPointerTypeKind:
+		return LLVMBuildPtrToInt(r->b, v, r->i64, "");
+	case LLVMIntegerTypeKind:
+		return LLVMGetIntTypeWidth(type) <= 64
+		               ? LLVMBuildIntCast2(r->b, v, r->i64, 0, "")
+		               : NULL;
+	case LLVMDoubleTypeKind:
+		return LLVMBuildBitCast(r->b, v, r->i64, "");
+	case LLVMFloatTypeKind:
+		v = LLVMBuildBitCast(r->b, v, i32, "");
+		return LLVMBuildZExt(r->b, v, r->i64, "");
+	default:
+		return NULL;
+	}
+}
+
+/* What is called, and with what, at the builder's place. */
+static void put_arguments(struct rewriter *r, LLVMValueRef call,
+                          LLVMValueRef callee)
+{
+	unsigned k = 0, n = LLVMGetNumArgOperands(call);
+
+	LLVMBuildStore(r->b, callee, add_bytes(r, r->state, FIELD(callee)));
+	for (unsigned i = 0; i < n && k < REPLAY_NARGS; i++) {
+		LLVMValueRef v = as_word(r, LLVMGetOperand(call, i));
+
+		if (v)
+			LLVMBuildStore(
+			        r->b, v,
+			        add_bytes(r, r->state,
+			                  FIELD(args) + 8 * (size_t)k++));
+	}
+	LLVMBuildStore(r->b, number(r, k),
+	               add_bytes(r, r->state, FIELD(nargs)));
+}
+
+/* A call of anything: of a function that had marks, or of foreign code. */
+static void rewrite_call(struct rewriter *r, const struct function *fn,
+                         const struct ir_site *s)
+{
+	LLVMValueRef call, callee, g, then, otherwise, values[2], phi;
+	LLVMBasicBlockRef blocks[2];
+	uint32_t cell = s->cell;
+
+	put_tick(r, fn, s->at);
+	call = lower_call(r, fn, s->at);
+	callee = LLVMGetCalledValue(call);
+	LLVMPositionBuilderBefore(r->b, call);
+	callee = LLVMBuildPtrToInt(r->b, callee, r->i64, "");
+	g = find_body(r, callee, call);
+	replay_shim_if_else(LLVMBuildICmp(r->b, LLVMIntNE, g,
+	                                  LLVMConstNull(r->pointer), ""),
+	                    call, &then, &otherwise);
+	values[0] = replay_shim_call_like(call, g, then);
+	LLVMPositionBuilderBefore(r->b, otherwise);
+	if (r->shows_calls)
+		put_arguments(r, call, callee);
+	call_foreign(r, fn, s, ir_ncells(LLVMTypeOf(call), r->layout));
+	if (LLVMGetFirstUse(call)) {
+		values[1] = get_value(r, fn, LLVMTypeOf(call), &cell);
+		blocks[0] = LLVMGetInstructionParent(then);
+		blocks[1] = LLVMGetInstructionParent(otherwise);
+		LLVMPositionBuilderBefore(r->b, call);
+		phi = LLVMBuildPhi(r->b, LLVMTypeOf(call), "");
+		LLVMAddIncoming(phi, values, blocks, 2);
+		LLVMReplaceAllUsesWith(call, phi);
+	}
+	LLVMInstructionEraseFromParent(call);
+}
+
+/* --- setjmp -------------------------------------------------------------- */
+
+/* What stands behind such a call, before an instruction. */
+static void put_behind(struct rewriter *r, const struct function *fn,
+                       uint32_t i, LLVMValueRef next)
+{
+	const struct ir_site *s = &fn->ir.sites[i];
+	LLVMValueRef args[2] = {cell_number(r, fn, s->cell)}, u;
+
+	if (ir_ticks_behind(s->kind))
+		put_bare_tick(r, fn, next);
+	LLVMPositionBuilderBefore(r->b, next);
+	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
+	                  number(r, 0), "");
+	LLVMPositionBuilderBefore(r->b, replay_shim_if(u, next, true));
+	args[1] = LLVMBuildLoad2(r->b, r->i64, fn->frames[i], "");
+	call_helper(r, &r->again, args, 2);
+	take_value(r, fn, s, next);
+}
+
+/* Where the frame is kept that makes the call; 0: it did not yet. */
+static LLVMValueRef add_frame(struct rewriter *r, const struct function *fn)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(fn->f);
+	LLVMValueRef frame;
+
+	LLVMPositionBuilderBefore(r->b, LLVMGetFirstInstruction(entry));
+	frame = LLVMBuildAlloca(r->b, r->i64, "");
+	LLVMPositionBuilderBefore(r->b, fn->first);
+	LLVMBuildStore(r->b, number(r, 0), frame);
+	return frame;
+}
+
+/* Before other sites: a block begins behind each such call, and no value is in
+ * a register from block to block. */
+static void prepare_twice(struct rewriter *r, struct function *fn)
+{
+	bool found = false;
+
+	fn->behind = xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->behind));
+	fn->frames = xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->frames));
+	for (uint32_t i = 0; i < fn->ir.nsites; i++) {
+		struct ir_site *s = &fn->ir.sites[i];
+
+		if (s->kind != IR_TWICE)
+			continue;
+		found = true;
+		if (LLVMIsAInvokeInst(s->at))
+			s->at = lower_invoke(r, fn, s->at);
+		fn->frames[i] = add_frame(r, fn);
+		fn->behind[i] =
+		        replay_shim_split(LLVMGetNextInstruction(s->at));
+		put_behind(r, fn, i, LLVMGetFirstInstruction(fn->behind[i]));
+	}
+	if (found)
+		replay_shim_demote(fn->f);
+}
+
+/* The block that a frame being left comes to: behind a setjmp of this
+ * activation, or out. */
+static void fill_out(struct rewriter *r, const struct function *fn)
+{
+	LLVMPositionBuilderAtEnd(r->b, fn->out);
+	for (uint32_t i = 0; i < fn->ir.nsites; i++) {
+		LLVMBasicBlockRef next;
+		LLVMValueRef a, b;
+
+		if (!fn->behind[i])
+			continue;
+		next = LLVMAppendBasicBlockInContext(r->context, fn->f, "");
+		a = LLVMBuildICmp(r->b, LLVMIntEQ,
+		                  load_state(r, FIELD(unwinding)),
+		                  cell_number(r, fn, fn->ir.sites[i].cell), "");
+		b = LLVMBuildLoad2(r->b, r->i64, fn->frames[i], "");
+		b = LLVMBuildICmp(r->b, LLVMIntEQ, b,
+		                  load_state(r, FIELD(frame)), "");
+		LLVMBuildCondBr(r->b, LLVMBuildAnd(r->b, a, b, ""),
+		                fn->behind[i], next);
+		LLVMPositionBuilderAtEnd(r->b, next);
+	}
+	build_return(r, fn);
+}
+
+static void rewrite_twice(struct rewriter *r, const struct function *fn,
+                          uint32_t i)
+{
+	const struct ir_site *s = &fn->ir.sites[i];
+
+	if (ir_ticks_before(s->kind))
+		put_tick(r, fn, s->at);
+	LLVMPositionBuilderBefore(r->b, s->at);
+	LLVMBuildStore(r->b, load_state(r, FIELD(record) + CAIRN_RECORD_STACK),
+	               fn->frames[i]);
+	call_foreign(r, fn, s, 0);
+	put_leave(r, fn, s->at);
+	LLVMInstructionEraseFromParent(s->at);
+}
+
+/* --- other sites --------------------------------------------------------- */
+
+static void rewrite_memory(struct rewriter *r, const struct function *fn,
+                           const struct ir_site *s)
+{
+	unsigned at = s->kind == IR_STORE ? 1 : 0;
+	LLVMValueRef p = LLVMGetOperand(s->at, at);
+
+	if (s->kind != IR_STORE)
+		put_input(r, fn, s->cell, p, s->at);
+	LLVMPositionBuilderBefore(r->b, s->at);
+	LLVMSetOperand(s->at, at, to_shadow(r, p));
+	if (s->kind == IR_LOAD || s->kind == IR_STORE)
+		LLVMSetOrdering(s->at, LLVMAtomicOrderingNotAtomic);
+}
+
+static void rewrite_copy(struct rewriter *r, const struct function *fn,
+                         const struct ir_site *s)
+{
+	LLVMValueRef args[4] = {cell_number(r, fn, s->cell),
+	                        LLVMGetOperand(s->at, 0),
+	                        LLVMGetOperand(s->at, 1), NULL};
+
+	LLVMPositionBuilderBefore(r->b, s->at);
+	args[3] = LLVMBuildZExtOrBitCast(r->b, LLVMGetOperand(s->at, 2), r->i64,
+	                                 "");
+	call_helper(r, &r->copy, args, 4);
+	LLVMInstructionEraseFromParent(s->at);
+}
+
+static void rewrite_set(struct rewriter *r, const struct ir_site *s)
+{
+	LLVMValueRef args[3] = {LLVMGetOperand(s->at, 0), NULL, NULL};
+
+	LLVMPositionBuilderBefore(r->b, s->at);
+	args[1] = LLVMBuildZExt(r->b, LLVMGetOperand(s->at, 1), r->i64, "");
+	args[2] = LLVMBuildZExtOrBitCast(r->b, LLVMGetOperand(s->at, 2), r->i64,
+	                                 "");
+	call_helper(r, &r->set, args, 3);
+	LLVMInstructionEraseFromParent(s->at);
+}
+
+static void rewrite_input(struct rewriter *r, const struct function *fn,
+                          const struct ir_site *s)
+{
+	LLVMValueRef next;
+
+	if (LLVMIsAInvokeInst(s->at)) {
+		LLVMPositionBuilderBefore(r->b, s->at);
+		/* nothing runs that could throw */
+		next = LLVMBuildBr(r->b, LLVMGetNormalDest(s->at));
+		take_value(r, fn, s, next);
+		LLVMInstructionEraseFromParent(s->at);
+		return;
+	}
+	take_value(r, fn, s, s->at);
+	LLVMInstructionEraseFromParent(s->at);
+}
+
+static void rewrite_pad(struct rewriter *r, const struct function *fn,
+                        const struct ir_site *s)
+{
+	LLVMValueRef cell = cell_number(r, fn, s->cell);
+	LLVMValueRef next = LLVMGetNextInstruction(s->at);
+
+	if (ir_ticks_behind(s->kind))
+		put_bare_tick(r, fn, next);
+	LLVMPositionBuilderBefore(r->b, next);
+	call_helper(r, &r->land, &cell, 1);
+	take_value(r, fn, s, next);
+	LLVMInstructionEraseFromParent(s->at);
+}
+
+static void rewrite_resume(struct rewriter *r, const struct function *fn,
+                           const struct ir_site *s)
+{
+	LLVMValueRef cell = cell_number(r, fn, 0);
+
+	if (ir_ticks_before(s->kind))
+		put_tick(r, fn, s->at);
+	LLVMPositionBuilderBefore(r->b, s->at);
+	call_helper(r, &r->resume, &cell, 1);
+	LLVMBuildBr(r->b, fn->out);
+	LLVMInstructionEraseFromParent(s->at);
+}
+
+static void put_stop(struct rewriter *r, const struct function *fn,
+                     LLVMValueRef before)
+{
+	LLVMValueRef args[] = {cell_number(r, fn, 0), line_of(r, before)};
+
+	LLVMPositionBuilderBefore(r->b, before);
+	call_helper(r, &r->stop, args, 2);
+}
+
+static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
+{
+	const struct ir_site *s = &fn->ir.sites[i];
+
+	switch (s->kind) {
+	case IR_LOAD:
+	case IR_STORE:
+	case IR_RMW:
+	case IR_CMPXCHG:
+		rewrite_memory(r, fn, s);
+		break;
+	case IR_COPY:
+		rewrite_copy(r, fn, s);
+		break;
+	case IR_SET:
+		rewrite_set(r, s);
+		break;
+	case IR_KNOWN:
+		lower_call(r, fn, s->at);
+		break;
+	case IR_CALL:
+		rewrite_call(r, fn, s);
+		break;
+	case IR_TWICE:
+		rewrite_twice(r, fn, i);
+		break;
+	case IR_INPUT:
+		rewrite_input(r, fn, s);
+		break;
+	case IR_PAD:
+		rewrite_pad(r, fn, s);
+		break;
+	case IR_RESUME:
+		rewrite_resume(r, fn, s);
+		break;
+	case IR_STOP:
+		put_stop(r, fn, s->at);
+		LLVMInstructionEraseFromParent(s->at);
+		break;
+	case IR_PLAIN:
+		break;
+	}
+}
+
+/* --- functions ----------------------------------------------------------- */
+
+/* Is it nothing but an operand of what is not executed? */
+static bool is_only_input(LLVMValueRef v)
+{
+	for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+		LLVMValueRef user = LLVMGetUser(u);
+
+		if (!LLVMIsACallInst(user) ||
+		    !LLVMIsAInlineAsm(LLVMGetCalledValue(user)))
+			return false;
+	}
+	return true;
+}
+
+/* What no recording can have. */
+static int check_function(struct rewriter *r, const struct function *fn)
+{
+	for (unsigned i = 0; i < LLVMCountParams(fn->f); i++)
+		if (replay_shim_is_in_memory(fn->f, i) &&
+		    !is_only_input(LLVMGetParam(fn->f, i)))
+			return refuse(r, fn->f,
+			              "uses an argument on the real stack");
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn->f); b;
+	     b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+
+		switch (LLVMGetInstructionOpcode(end)) {
+		case LLVMRet:
+		case LLVMBr:
+		case LLVMSwitch:
+		case LLVMInvoke:
+		case LLVMResume:
+		case LLVMUnreachable:
+			break;
+		default:
+			return refuse(r, fn->f, "has a computed goto or worse");
+		}
+	}
+	return 0;
+}
+
+static void put_head_ticks(struct rewriter *r, const struct function *fn)
+{
+	for (uint32_t i = 0; i < fn->ir.nheads; i++)
+		put_tick(r, fn, replay_shim_insertion_point(fn->ir.heads[i]));
+}
+
+static void put_stops(struct rewriter *r, const struct function *fn)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn->f); b;
+	     b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+
+		if (!end || !LLVMIsAUnreachableInst(end))
+			continue;
+		put_stop(r, fn, end);
+		LLVMBuildBr(r->b, fn->out);
+		LLVMInstructionEraseFromParent(end);
+	}
+}
+
+static void rewrite_function(struct rewriter *r, struct function *fn)
+{
+	fn->out = LLVMAppendBasicBlockInContext(r->context, fn->f, "");
+	put_stops(r, fn);
+	fn->first = replay_shim_after_allocas(fn->f);
+	prepare_twice(r, fn);
+	put_tick(r, fn, fn->first);
+	put_head_ticks(r, fn);
+	for (uint32_t i = 0; i < fn->ir.nsites; i++)
+		rewrite_site(r, fn, i);
+	fill_out(r, fn);
+	replay_shim_promote(fn->f);
+}
+
+/* What foreign code enters: takes the arguments from their cells. */
+static void add_entry(struct rewriter *r, const struct function *fn)
+{
+	LLVMTypeRef type = LLVMGlobalGetValueType(fn->f);
+	LLVMValueRef *args = xcalloc((size_t)fn->ir.nargs + 1, sizeof(*args));
+	LLVMValueRef f, end, call;
+	char name[32];
+
+	snprintf(name, sizeof(name), REPLAY_ENTRY "%u", fn->number);
+	f = LLVMAddFunction(r->m, name, LLVMFunctionType(r->none, NULL, 0, 0));
+	LLVMPositionBuilderAtEnd(
+	        r->b, LLVMAppendBasicBlockInContext(r->context, f, ""));
+	end = LLVMBuildRetVoid(r->b);
+	for (uint32_t i = 0; i < fn->ir.nargs; i++) {
+		LLVMTypeRef t = LLVMTypeOf(LLVMGetParam(fn->f, i));
+		uint32_t cell = fn->ir.args[i];
+
+		put_inputs(r, fn, t, &cell, end);
+		cell = fn->ir.args[i];
+		LLVMPositionBuilderBefore(r->b, end);
+		args[i] = get_value(r, fn, t, &cell);
+	}
+	LLVMPositionBuilderBefore(r->b, end);
+	call = LLVMBuildCall2(r->b, type, fn->f, args, fn->ir.nargs, "");
+	replay_shim_call_abi(call, fn->f);
+	free(args);
+}
+
+/* --- the module ---------------------------------------------------------- */
+
+uint32_t rewrite_table(LLVMModuleRef module, LLVMValueRef **values)
+{
+	uint32_t n = 0, cap = 0;
+
+	*values = NULL;
+	for (LLVMValueRef v = LLVMGetFirstGlobal(module); v;
+	     v = LLVMGetNextGlobal(v))
+		if (!LLVMIsDeclaration(v)) {
+			VEC_RESERVE(*values, n, cap);
+			(*values)[n++] = v;
+		}
+	for (LLVMValueRef v = LLVMGetFirstFunction(module); v;
+	     v = LLVMGetNextFunction(v))
+		if (!LLVMIsDeclaration(v)) {
+			VEC_RESERVE(*values, n, cap);
+			(*values)[n++] = v;
+		}
+	for (LLVMValueRef v = LLVMGetFirstGlobalAlias(module); v;
+	     v = LLVMGetNextGlobalAlias(v)) {
+		VEC_RESERVE(*values, n, cap);
+		(*values)[n++] = v;
+	}
+	return n;
+}
+
+static LLVMValueRef add_symbol(struct rewriter *r, const char *name,
+                               bool is_low)
+{
+	LLVMValueRef v = LLVMAddGlobal(r->m, r->i8, name);
+
+	if (is_low)
+		LLVMSetVisibility(v, LLVMHiddenVisibility);
+	return v;
+}
+
+static void add_helper(struct rewriter *r, struct helper *h, const char *name,
+                       LLVMTypeRef result, const char *params)
+{
+	LLVMTypeRef types[4];
+	unsigned n = 0;
+
+	for (; params[n]; n++)
+		types[n] = params[n] == 'p' ? r->pointer : r->i64;
+	h->type = LLVMFunctionType(result, types, n, 0);
+	h->f = LLVMAddFunction(r->m, name, h->type);
+}
+
+static void add_helpers(struct rewriter *r)
+{
+	add_helper(r, &r->arm, REPLAY_ARM, r->none, "ii");
+	add_helper(r, &r->in, REPLAY_IN, r->none, "ip");
+	LLVMSetFunctionCallConv(r->arm.f, PRESERVE_MOST);
+	LLVMSetFunctionCallConv(r->in.f, PRESERVE_MOST);
+	add_helper(r, &r->find, REPLAY_FIND, r->pointer, "i");
+	add_helper(r, &r->foreign, REPLAY_FOREIGN, r->none, "ii");
+	add_helper(r, &r->copy, REPLAY_COPY, r->none, "ippi");
+	add_helper(r, &r->set, REPLAY_SET, r->none, "pii");
+	add_helper(r, &r->land, REPLAY_LAND, r->none, "i");
+	add_helper(r, &r->again, REPLAY_AGAIN, r->none, "ii");
+	add_helper(r, &r->resume, REPLAY_RESUME, r->none, "i");
+	add_helper(r, &r->stop, REPLAY_STOP, r->none, "ii");
+}
+
+/* Sees what every function has, before anything is changed. */
+static int find_functions(struct rewriter *r)
+{
+	r->functions = xcalloc((size_t)r->ntable + 1, sizeof(*r->functions));
+	for (uint32_t i = 0; i < r->ntable; i++) {
+		struct function *fn = &r->functions[r->nfunctions];
+
+		if (!LLVMIsAFunction(r->table[i]))
+			continue;
+		fn->f = r->table[i];
+		fn->number = r->nfunctions++;
+		fn->has_marks = ir_has_marks(fn->f);
+		if (!fn->has_marks)
+			continue;
+		CAIRN_TRY(check_function(r, fn));
+		ir_function_init(&fn->ir, fn->f);
+		fn->callees = xcalloc((size_t)fn->ir.nsites + 1,
+		                      sizeof(*fn->callees));
+		for (uint32_t k = 0; k < fn->ir.nsites; k++) {
+			const struct ir_site *s = &fn->ir.sites[k];
+
+			if (s->kind == IR_KNOWN)
+				fn->callees[k] = LLVMGetCalledValue(s->at);
+			else if (s->kind == IR_PAD)
+				ptrmap_set(&fn->pads,
+				           LLVMGetInstructionParent(s->at),
+				           s->cell);
+		}
+	}
+	return 0;
+}
+
+static bool has_block_address(LLVMValueRef f)
+{
+	for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u))
+		if (LLVMIsABlockAddress(LLVMGetUser(u)))
+			return true;
+	return false;
+}
+
+/* Every use of what the unit defines becomes its recorded address, except by
+ * calls that are known. */
+static int replace_addresses(struct rewriter *r)
+{
+	char name[32];
+
+	for (uint32_t i = 0; i < r->ntable; i++) {
+		if (LLVMIsAFunction(r->table[i]) &&
+		    has_block_address(r->table[i]))
+			return refuse(r, r->table[i],
+			              "has blocks with addresses");
+		LLVMSetValueName2(r->table[i], "", 0);
+		snprintf(name, sizeof(name), REPLAY_ADDRESS "%u", i);
+		LLVMReplaceAllUsesWith(r->table[i], add_symbol(r, name, false));
+	}
+	for (unsigned i = 0; i < r->nfunctions; i++) {
+		struct function *fn = &r->functions[i];
+
+		for (uint32_t k = 0; k < fn->ir.nsites; k++) {
+			LLVMValueRef at = fn->ir.sites[k].at;
+
+			if (fn->ir.sites[k].kind == IR_KNOWN)
+				LLVMSetOperand(
+				        at,
+				        (unsigned)LLVMGetNumOperands(at) - 1,
+				        fn->callees[k]);
+		}
+	}
+	return 0;
+}
+
+/* The runtime's words are part of the state; what the linker and the loader
+ * would do with the module is no matter of ours. */
+static void remove_old(struct rewriter *r)
+{
+	LLVMValueRef v = LLVMGetNamedGlobal(r->m, CAIRN_RT_RECORD);
+	LLVMValueRef next;
+
+	if (v)
+		LLVMReplaceAllUsesWith(v,
+		                       add_bytes(r, r->state, FIELD(record)));
+	replay_shim_clear_module(r->m);
+	for (uint32_t i = 0; i < r->ntable; i++)
+		if (LLVMIsAGlobalAlias(r->table[i]))
+			replay_shim_erase(r->table[i]);
+	for (v = LLVMGetFirstGlobal(r->m); v; v = next) {
+		next = LLVMGetNextGlobal(v);
+		if (!LLVMIsDeclaration(v))
+			LLVMDeleteGlobal(v);
+	}
+}
+
+static void name_function(struct rewriter *r, struct function *fn)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), REPLAY_BODY "%u", fn->number);
+	replay_shim_strip_function(fn->f);
+	LLVMSetLinkage(fn->f, LLVMExternalLinkage);
+	LLVMSetVisibility(fn->f, LLVMDefaultVisibility);
+	LLVMSetValueName2(fn->f, name, strlen(name));
+	snprintf(name, sizeof(name), REPLAY_CELLS "%u", fn->number);
+	fn->cells = add_symbol(r, name, true);
+}
+
+static bool is_ours(const struct rewriter *r, LLVMValueRef f)
+{
+	const struct helper *all[] = {
+	        &r->arm, &r->in,   &r->find,  &r->foreign, &r->copy,
+	        &r->set, &r->land, &r->again, &r->resume,  &r->stop};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i]->f == f)
+			return true;
+	return false;
+}
+
+/* Nothing may be left that the recorded program would have had to find. */
+static int check_rest(struct rewriter *r)
+{
+	LLVMValueRef next;
+	char *text = NULL;
+
+	for (LLVMValueRef v = LLVMGetFirstGlobal(r->m); v; v = next) {
+		size_t n;
+
+		next = LLVMGetNextGlobal(v);
+		if (LLVMGetValueName2(v, &n)[0] == *REPLAY_STATE)
+			continue;
+		if (replay_shim_is_used(v))
+			return refuse(r, v, "is a variable of another file");
+		LLVMDeleteGlobal(v);
+	}
+	for (LLVMValueRef f = LLVMGetFirstFunction(r->m); f; f = next) {
+		next = LLVMGetNextFunction(f);
+		if (!LLVMIsDeclaration(f) || LLVMGetIntrinsicID(f) ||
+		    is_ours(r, f))
+			continue;
+		if (replay_shim_is_used(f))
+			return refuse(r, f, "is used and not defined");
+		LLVMDeleteFunction(f);
+	}
+	if (LLVMVerifyModule(r->m, LLVMReturnStatusAction, &text)) {
+		int rc = cairn_fail(r->err, CAIRN_E_CORRUPT,
+		                    "%s: its IR cannot be made replay code: %s",
+		                    r->name, text);
+
+		LLVMDisposeMessage(text);
+		return rc;
+	}
+	LLVMDisposeMessage(text);
+	return 0;
+}
+
+static uint32_t line_of_cell(LLVMValueRef f, uint32_t cell)
+{
+	struct ir_function ir;
+	uint32_t line = 0;
+
+	ir_function_init(&ir, f);
+	for (uint32_t i = 0; i < ir.nsites; i++)
+		if (ir.sites[i].ncells && cell >= ir.sites[i].cell &&
+		    cell - ir.sites[i].cell < ir.sites[i].ncells)
+			line = replay_shim_line(ir.sites[i].at);
+	ir_function_release(&ir);
+	return line;
+}
+
+uint32_t rewrite_line(LLVMModuleRef module, uint32_t function, uint32_t cell)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f))
+		if (!LLVMIsDeclaration(f) && !function--)
+			return ir_has_marks(f) ? line_of_cell(f, cell) : 0;
+	return 0;
+}
+
+static int rewrite_all(struct rewriter *r)
+{
+	r->ntable = rewrite_table(r->m, &r->table);
+	CAIRN_TRY(find_functions(r));
+	CAIRN_TRY(replace_addresses(r));
+	r->state = add_symbol(r, REPLAY_STATE, true);
+	add_helpers(r);
+	remove_old(r);
+	for (unsigned i = 0; i < r->nfunctions; i++)
+		if (r->functions[i].has_marks)
+			name_function(r, &r->functions[i]);
+		else
+			LLVMDeleteFunction(r->functions[i].f);
+	for (unsigned i = 0; i < r->nfunctions; i++)
+		if (r->functions[i].has_marks)
+			rewrite_function(r, &r->functions[i]);
+	for (unsigned i = 0; i < r->nfunctions; i++)
+		if (r->functions[i].has_marks)
+			add_entry(r, &r->functions[i]);
+	LLVMStripModuleDebugInfo(r->m);
+	return check_rest(r);
+}
+
+int rewrite_module(LLVMModuleRef module, const char *name, bool shows_calls,
+                   struct cairn_err *err)
+{
+	struct rewriter r = {.m = module,
+	                     .name = name,
+	                     .shows_calls = shows_calls,
+	                     .err = err};
+	int rc;
+
+	r.context = LLVMGetModuleContext(module);
+	r.b = LLVMCreateBuilderInContext(r.context);
+	r.layout = LLVMGetModuleDataLayout(module);
+	r.none = LLVMVoidTypeInContext(r.context);
+	r.i8 = LLVMInt8TypeInContext(r.context);
+	r.i64 = LLVMInt64TypeInContext(r.context);
+	r.pointer = LLVMPointerTypeInContext(r.context, 0);
+	r.shadow = LLVMPointerTypeInContext(r.context, SHADOW_SPACE);
+	rc = rewrite_all(&r);
+	for (unsigned i = 0; i < r.nfunctions; i++) {
+		struct function *fn = &r.functions[i];
+
+		if (fn->has_marks && fn->callees)
+			ir_function_release(&fn->ir);
+		ptrmap_release(&fn->pads);
+		free(fn->callees);
+		free(fn->behind);
+		free(fn->frames);
+	}
+	free(r.functions);
+	free(r.table);
+	LLVMDisposeBuilder(r.b);
+	return rc;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_REWRITE_H
+#define CAIRN_REPLAY_REWRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <llvm-c/Core.h>
+
+struct cairn_err;
+
+/* Changes with the code that is made: part of the names of cached objects. */
+#define REWRITE_VERSION 5
+
+/*
+ * Turns a module of canonical IR into replay code, as replay/state.h says.
+ * `name` stands in sentences.  If shows_calls, arguments of foreign calls are
+ * in the state.
+ *
+ * Fails: CAIRN_E_CORRUPT if it is not canonical, or does something that cannot
+ *        be replayed; the module is then spoiled.
+ */
+int rewrite_module(LLVMModuleRef module, const char *name, bool shows_calls,
+                   struct cairn_err *err);
+
+/* The line of a cell of a function, by its index, in a module as it is
+ * embedded; 0 if it has none. */
+uint32_t rewrite_line(LLVMModuleRef module, uint32_t function, uint32_t cell);
+
+/*
+ * What a unit defines, in the order of its table: variables, functions,
+ * aliases.  The caller frees *values.
+ */
+uint32_t rewrite_table(LLVMModuleRef module, LLVMValueRef **values);
+
+#endif /* CAIRN_REPLAY_REWRITE_H */

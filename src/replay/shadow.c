@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory on demand: a fault maps the piece of 1 MiB that has the address, or,
+ * where something else is in the way, the page.
+ *
+ * Nothing that is mapped already is ever replaced: the replayer itself cannot
+ * be hit.  A fault in memory that is mapped is somebody's mistake and ends the
+ * replay, as does an address where nothing can be mapped.
+ *
+ * Invariant: pieces[] are all mappings made here.
+ * Cost: a signal for each piece that is touched.
+ */
+#include "replay/shadow.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#define PIECE ((uintptr_t)1 << 20)
+#define PAGE ((uintptr_t)4096)
+#define NPIECES_MAX ((size_t)1 << 24)
+#define STACK_SIZE ((size_t)256 << 10)
+#define SCRAP_SIZE ((size_t)1 << 20)
+#define NHUMOURED_MAX 4u
+#define HAS_FSGSBASE 2ul /* in AT_HWCAP2 */
+
+struct piece {
+	uintptr_t at, size;
+};
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+#define NSIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+static struct {
+	void (*fault)(int, uint64_t, uint64_t);
+	struct piece *pieces; /* mapped for the most there can be */
+	size_t npieces;
+	void *stack;
+	uint64_t pc;          /* of the last fault without remedy */
+	unsigned nhumoured;   /* how often it came again */
+	unsigned char *scrap; /* for accesses that lead nowhere */
+	struct sigaction old[NSIGNALS];
+	bool is_open;
+} shadow;
+
+static void write_gs(uint64_t base)
+{
+	__asm__ volatile("wrgsbase %0" : : "r"(base));
+}
+
+static bool map_piece(uintptr_t at, uintptr_t size)
+{
+	void *p;
+
+	if (shadow.npieces == NPIECES_MAX)
+		return false;
+	p = mmap((void *)at, size, PROT_READ | PROT_WRITE,
+	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+	                 MAP_FIXED_NOREPLACE,
+	         -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	if (p != (void *)at) {
+		munmap(p, size);
+		return false;
+	}
+	shadow.pieces[shadow.npieces++] = (struct piece){at, size};
+	return true;
+}
+
+static void handle(int signal, siginfo_t *info, void *context)
+{
+	const ucontext_t *u = context;
+	uintptr_t at = (uintptr_t)info->si_addr;
+	uint64_t pc = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
+	int e = errno;
+
+	if (signal == SIGSEGV && info->si_code == SEGV_MAPERR &&
+	    (map_piece(at & ~(PIECE - 1), PIECE) ||
+	     map_piece(at & ~(PAGE - 1), PAGE))) {
+		errno = e;
+		return;
+	}
+	shadow.nhumoured = pc == shadow.pc ? shadow.nhumoured + 1 : 0;
+	shadow.pc = pc;
+	shadow.fault(signal,
+	             info->si_code == SEGV_MAPERR ? at + SHADOW_DISTANCE : 0,
+	             pc);
+	errno = e;
+}
+
+static int install(struct cairn_err *err)
+{
+	stack_t stack = {.ss_sp = shadow.stack, .ss_size = STACK_SIZE};
+	struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK |
+	                                       SA_NODEFER};
+
+	action.sa_sigaction = handle;
+	sigemptyset(&action.sa_mask);
+	if (sigaltstack(&stack, NULL))
+		return cairn_fail(err, CAIRN_E_SYSTEM, "sigaltstack: %s",
+		                  strerror(errno));
+	for (size_t i = 0; i < NSIGNALS; i++)
+		sigaction(signals[i], &action, &shadow.old[i]);
+	return 0;
+}
+
+static void *reserve(size_t size)
+{
+	return mmap(NULL, size, PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
+                struct cairn_err *err)
+{
+	if (!(getauxval(AT_HWCAP2) & HAS_FSGSBASE))
+		return cairn_fail(err, CAIRN_E_SYSTEM,
+		                  "programs cannot set %%gs on this machine; a "
+		                  "replay needs Linux 5.9 or newer and a "
+		                  "processor with FSGSBASE");
+	shadow.fault = fault;
+	shadow.pieces = reserve(NPIECES_MAX * sizeof(*shadow.pieces));
+	shadow.stack = reserve(STACK_SIZE);
+	shadow.scrap = reserve(SCRAP_SIZE);
+	if ((void *)shadow.pieces == MAP_FAILED || shadow.stack == MAP_FAILED ||
+	    (void *)shadow.scrap == MAP_FAILED)
+		return cairn_fail(err, CAIRN_E_SYSTEM, "mmap: %s",
+		                  strerror(errno));
+	shadow.npieces = 0;
+	CAIRN_TRY(install(err));
+	write_gs(-SHADOW_DISTANCE);
+	shadow.is_open = true;
+	return 0;
+}
+
+/*
+ * The address is not known if no such can be (the processor does not tell); it
+ * is then one that is fine where memory usually is, while %gs was elsewhere for
+ * another one.
+ */
+bool shadow_humour(uint64_t p)
+{
+	if (shadow.nhumoured > NHUMOURED_MAX)
+		return false;
+	if (shadow.nhumoured % 2)
+		write_gs(-SHADOW_DISTANCE);
+	else
+		write_gs((uint64_t)(uintptr_t)shadow.scrap + SCRAP_SIZE / 2 -
+		         p);
+	return true;
+}
+
+void shadow_clear(void)
+{
+	write_gs(-SHADOW_DISTANCE);
+	while (shadow.npieces) {
+		struct piece *p = &shadow.pieces[--shadow.npieces];
+
+		munmap((void *)p->at, p->size);
+	}
+}
+
+void shadow_close(void)
+{
+	stack_t none = {.ss_flags = SS_DISABLE};
+
+	if (!shadow.is_open)
+		return;
+	shadow_clear();
+	for (size_t i = 0; i < NSIGNALS; i++)
+		sigaction(signals[i], &shadow.old[i], NULL);
+	sigaltstack(&none, NULL);
+	write_gs(0);
+	munmap(shadow.pieces, NPIECES_MAX * sizeof(*shadow.pieces));
+	munmap(shadow.stack, STACK_SIZE);
+	munmap(shadow.scrap, SCRAP_SIZE);
+	shadow.is_open = false;
+}

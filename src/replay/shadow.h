@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_SHADOW_H
+#define CAIRN_REPLAY_SHADOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cairn_err;
+
+/*
+ * The memory of the context that is replayed: what the recorded program had at
+ * address p is at p - SHADOW_DISTANCE, which is %gs:p.  The distance leaves the
+ * low six bits of addresses alone.  Pages appear, zeroed, when they are
+ * touched.
+ */
+#define SHADOW_DISTANCE UINT64_C(0x200000001540)
+
+static inline unsigned char *shadow_at(uint64_t p)
+{
+	return (unsigned char *)(uintptr_t)(p - SHADOW_DISTANCE);
+}
+
+/*
+ * Sets %gs of this thread and handles its faults, of code at pc, from now on.
+ * `fault` is called, on a stack of its own, when there can be no memory at p
+ * (signal is then SIGSEGV), or for another signal; it must not return, unless
+ * it has called shadow_humour.
+ */
+int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
+                struct cairn_err *err);
+/* Lets the access that faults at p succeed, somewhere; what it and all others
+ * do until shadow_clear is lost. */
+bool shadow_humour(uint64_t p);
+/* Forgets all contents. */
+void shadow_clear(void);
+void shadow_close(void);
+
+#endif /* CAIRN_REPLAY_SHADOW_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_STATE_H
+#define CAIRN_REPLAY_STATE_H
+
+#include <stdint.h>
+
+/*
+ * What replay code (replay/rewrite.c) and the engine share: this struct, at an
+ * address below 2 GiB, and the functions below.  Cells are words below 2 GiB,
+ * too: a cell is named by its address there, and never by anything else.
+ */
+#define REPLAY_NARGS 8
+/* Entries for what FIND has found: that of an address is its bits from SHIFT
+ * on.  No entry is wrong; an empty one says that address 0 has no body. */
+#define REPLAY_NFOUND 1024
+#define REPLAY_FOUND_SHIFT 4
+
+struct replay_state {
+	uint64_t left;      /* ticks to the next event; at 0: ARM */
+	uint64_t next_cell; /* of the input that is next, now; else 0 */
+	uint64_t unwinding; /* the cell where frames end that are being left;
+	                       0: none are */
+	uint64_t frame;     /* and which activation, if it calls setjmp */
+	uint64_t record[8]; /* stands for CAIRN_RT_RECORD */
+	/* if they are to be shown: what a call of foreign code calls, and with
+	 * which arguments, as far as they are numbers and fit */
+	uint64_t callee, nargs;
+	uint64_t args[REPLAY_NARGS];
+	struct replay_found {
+		uint64_t address;
+		void *body;
+	} found[REPLAY_NFOUND];
+};
+
+/* Symbols of replay code: functions of the unit and their entries for foreign
+ * code, by their number among those that the unit defines; their cells; and
+ * the addresses that things had, by their place in the unit's table.  No other
+ * name begins like these. */
+#define REPLAY_BODY ":f"
+#define REPLAY_ENTRY ":e"
+#define REPLAY_CELLS ":c"
+#define REPLAY_ADDRESS ":a"
+#define REPLAY_STATE ":state"
+
+/*
+ * These two change no general register but r11 (replay/stubs.S):
+ * ARM(cell 0 of the function, line): a tick was reached that has an event.
+ * IN(cell, p): the next event is an input of this cell, for memory at p.
+ */
+#define REPLAY_ARM ":arm"
+#define REPLAY_IN ":in"
+void replay_stub_arm(void);
+void replay_stub_in(void);
+
+/* void *FIND(uint64_t address): the body of the function that was there, or
+ * NULL: it is foreign. */
+#define REPLAY_FIND ":find"
+/* void FOREIGN(cell, n): does what a foreign call did; then its n cells have
+ * its result, unless it unwinds. */
+#define REPLAY_FOREIGN ":foreign"
+/* void COPY(cell, dst, src, n), void SET(dst, c, n) */
+#define REPLAY_COPY ":copy"
+#define REPLAY_SET ":set"
+/* void LAND(cell), void AGAIN(cell, frame): frames are left no more. */
+#define REPLAY_LAND ":land"
+#define REPLAY_AGAIN ":again"
+/* void RESUME(cell 0): leaves frames again. */
+#define REPLAY_RESUME ":resume"
+/* void STOP(cell 0, line): the program cannot have come here, or ended here.
+ * Returns only to leave frames. */
+#define REPLAY_STOP ":stop"
+
+#endif /* CAIRN_REPLAY_STATE_H */

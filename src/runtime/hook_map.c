@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * (Executables that are recorded only, by the name of the first.)  Memory that
+ * the program maps where it likes: MAP_FIXED, MAP_32BIT, shmat.  Where the
+ * kernel chooses, the shadow follows (record_shadow.c); elsewhere a mark would
+ * find another shadow, or none, so that the program ends here.
+ *
+ * Cost: a look at a few numbers per mapping.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+
+#include "runtime/exe.h"
+#include "runtime/record.h"
+#include "runtime/rt.h"
+#include "runtime/sys.h"
+
+/* weak: a program may have its own */
+#define SHOWN __attribute__((visibility("default"), weak))
+#define HIDDEN __attribute__((visibility("hidden")))
+#define HUGE ((size_t)64 << 30) /* half of what a window has room for */
+
+extern HIDDEN const char __cairn_map_member;
+HIDDEN const char __cairn_map_member = 1;
+
+/* What the kernel returned, as libc's functions do. */
+static void *mapped(long r, size_t n)
+{
+	if (r == -ENOMEM && n >= HUGE && process.is_recording)
+		rt_refuse("it maps more memory than a recording can follow",
+		          "map less than 64 GiB at a time");
+	if (r < 0 && r > -4096)
+		return (void *)cairn_set_errno((int)-r);
+	if (!record_shadow_follows((uintptr_t)r, n))
+		rt_refuse("it maps memory at an address of its own choice, "
+		          "which a recording cannot follow",
+		          "leave out MAP_FIXED and MAP_32BIT there");
+	return (void *)r;
+}
+
+static void *map(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+	return mapped(
+	        sys6(SYS_mmap, (long)at, (long)n, prot, flags, fd, offset), n);
+}
+
+SHOWN void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+	return map(at, n, prot, flags, fd, offset);
+}
+
+SHOWN void *mmap64(void *at, size_t n, int prot, int flags, int fd,
+                   off_t offset)
+{
+	return map(at, n, prot, flags, fd, offset);
+}
+
+SHOWN void *mremap(void *old, size_t nold, size_t n, int flags, ...)
+{
+	void *at = NULL;
+	va_list rest;
+
+	va_start(rest, flags);
+	if (flags & MREMAP_FIXED)
+		at = va_arg(rest, void *);
+	va_end(rest);
+	return mapped(sys6(SYS_mremap, (long)old, (long)nold, (long)n, flags,
+	                   (long)at, 0),
+	              n);
+}
+
+SHOWN void *shmat(int id, const void *at, int flags)
+{
+	return mapped(sys3(SYS_shmat, id, (long)at, flags), 1);
+}

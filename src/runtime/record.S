@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls that the marks of a recording make (abi/record.h).  As those of
+ * slow.S, but C code that runs each time is compiled for general registers
+ * only, so that the others need not be saved.
+ */
+#include "runtime/save.inc"
+
+	.macro	PUSH reg
+	pushq	\reg
+	.cfi_adjust_cfa_offset 8
+	.endm
+
+	.macro	POP reg
+	popq	\reg
+	.cfi_adjust_cfa_offset -8
+	.endm
+
+/* All that such C code may change, but %rax. */
+	.macro	PUSH_ALL
+	STEPPED
+	PUSH	%rcx
+	PUSH	%rdx
+	PUSH	%rsi
+	PUSH	%rdi
+	PUSH	%r8
+	PUSH	%r9
+	PUSH	%r10
+	PUSH	%r11
+	cld
+	.endm
+
+	.macro	POP_ALL
+	POP	%r11
+	POP	%r10
+	POP	%r9
+	POP	%r8
+	POP	%rdi
+	POP	%rsi
+	POP	%rdx
+	POP	%rcx
+	.endm
+
+	.macro	FUNCTION name
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc
+	.endm
+
+	.macro	END name
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	.text
+	FUNCTION __cairn_record_in
+	PUSH_ALL
+	PUSH	%rax
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	call	cairn_record_in
+	POP	%rax
+	POP_ALL
+	ret
+	END	__cairn_record_in
+
+	FUNCTION __cairn_record_enter
+	PUSH_ALL
+	movq	%rax, %rdi
+	call	cairn_record_enter
+	POP_ALL
+	ret
+	END	__cairn_record_enter
+
+	FUNCTION __cairn_record_leave
+	PUSH_ALL
+	PUSH	%rax
+	movq	%rax, %rdi
+	call	cairn_record_leave
+	POP	%rax
+	POP_ALL
+	ret
+	END	__cairn_record_leave
+
+	FUNCTION __cairn_record_land
+	PUSH_ALL
+	PUSH	%rax
+	movq	%rax, %rdi
+	xorl	%esi, %esi
+	call	cairn_record_back
+	POP	%rax
+	POP_ALL
+	ret
+	END	__cairn_record_land
+
+	FUNCTION __cairn_record_again
+	PUSH_ALL
+	PUSH	%rax
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	call	cairn_record_back
+	POP	%rax
+	POP_ALL
+	ret
+	END	__cairn_record_again
+
+/* For that C code: a call that changes no register at all. */
+	FUNCTION cairn_record_slow
+	SAVE_ALL
+	call	cairn_module_record_slow
+	RESTORE_ALL
+	ret
+	END	cairn_record_slow
+
+/* The call of the core, as in calls.S and trace.S: 0 if it knows nothing of
+ * recordings. */
+	FUNCTION __cairn_core_record
+	cmpb	$0, __cairn_executable(%rip)
+	jne	core_record
+	movq	__cairn_thread@gottpoff(%rip), %r11
+	movq	%fs:8(%r11), %r11
+	movq	88(%r11), %r11
+	testq	%r11, %r11
+	jz	7f
+	jmp	*%r11
+7:	xorl	%eax, %eax
+	ret
+	END	__cairn_core_record
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recordings: contexts, and what becomes of their logs.
+ *
+ * A context is a thread, or what handlers of signals do in one.  It is made
+ * when foreign code first calls the program in it: a shadow, a second stack, a
+ * log that begins.  Its log is a stream as those of traces are, in buffers of
+ * the mapped file which a thread of ours packs (trace_buffers.c); each buffer
+ * begins with its length, which is right after every instruction.  When a
+ * thread is gone its log is completed by whoever makes the next context, or
+ * ends the process.
+ *
+ * There is no way to go on without a recording that would not be a wrong one:
+ * what cannot be recorded ends the process, with one sentence.  Only a disk
+ * that is full ends the recording alone.
+ *
+ * Invariant: a log is written by its thread, or, with the lock held, by others
+ * when that thread stands still or is gone.
+ * Cost: of a context about twenty system calls; a system call per buffer.
+ */
+#include "runtime/record.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
+
+#include "runtime/finish.h"
+#include "runtime/sys.h"
+
+#define PROBES 8
+#define NPREFIXES 4u /* of an instruction */
+#define STACK_MIN ((size_t)1 << 20)
+#define STACK_MAX ((size_t)64 << 20) /* of one without limit */
+#define TOP_ROOM 128u                /* above the top of the second stack */
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+__thread uint64_t __cairn_record[CAIRN_RECORD_WORDS];
+
+/* module.c has a weak one that is 0. */
+extern HIDDEN const char __cairn_recording;
+HIDDEN const char __cairn_recording = 1;
+
+/* A handler of the program's that runs, in our frame below its. */
+struct frame {
+	struct frame *before;
+	struct context *outer;              /* NULL: the thread has none */
+	uint64_t words[CAIRN_RECORD_WORDS]; /* of the code it interrupted */
+	uint64_t gs;
+};
+
+static struct {
+	struct context *contexts;
+	uint32_t ncontexts; /* so far */
+	uint64_t nsyncs;
+	bool is_finished; /* the file is complete */
+} record;
+
+static const struct trace_hooks hooks;
+
+/* Of the C library.  Weak: a static program may do without. */
+int __cxa_thread_atexit_impl(void (*f)(void *), void *arg, void *dso)
+        __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+static uint64_t tick_now(void)
+{
+	return __cairn_record[CAIRN_RECORD_TICK / 8];
+}
+
+/* NULL: the calling thread is in no handler. */
+static struct frame *handler_frame(void)
+{
+	return (struct frame *)__cairn_record[CAIRN_RECORD_FRAME / 8];
+}
+
+/* Is sp in a frame that the handler called? */
+static bool is_within(uintptr_t sp, const struct frame *f)
+{
+	uintptr_t at = (uintptr_t)f, lo;
+	stack_t alt = {.ss_size = 0};
+
+	sys3(SYS_sigaltstack, 0, (long)&alt, 0);
+	lo = (uintptr_t)alt.ss_sp;
+	return sp < at && (sp - lo < alt.ss_size) == (at - lo < alt.ss_size);
+}
+
+/* --- logs -------------------------------------------------------------------
+ */
+
+/* What the last event of the log was at. */
+static struct record_last last_of(const struct context *c)
+{
+	return c->last[*(const uint64_t *)c->bytes & 1];
+}
+
+/* Takes the buffer away from the context; its log goes on in the next. */
+static struct buffer *leave_buffer(struct context *c)
+{
+	struct buffer *b = c->stream.buffer;
+
+	if (!b)
+		return NULL;
+	b->used = CAIRN_STREAM_COUNT_SIZE + record_used(c);
+	c->total += record_used(c);
+	c->last[0] = last_of(c);
+	c->bytes = NULL;
+	c->stream.buffer = NULL;
+	return b;
+}
+
+/* Gives the context a new buffer; false if there is none.  Requires: lock held,
+ * which it may let go of. */
+static bool turn_page(struct context *c)
+{
+	struct buffer *b = leave_buffer(c);
+
+	if (b)
+		trace_queue(b);
+	if (trace.is_off)
+		return false;
+	b = trace_take_buffer();
+	if (!b)
+		return false;
+	trace_label(b, c->id, ++c->stream.nparts);
+	c->room = trace_size_of(b) - CAIRN_STREAM_COUNT_SIZE - RECORD_SLACK;
+	c->stream.buffer = b;
+	c->bytes = trace_first_of(b);
+	return true;
+}
+
+static void lose_rest(struct context *c)
+{
+	c->is_over = true;
+	if (process.is_off || trace.is_off)
+		return; /* somebody has said so */
+	out_flag(CAIRN_FILE_TRUNCATED, 1);
+	out_say("cannot write the recording of a thread", "", ENOMEM,
+	        "the rest of it is lost, the program goes on");
+}
+
+/* Its shadow is zeros again: all that it reads is an input. */
+static void forget(struct context *c)
+{
+	record_shadow_clear(c);
+	if (c->is_over)
+		return;
+	if ((!c->bytes || record_used(c) + RECORD_HEAD > c->room) &&
+	    !turn_page(c)) {
+		lose_rest(c);
+		return;
+	}
+	record_note(c, tick_now(), CAIRN_OTHER_FORGET, NULL, 0);
+}
+
+static void note_begin(struct context *c, uint64_t tick)
+{
+	const struct context *thread = c;
+	uint64_t about[3] = {c->kind, 0, (uint32_t)c->tid};
+
+	while (thread->outer)
+		thread = thread->outer;
+	about[1] = thread->id;
+	record_note(c, tick, CAIRN_OTHER_BEGIN, about, 3);
+}
+
+/* --- the end of a context ---------------------------------------------------
+ */
+
+static bool is_gone(const struct context *c)
+{
+	return (c->thread && c->thread->tid != c->tid) ||
+	       sys3(SYS_tgkill, process.pid, c->tid, 0) == -ESRCH;
+}
+
+/* How far it came, if that is known. */
+static void note_end(struct context *c, unsigned what, uint64_t tick)
+{
+	if (c->bytes)
+		record_note(c, tick, what, NULL, 0);
+}
+
+static void drop(struct context *c)
+{
+	record_shadow_drop(c);
+	if (c->stack)
+		sys3(SYS_munmap, (long)c->stack, (long)c->nstack, 0);
+	c->stack = NULL;
+	c->id = 0;
+	if (c->outer && c->outer->inner == c)
+		c->outer->inner = NULL;
+}
+
+/* Its thread is gone.  Requires: lock held. */
+static void end_context(struct context *c)
+{
+	struct buffer *b;
+
+	if (c->has_ended || c->is_idle)
+		note_end(c, CAIRN_OTHER_END, c->tick);
+	b = leave_buffer(c);
+	if (b)
+		trace_queue(b);
+	drop(c);
+}
+
+/* Looks at a few contexts, beginning with the oldest that nobody looked at. */
+static void end_some(struct thread *me)
+{
+	static struct context *next;
+
+	for (struct context *c = record.contexts; c; c = c->next)
+		if (c->id && me && me->begins && c->thread == me)
+			end_context(c); /* another thread had this record before
+			                   us */
+	if (me)
+		me->begins = false;
+	for (int i = 0; i < PROBES; i++) {
+		if (!next)
+			next = record.contexts;
+		if (!next)
+			return;
+		if (next->id && is_gone(next))
+			end_context(next);
+		next = next->next;
+	}
+}
+
+/* Threads run nothing but destructors after this. */
+static void on_thread_end(void *arg)
+{
+	struct context *c = arg;
+
+	if (c != record_self())
+		return;
+	c->tick = tick_now();
+	c->has_ended = true;
+}
+
+/* --- a new context ----------------------------------------------------------
+ */
+
+static struct context *new_context(void)
+{
+	struct context *c = record.contexts, *next;
+
+	while (c && c->id)
+		c = c->next;
+	if (!c) {
+		c = out_meta(sizeof(*c));
+		if (!c)
+			rt_refuse("out of memory", "give it more");
+		c->next = record.contexts;
+		record.contexts = c;
+	}
+	next = c->next;
+	rt_zero(c, sizeof(*c));
+	c->next = next;
+	c->id = ++record.ncontexts;
+	return c;
+}
+
+/* As large as a stack may be, with a page below that nobody may touch. */
+static void make_stack(struct context *c)
+{
+	struct rlimit limit = {STACK_MAX, 0};
+	size_t size;
+
+	sys4(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit);
+	size = limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX;
+	if (size < STACK_MIN)
+		size = STACK_MIN;
+	c->nstack = (size + 2 * RT_PAGE) & ~(RT_PAGE - 1);
+	c->stack = sys_map(
+	        NULL, c->nstack, PROT_READ | PROT_WRITE,
+	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (!c->stack)
+		rt_refuse("there is no memory for a second stack",
+		          "lift ulimit -v");
+	sys3(SYS_mprotect, (long)c->stack, RT_PAGE, PROT_NONE);
+	c->top = (uintptr_t)c->stack + c->nstack - TOP_ROOM;
+}
+
+static bool counts_something(void)
+{
+	for (struct thread *t = process.threads; t; t = t->next)
+		for (uint32_t i = 1; i <= process.nmodules; i++)
+			if (t->counts[i] || t->stream)
+				return true;
+	return false;
+}
+
+/* Once. */
+static void start(void)
+{
+	if (process.is_recording)
+		return;
+	if (process.trace || counts_something())
+		rt_refuse("a part of it was compiled with another --cairn",
+		          "compile all with --cairn=record");
+	process.is_recording = true;
+	process.trace = &hooks;
+	trace.queue_end = &trace.queue;
+	trace.is_counted = true;
+	trace.bound = TRACE_MEMORY;
+	out_flag(CAIRN_FILE_RECORDING, 0);
+	trace_say_whether_ordered();
+}
+
+/* Makes the calling thread go on in a context that was left. */
+static void resume(struct context *c)
+{
+	uint64_t frame = __cairn_record[CAIRN_RECORD_FRAME / 8];
+
+	rt_copy_words(__cairn_record, c->words, sizeof(c->words));
+	__cairn_record[CAIRN_RECORD_FRAME / 8] = frame;
+	record_shadow_use(c);
+}
+
+/* The context of an earlier handler, for one that interrupted the same. */
+static struct context *find_idle(const struct thread *t, struct context *outer)
+{
+	for (struct context *c = record.contexts; c; c = c->next)
+		if (c->id && c->thread == t && c->outer == outer &&
+		    __atomic_exchange_n(&c->is_idle, false, __ATOMIC_RELAXED))
+			return c;
+	return NULL;
+}
+
+/* Requires: lock held. */
+static struct context *begin(void)
+{
+	struct frame *frame = handler_frame();
+	struct thread *t;
+	struct context *c;
+
+	start();
+	t = process.is_off ? NULL : rt_self_locked();
+	end_some(t);
+	c = frame && t ? find_idle(t, frame->outer) : NULL;
+	if (c) {
+		resume(c);
+		return c;
+	}
+	c = new_context();
+	c->thread = t;
+	c->tid = sys_gettid();
+	c->kind = frame ? CAIRN_CONTEXT_SIGNAL : CAIRN_CONTEXT_THREAD;
+	c->outer = frame ? frame->outer : NULL;
+	if (c->outer)
+		c->outer->inner = c;
+	record_shadow_make(c);
+	make_stack(c);
+	__cairn_record[CAIRN_RECORD_TICK / 8] = 0;
+	__cairn_record[CAIRN_RECORD_STACK / 8] = c->top;
+	record_set_self(c);
+	c->is_over = record.is_finished;
+	if (c->is_over)
+		return c;
+	if (!t || !turn_page(c)) {
+		lose_rest(c);
+		return c;
+	}
+	note_begin(c, 0);
+	record_note(c, 0, CAIRN_OTHER_STACK, &c->top, 1);
+	return c;
+}
+
+bool core_record(struct cairn_module *m)
+{
+	struct context *c = record_self();
+	bool is_new = !c;
+	uint64_t mask;
+
+	rt_enter_running(&mask);
+	rt_ensure_module(m);
+	if (m->is_off && !process.is_off)
+		rt_refuse("there are too many modules, or one of another "
+		          "version of Cairn",
+		          "link all with the same");
+	if (handler_frame() && !is_within((uintptr_t)&mask, handler_frame()))
+		rt_refuse("an exception left the handler of a signal",
+		          "catch it there, or use siglongjmp");
+	if (is_new)
+		c = begin();
+	if (process.is_sealed && !c->is_over)
+		out_unseal();
+	if (!c->is_over &&
+	    (!c->bytes ||
+	     record_used(c) + RECORD_PIECE + RECORD_HEAD > c->room) &&
+	    !turn_page(c))
+		lose_rest(c);
+	rt_leave(&mask);
+	/* calls the program's malloc, maybe: after all else */
+	if (is_new && !handler_frame() && __cxa_thread_atexit_impl)
+		__cxa_thread_atexit_impl(on_thread_end, c, &__dso_handle);
+	return true;
+}
+
+/* What record.S calls. */
+HIDDEN void cairn_module_record_slow(void);
+HIDDEN bool __cairn_core_record(struct cairn_module *m);
+
+void cairn_module_record_slow(void)
+{
+	if (!__cairn_core_record(&cairn_module))
+		rt_refuse("the program itself was not compiled with "
+		          "--cairn=record",
+		          "compile it so, or without Cairn");
+}
+
+/* --- handlers of signals ----------------------------------------------------
+ */
+
+/*
+ * Was it a shadow that was not there?  Whoever maps memory by a bare system
+ * call gets past hook_map.c.  The instruction tells: it has a prefix for %gs.
+ */
+static void on_fault(const void *context)
+{
+	const ucontext_t *u = context;
+	const unsigned char *pc =
+	        (const unsigned char *)u->uc_mcontext.gregs[REG_RIP];
+
+	if (!sys_readable((uintptr_t)pc) ||
+	    !sys_readable((uintptr_t)pc + NPREFIXES))
+		return;
+	for (unsigned i = 0; i < NPREFIXES; i++)
+		switch (pc[i]) {
+		case 0x65:
+			rt_refuse("it uses memory at an address that a "
+			          "recording cannot follow",
+			          "let the kernel choose addresses");
+		case 0x66:
+		case 0xf0:
+		case 0xf2:
+		case 0xf3:
+			break;
+		default:
+			return;
+		}
+}
+
+/*
+ * A handler is not part of what it interrupts: it has a context of its own, in
+ * which it is as if a thread of its own were called.  It may interrupt anything
+ * but what holds the lock; another handler may interrupt this code, and leaves
+ * all as it was.
+ */
+static void enter_handler(struct frame *f)
+{
+	struct context *inner;
+
+	rt_copy_words(f->words, __cairn_record, sizeof(f->words));
+	__asm__ volatile("rdgsbase %0" : "=r"(f->gs));
+	f->before = handler_frame();
+	f->outer = record_self();
+	if (f->outer) {
+		f->outer->tick = tick_now();
+		f->outer->is_suspended = true;
+	}
+	__cairn_record[CAIRN_RECORD_FRAME / 8] = (uint64_t)(uintptr_t)f;
+	record_set_self(NULL); /* unless it runs code of ours: no context */
+	inner = f->outer ? f->outer->inner : NULL;
+	if (inner &&
+	    __atomic_exchange_n(&inner->is_idle, false, __ATOMIC_RELAXED))
+		resume(inner);
+}
+
+/* Back to what was interrupted. */
+static void leave_handler(const struct frame *f)
+{
+	if (f->outer)
+		f->outer->is_suspended = false;
+	rt_copy_words(__cairn_record, f->words, sizeof(f->words));
+	__asm__ volatile("wrgsbase %0" : : "r"(f->gs) : "memory");
+}
+
+static void on_handle(uintptr_t handler, int sig, void *info, void *context)
+{
+	struct context *c;
+	struct frame f;
+
+	if (sig == SIGSEGV)
+		on_fault(context);
+	enter_handler(&f);
+	((void (*)(int, void *, void *))handler)(sig, info, context);
+	c = record_self();
+	if (c) {
+		c->tick = tick_now();
+		rt_copy_words(c->words, __cairn_record, sizeof(c->words));
+	}
+	leave_handler(&f);
+	if (c)
+		__atomic_store_n(&c->is_idle, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * A jump out of handlers ends their contexts.  What was interrupted may have
+ * been just about to log what its shadow has already: so all of that is
+ * forgotten, and the log says so.
+ */
+static void on_jump(struct thread *t, const struct unwind *u, uintptr_t sp,
+                    uintptr_t pc)
+{
+	struct frame *f;
+	struct context *c;
+	uint64_t mask;
+
+	(void)t;
+	(void)u;
+	(void)pc;
+	while ((f = handler_frame()) && !is_within(sp, f)) {
+		c = record_self();
+		rt_enter_running(&mask);
+		if (c) {
+			note_end(c, CAIRN_OTHER_STOP, tick_now());
+			c->has_ended = c->is_idle = false;
+			end_context(c);
+		}
+		leave_handler(f);
+		if (f->outer)
+			forget(f->outer);
+		rt_leave(&mask);
+	}
+}
+
+/* --- what the rest of the runtime tells us ----------------------------------
+ */
+
+static void on_sync(void)
+{
+	struct context *c = record_self();
+	uint64_t number;
+
+	if (!c || c->is_over)
+		return;
+	if (!c->bytes || record_used(c) + RECORD_HEAD > c->room)
+		core_record(&cairn_module);
+	if (!c->bytes)
+		return;
+	number = __atomic_add_fetch(&record.nsyncs, 1, __ATOMIC_ACQ_REL);
+	record_note(c, tick_now(), CAIRN_OTHER_SYNC, &number, 1);
+}
+
+/* The calling thread does not go on, or not before the process does. */
+static void on_stop(const struct thread *t)
+{
+	struct context *c = record_self();
+
+	(void)t;
+	if (!c)
+		return;
+	c->tick = tick_now();
+	c->is_stopped = true;
+}
+
+/* The log of a context is complete; false if it may go on being written. */
+static bool is_complete(struct context *c, uint32_t how)
+{
+	if (c == record_self()) {
+		note_end(c,
+		         how == CAIRN_HOW_SIGNAL ? CAIRN_OTHER_STOP
+		                                 : CAIRN_OTHER_END,
+		         tick_now());
+		return true;
+	}
+	if (how == CAIRN_HOW_EXEC) {
+		c->is_stopped = false;
+		return false;
+	}
+	if (c->thread && c->thread->park == RT_PARK_LATE)
+		return false;
+	if (c->is_stopped || c->is_suspended)
+		note_end(c, CAIRN_OTHER_STOP, c->tick);
+	else if (c->has_ended || c->is_idle)
+		note_end(c, CAIRN_OTHER_END, c->tick);
+	return c->is_stopped || c->is_suspended || c->is_idle || is_gone(c);
+}
+
+/* What libc, or a signal, calls after the end is no part of it. */
+static void pack_last(struct context *c)
+{
+	struct buffer *b = leave_buffer(c);
+
+	if (b)
+		trace_pack_here(b);
+	c->is_over = true;
+}
+
+static void on_finish(uint32_t how)
+{
+	struct buffer *b;
+
+	while ((b = trace_take_queued()))
+		trace_pack_here(b);
+	while (trace.npacking)
+		rt_pause(&trace.npacked, trace.npacked);
+	for (struct context *c = record.contexts; c; c = c->next)
+		if (c->id && is_complete(c, how) && how != CAIRN_HOW_EXEC)
+			pack_last(c);
+	if (how == CAIRN_HOW_EXEC)
+		return;
+	record.is_finished = true;
+	for (b = trace.free; b; b = b->next)
+		out_punch(b->chunk);
+	if (how == CAIRN_HOW_UNLOAD)
+		trace_stop_writer();
+}
+
+/* Is it the calling thread's: what runs, what that interrupted, what earlier
+ * handlers left? */
+static bool is_mine(const struct context *c)
+{
+	return c->id && (c == record_self() || c->tid == sys_gettid());
+}
+
+static void on_fork_prepare(void)
+{
+	for (struct context *c = record.contexts; c; c = c->next) {
+		c->is_forking = is_mine(c);
+		c->at_fork = c->total + (c->bytes ? record_used(c) : 0);
+	}
+}
+
+/*
+ * The child goes on in memory, shadow and second stack of its parent, with a
+ * log of its own that says where the parent's was.  All buffers are the
+ * parent's, and not mapped any more.
+ */
+static void go_on_in_child(struct context *c, struct thread *me)
+{
+	const uint64_t tick = c == record_self() ? tick_now() : c->tick;
+	const uint64_t parent[] = {(uint64_t)sys1(SYS_getppid, 0), c->id,
+	                           c->at_fork};
+
+	c->thread = me;
+	c->tid = sys_gettid();
+	c->total = 0;
+	c->last[0] = (struct record_last){0, 0};
+	if (c->is_over)
+		return;
+	if (!me || !turn_page(c)) {
+		lose_rest(c);
+		return;
+	}
+	note_begin(c, tick);
+	record_note(c, tick, CAIRN_OTHER_FORK, parent, 3);
+}
+
+static void on_fork(struct thread *me, uintptr_t to)
+{
+	(void)to;
+	trace_forget_buffers();
+	out_flag(CAIRN_FILE_RECORDING, 0);
+	trace_say_whether_ordered();
+	for (struct context *c = record.contexts; c; c = c->next) {
+		c->bytes = NULL;
+		c->stream = (struct stream){.buffer = NULL};
+		if (c->id && c->is_forking)
+			go_on_in_child(c, me);
+		else if (c->id)
+			drop(c);
+	}
+}
+
+static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
+{
+	(void)t;
+	(void)mark;
+	(void)address;
+}
+
+static const struct trace_hooks hooks = {
+        .fault = on_fault,
+        .finish = on_finish,
+        .fork = on_fork,
+        .mark = on_mark,
+        .jump = on_jump,
+        .handle = on_handle,
+        .stop = on_stop,
+        .sync = on_sync,
+        .fork_prepare = on_fork_prepare,
+};

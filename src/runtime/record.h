@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_RUNTIME_RECORD_H
+#define CAIRN_RUNTIME_RECORD_H
+
+/* What the files share that write recordings: record.c, record_log.c,
+ * record_copy.c and record_shadow.c.  Others have no use for it. */
+#include "abi/record.h"
+#include "runtime/rt.h"
+#include "runtime/trace.h"
+
+/* The most bytes of memory in one event, and of an event without these; both
+ * fit into the smallest buffer. */
+#define RECORD_PIECE 2048u
+#define RECORD_HEAD 48u
+/* Behind the room of a buffer: for END or STOP, and for who stores words. */
+#define RECORD_SLACK 64u
+
+/* Where a log is: the next event is relative to the one before. */
+struct record_last {
+	uint64_t tick, id;
+};
+
+/*
+ * One context.  Lives as long as the process; a new one takes the memory of one
+ * whose log is complete.
+ *
+ * `bytes` is the payload of its buffer: a word, twice the number of bytes that
+ * follow plus the index of the `last` that belongs to it.  One store of this
+ * word makes an event part of the log, so that whoever stops the thread at any
+ * instruction finds a log of whole events, and knows how to go on.
+ */
+struct context {
+	unsigned char *bytes; /* NULL: it has no buffer */
+	uint64_t room;        /* of the buffer, for whole events */
+	struct record_last last[2];
+	bool is_over;  /* nothing is recorded any more: there is no room */
+	uint64_t tick; /* when it was last seen outside of the program */
+
+	struct context *next; /* all */
+	uint32_t id;          /* from 1 on, in the file; 0: free */
+	uint32_t kind;        /* enum cairn_context */
+	struct thread *thread;
+	int tid;
+	bool is_idle;      /* of handlers: none runs; `words` are kept */
+	bool is_suspended; /* a handler interrupted it */
+	struct context *outer, *inner; /* whom a handler interrupts */
+	uint64_t words[CAIRN_RECORD_WORDS];
+	bool has_ended;  /* its thread runs no more than callbacks */
+	bool is_stopped; /* `tick` is where it is */
+	struct stream stream;
+	uint64_t total;   /* bytes of the log before those in the buffer */
+	uint64_t at_fork; /* all of them, when the child of a fork was made */
+	bool is_forking;  /* which has this context */
+	uintptr_t shift;  /* the shadow of p is at p - shift; 0: it has none */
+	struct context *next_shadow; /* record_shadow.c */
+	unsigned char *stack;        /* the second stack, with its guard */
+	size_t nstack;
+	uint64_t top; /* its address */
+};
+
+/* CAIRN_RT_RECORD. */
+extern __thread uint64_t __cairn_record[CAIRN_RECORD_WORDS]
+        __attribute__((visibility("default"), tls_model("initial-exec")));
+
+static inline struct context *record_self(void)
+{
+	return (struct context *)__cairn_record[CAIRN_RECORD_SELF / 8];
+}
+
+static inline void record_set_self(struct context *c)
+{
+	__cairn_record[CAIRN_RECORD_SELF / 8] = (uint64_t)(uintptr_t)c;
+}
+
+/* The shadow of an address, in the context of the calling thread. */
+#define RECORD_GS __attribute__((address_space(256)))
+
+struct record_word {
+	uint64_t v;
+} __attribute__((packed, may_alias));
+
+static inline uint64_t record_get(const void *p)
+{
+	return ((const RECORD_GS struct record_word *)(uintptr_t)p)->v;
+}
+
+static inline void record_put(const void *p, uint64_t v)
+{
+	((RECORD_GS struct record_word *)(uintptr_t)p)->v = v;
+}
+
+static inline unsigned char record_get1(const void *p)
+{
+	return *(const RECORD_GS unsigned char *)(uintptr_t)p;
+}
+
+static inline void record_put1(const void *p, unsigned char v)
+{
+	*(RECORD_GS unsigned char *)(uintptr_t)p = v;
+}
+
+static inline uint64_t record_load(const void *p)
+{
+	return ((const volatile struct record_word *)p)->v;
+}
+
+/* --- record_log.c: of each module ----------------------------------------- */
+
+/* n bytes of the shadow of p + offset are an input of the site. */
+void record_bytes(const void *cell, const unsigned char *p, uint64_t offset,
+                  uint64_t n);
+
+/* An event of the core's own, in a buffer that has room for it or is about to
+ * be left.  Requires: the context is the caller's, or stands still. */
+void record_note(struct context *c, uint64_t tick, unsigned what,
+                 const uint64_t *values, unsigned nvalues);
+
+static inline uint64_t record_used(const struct context *c)
+{
+	return *(const uint64_t *)c->bytes >> 1;
+}
+
+/* record.S: makes what the calling thread lacks: the module's number, a
+ * context, room for an event.  Keeps all registers. */
+void cairn_record_slow(void);
+
+/* --- record_shadow.c: require the lock ------------------------------------ */
+
+/* Gives the calling context a shadow, all zeros, and lets %gs say where.
+ * What is in the way ends the process, with one sentence. */
+void record_shadow_make(struct context *c);
+void record_shadow_drop(struct context *c);
+/* All zeros again. */
+void record_shadow_clear(const struct context *c);
+/* Lets %gs say where it is. */
+void record_shadow_use(const struct context *c);
+/* Is an address one whose shadow is followed? */
+bool record_shadow_follows(uintptr_t p, size_t n);
+
+#endif /* CAIRN_RUNTIME_RECORD_H */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recordings: memory that is copied or filled as a whole (abi/record.h).
+ *
+ * A copy first brings the shadow of its source up to date and logs what was not
+ * known; then it copies the shadow, which nobody else writes, to both: so what
+ * arrives is what the log says, whatever other threads do meanwhile.
+ *
+ * Cost: three passes over the bytes, 16 at a time.
+ */
+#include "runtime/record.h"
+
+#include "runtime/sys.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+#define GAP 16u /* so many equal bytes end a run */
+
+typedef long long v2 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint32_t u4 __attribute__((aligned(1), may_alias));
+typedef char v16 __attribute__((vector_size(16)));
+
+HIDDEN void __cairn_record_copy(void *cell, void *dst, const void *src,
+                                size_t n);
+HIDDEN void __cairn_record_set(void *dst, int c, size_t n);
+
+/* --- what the source has that the shadow has not ----------------------------
+ */
+
+static inline bool differs16(const unsigned char *p)
+{
+	v2 v = *(const volatile v2 *)p;
+	v2 s = *(const RECORD_GS v2 *)(uintptr_t)p;
+
+	return __builtin_ia32_pmovmskb128((v16)((v16)v == (v16)s)) != 0xffff;
+}
+
+static inline bool differs4(const unsigned char *p)
+{
+	return *(const volatile u4 *)p != *(const RECORD_GS u4 *)(uintptr_t)p;
+}
+
+static inline bool differs8(const unsigned char *p)
+{
+	return record_load(p) != record_get(p);
+}
+
+/* Of up to 16 bytes; of fewer than 4, maybe. */
+static inline bool differs(const unsigned char *p, size_t n)
+{
+	if (n == 16)
+		return differs16(p);
+	if (n >= 8)
+		return differs8(p) || differs8(p + n - 8);
+	return n < 4 || differs4(p) || differs4(p + n - 4);
+}
+
+/* Corrects up to 16 bytes; how many of them up to the last that was wrong. */
+static size_t correct(const unsigned char *p, size_t n)
+{
+	size_t upto = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char v = ((const volatile unsigned char *)p)[i];
+
+		if (v == record_get1(p + i))
+			continue;
+		record_put1(p + i, v);
+		upto = i + 1;
+	}
+	return upto;
+}
+
+/* Logs the runs of bytes that differ, each at its offset. */
+static void look(const void *cell, const unsigned char *p, size_t n)
+{
+	size_t from = 0, upto = 0; /* the run that is open, if not empty */
+
+	for (size_t i = 0; i < n; i += 16) {
+		size_t k = n - i < 16 ? n - i : 16, wrong;
+
+		if (!differs(p + i, k))
+			continue;
+		wrong = correct(p + i, k);
+		if (!wrong)
+			continue;
+		if (upto > from && i > upto + GAP) {
+			record_bytes(cell, p, from, upto - from);
+			from = upto = i;
+		}
+		if (upto == from)
+			from = i;
+		upto = i + wrong;
+	}
+	if (upto > from)
+		record_bytes(cell, p, from, upto - from);
+}
+
+/* --- copies -----------------------------------------------------------------
+ */
+
+/* To p and its shadow, upwards or, where that would overwrite what is still to
+ * be read, downwards. */
+static void copy_up(unsigned char *to, const unsigned char *from, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16) {
+		v2 v = *(const RECORD_GS v2 *)(uintptr_t)(from + i);
+
+		*(v2 *)(to + i) = v;
+		*(RECORD_GS v2 *)(uintptr_t)(to + i) = v;
+	}
+	if (i + 8 <= n) {
+		uint64_t v = record_get(from + i);
+
+		((struct record_word *)(to + i))->v = v;
+		record_put(to + i, v);
+		i += 8;
+	}
+	for (; i < n; i++) {
+		unsigned char v = record_get1(from + i);
+
+		to[i] = v;
+		record_put1(to + i, v);
+	}
+}
+
+static void copy_down(unsigned char *to, const unsigned char *from, size_t n)
+{
+	for (; n >= 16; n -= 16) {
+		v2 v = *(const RECORD_GS v2 *)(uintptr_t)(from + n - 16);
+
+		*(v2 *)(to + n - 16) = v;
+		*(RECORD_GS v2 *)(uintptr_t)(to + n - 16) = v;
+	}
+	if (n >= 8) {
+		uint64_t v = record_get(from + n - 8);
+
+		((struct record_word *)(to + n - 8))->v = v;
+		record_put(to + n - 8, v);
+		n -= 8;
+	}
+	while (n--) {
+		unsigned char v = record_get1(from + n);
+
+		to[n] = v;
+		record_put1(to + n, v);
+	}
+}
+
+void __cairn_record_copy(void *cell, void *dst, const void *src, size_t n)
+{
+	look(cell, src, n);
+	if (dst == src)
+		return;
+	if ((uintptr_t)dst - (uintptr_t)src >= n)
+		copy_up(dst, src, n);
+	else
+		copy_down(dst, src, n);
+}
+
+void __cairn_record_set(void *dst, int c, size_t n)
+{
+	unsigned char *p = dst;
+	v16 bytes = (v16){0} + (char)c;
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16) {
+		*(v2 *)(p + i) = (v2)bytes;
+		*(RECORD_GS v2 *)(uintptr_t)(p + i) = (v2)bytes;
+	}
+	if (i + 8 <= n) {
+		uint64_t v = (uint64_t)((v2)bytes)[0];
+
+		((struct record_word *)(p + i))->v = v;
+		record_put(p + i, v);
+		i += 8;
+	}
+	for (; i < n; i++) {
+		p[i] = (unsigned char)c;
+		record_put1(p + i, (unsigned char)c);
+	}
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recordings: events (abi/record.h).  What the marks of a module call when they
+ * saw something that the program could not know, through record.S; each module
+ * has a copy, which knows its cells.
+ *
+ * An event is written behind the log and then made part of it by one store
+ * (record.h).  Memory that was found changed is likely to have changed behind
+ * there, too: a run goes on while words differ, so that a buffer that somebody
+ * filled is one event.
+ *
+ * Compiled for general registers only: the caller's vector registers are
+ * neither saved nor changed here.  Calls nothing but record.S.
+ *
+ * Invariant: the shadow holds what the log says, before and after each event.
+ * Cost: some 40 instructions and the bytes; a look at two words behind them.
+ */
+#include "runtime/record.h"
+
+#include "runtime/sys.h"
+
+#define PAGE ((uintptr_t)4096)
+#define GAP 16u /* so many equal bytes end a run */
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* What record.S calls. */
+HIDDEN void cairn_record_in(const void *cell, const unsigned char *p,
+                            uint64_t n);
+HIDDEN uint64_t cairn_record_enter(const void *cell);
+HIDDEN void cairn_record_leave(uint64_t expected);
+HIDDEN void cairn_record_back(const void *cell, uint64_t frame);
+
+/* --- an event --------------------------------------------------------------
+ */
+
+/* One that is being written. */
+struct event {
+	struct context *c;
+	unsigned char *at;
+	struct record_last last; /* when it is complete */
+	const struct record_last *before;
+};
+
+static inline void put_uv(struct event *e, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*e->at++ = (unsigned char)(v | 0x80);
+	*e->at++ = (unsigned char)v;
+}
+
+static inline void put_sv(struct event *e, int64_t v)
+{
+	put_uv(e, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+}
+
+static inline void start(struct event *e, struct context *c, uint64_t tick,
+                         unsigned kind)
+{
+	uint64_t word = *(const uint64_t *)c->bytes;
+
+	e->c = c;
+	e->at = c->bytes + CAIRN_STREAM_COUNT_SIZE + (word >> 1);
+	e->before = &c->last[word & 1];
+	e->last = (struct record_last){tick, e->before->id};
+	put_uv(e, (tick - e->before->tick) << CAIRN_EVENT_BITS | kind);
+}
+
+static inline void put_id(struct event *e, uint64_t id)
+{
+	put_sv(e, (int64_t)(id - e->before->id));
+	e->last.id = id;
+}
+
+/* Makes it part of the log. */
+static inline void complete(struct event *e)
+{
+	struct context *c = e->c;
+	uint64_t *word = (uint64_t *)c->bytes;
+	uint64_t other = ~*word & 1;
+	uint64_t n = (uint64_t)(e->at - c->bytes) - CAIRN_STREAM_COUNT_SIZE;
+
+	*(volatile struct record_last *)&c->last[other] = e->last;
+	__atomic_store_n(word, n << 1 | other, __ATOMIC_RELEASE);
+}
+
+static inline bool has_room(const struct context *c, uint64_t n)
+{
+	return c && c->bytes && record_used(c) + n <= c->room &&
+	       cairn_module.index;
+}
+
+/* The context of the calling thread, with room for n bytes; NULL: nothing is
+ * recorded any more. */
+static inline struct context *ready(uint64_t n)
+{
+	struct context *c = record_self();
+
+	if (has_room(c, n))
+		return c;
+	if (c && c->is_over)
+		return NULL;
+	cairn_record_slow();
+	c = record_self();
+	return has_room(c, n) ? c : NULL;
+}
+
+static inline uint64_t tick_now(void)
+{
+	return __cairn_record[CAIRN_RECORD_TICK / 8];
+}
+
+static inline uint64_t id_of(const void *cell)
+{
+	return (uint64_t)cairn_module.index << CAIRN_CELL_BITS |
+	       (uint64_t)((const uint64_t *)cell - cairn_module.counters);
+}
+
+void record_note(struct context *c, uint64_t tick, unsigned what,
+                 const uint64_t *values, unsigned nvalues)
+{
+	struct event e;
+
+	start(&e, c, tick, CAIRN_EVENT_OTHER);
+	put_uv(&e, what);
+	for (unsigned i = 0; i < nvalues; i++)
+		put_uv(&e, values[i]);
+	complete(&e);
+}
+
+/* --- inputs ----------------------------------------------------------------
+ */
+
+/* Appends n bytes of the shadow of p. */
+static inline void put_shadow(struct event *e, const unsigned char *p,
+                              uint64_t n)
+{
+	uint64_t i = 0;
+
+	for (; i + 8 <= n; i += 8)
+		((struct record_word *)(e->at + i))->v = record_get(p + i);
+	for (; i < n; i++)
+		e->at[i] = record_get1(p + i);
+	e->at += n;
+}
+
+static void put_piece(const void *cell, const unsigned char *p, uint64_t offset,
+                      uint64_t n)
+{
+	struct context *c = ready(n + RECORD_HEAD);
+	struct event e;
+
+	if (!c)
+		return;
+	start(&e, c, tick_now(), CAIRN_EVENT_IN);
+	put_id(&e, id_of(cell));
+	put_uv(&e, n << 1 | (offset != 0));
+	if (offset)
+		put_uv(&e, offset);
+	put_shadow(&e, p + offset, n);
+	complete(&e);
+}
+
+void record_bytes(const void *cell, const unsigned char *p, uint64_t offset,
+                  uint64_t n)
+{
+	for (; n > RECORD_PIECE; n -= RECORD_PIECE, offset += RECORD_PIECE)
+		put_piece(cell, p, offset, RECORD_PIECE);
+	if (n)
+		put_piece(cell, p, offset, n);
+}
+
+/* Where the run that begins at p, and has n bytes, ends.  Corrects the shadow
+ * up to there.  A word is read once: others may write it. */
+static inline const unsigned char *run_end(const unsigned char *p, uint64_t n)
+{
+	const unsigned char *q = p + n, *end = q;
+	uintptr_t first = (uintptr_t)cairn_module.counters;
+	uintptr_t limit = ((uintptr_t)p | (PAGE - 1)) + 1;
+
+	if (first - (uintptr_t)p < limit - (uintptr_t)p)
+		limit = first; /* cells are no memory */
+	for (; (uintptr_t)q + 8 <= limit && q - end < (long)GAP; q += 8) {
+		uint64_t v = record_load(q);
+
+		if (v == record_get(q))
+			continue;
+		record_put(q, v);
+		end = q + 8;
+	}
+	return end;
+}
+
+void cairn_record_in(const void *cell, const unsigned char *p, uint64_t n)
+{
+	bool is_cell = (uintptr_t)p - (uintptr_t)cairn_module.counters <
+	               (uintptr_t)cairn_module.counters_end -
+	                       (uintptr_t)cairn_module.counters;
+
+	if (!is_cell)
+		n = (uint64_t)(run_end(p, n) - p);
+	record_bytes(cell, p, 0, n);
+}
+
+/* --- calls from outside, and ways back -------------------------------------
+ */
+
+uint64_t cairn_record_enter(const void *cell)
+{
+	struct context *c = ready(RECORD_HEAD);
+	uint64_t *expect = &__cairn_record[CAIRN_RECORD_EXPECT / 8];
+	uint64_t expected = *expect;
+	struct event e;
+
+	if (c) {
+		start(&e, c, tick_now(), CAIRN_EVENT_CALLBACK);
+		put_id(&e, id_of(cell));
+		complete(&e);
+	}
+	*expect = 0;
+	return expected;
+}
+
+void cairn_record_leave(uint64_t expected)
+{
+	struct context *c = record_self();
+
+	c->tick = ++__cairn_record[CAIRN_RECORD_TICK / 8];
+	__cairn_record[CAIRN_RECORD_EXPECT / 8] = expected;
+}
+
+void cairn_record_back(const void *cell, uint64_t frame)
+{
+	struct context *c = ready(RECORD_HEAD);
+	struct event e;
+
+	if (__cairn_record[CAIRN_RECORD_FRAME / 8])
+		cairn_record_slow(); /* is it still in the handler? */
+	if (!c)
+		return;
+	start(&e, c, tick_now(), CAIRN_EVENT_BACK);
+	put_id(&e, id_of(cell));
+	put_uv(&e, frame);
+	complete(&e);
+}

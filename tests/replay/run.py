@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs are recorded, and replayed without their input.
+
+Each is built plain and as a recording, at several levels: same output, same
+exit status, and a replay that is identical to the last tick.  What cannot be
+replayed has to be said in one sentence, with exit status 2.  Ends with
+"N passed, M failed".
+"""
+import glob
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
+BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+LEVELS = os.environ.get("LEVELS", "-O0 -O2").split()
+DIFFERENT = {"outside"}  # what they print is never the same
+passed = failed = 0
+
+
+def check(name, problem):
+    global passed, failed
+    if problem:
+        print(f"FAIL {name}: {str(problem)[:400]}")
+        failed += 1
+    else:
+        passed += 1
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True,
+                          errors="replace", timeout=300, check=False,
+                          **options)
+
+
+def build(source, level, program, *options):
+    """Plain, if there are no options."""
+    cxx = source.endswith(".cpp")
+    compiler = ["clang++-19" if cxx else "clang-19"]
+    if options:
+        compiler = [os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
+                    *options]
+    out = run(*compiler, level, "-g", "-w", "-pthread",
+              "-std=c++17" if cxx else "-std=gnu17", source, "-o", program,
+              "-lm")
+    if out.returncode:
+        raise ValueError(out.stderr)
+
+
+def execute(folder, program, *args):
+    """Result, and the recordings that it made."""
+    with open(os.path.join(folder, "input"), "w", encoding="ascii") as file:
+        file.write("what it reads\n" * 50)
+    out = run(program, "input", *args, cwd=folder)
+    os.remove(os.path.join(folder, "input"))
+    return out, sorted(glob.glob(os.path.join(folder, "*.cairn")))
+
+
+def replay(folder, *args):
+    return run(os.path.join(BIN, "cairn"), "replay", *args, cwd=folder,
+               env=dict(os.environ, XDG_CACHE_HOME=folder))
+
+
+def try_program(source, level):
+    name = os.path.splitext(os.path.basename(source))[0]
+    with tempfile.TemporaryDirectory() as folder:
+        plain = os.path.join(folder, "plain")
+        program = os.path.join(folder, name)
+        build(source, level, plain)
+        build(source, level, program, "--cairn=record")
+        before, _ = execute(folder, plain)
+        out, files = execute(folder, program)
+        check(f"{name} {level} status", out.returncode != before.returncode
+              and f"{out.returncode}, plain {before.returncode}: {out.stderr}")
+        if name not in DIFFERENT:
+            check(f"{name} {level} output", out.stdout != before.stdout and
+                  f"{out.stdout!r}, plain {before.stdout!r}")
+        check(f"{name} {level} files", len(files) != 1 and files)
+        for cache in ("compiled", "cached"):
+            again = replay(folder, *files)
+            fine = again.returncode == 0 and re.fullmatch(
+                r"replayed \d+ ticks( in \d+ contexts)?, identical\n",
+                again.stdout)
+            check(f"{name} {level} {cache}", not fine and
+                  f"{again.returncode} {again.stdout} {again.stderr}")
+
+
+def is_sentence(out, words):
+    return out.returncode == 2 and out.stderr.count("\n") == 1 and \
+        words in out.stderr
+
+
+def refusals():
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "calls")
+        source = os.path.join(HERE, "calls.c")
+        build(source, "-O1", program, "--cairn=record")
+        (file,) = execute(folder, program)[1]
+        out = replay(folder, program)
+        check("no recording", not is_sentence(out, "cairn") and out)
+        out = replay(folder, file + "x")
+        check("no file", not is_sentence(out, "cannot open") and out)
+        shutil.move(program, program + ".old")
+        out = replay(folder, file)
+        check("no program", not is_sentence(out, "not there any more") and out)
+        out = replay(folder, "--exe", program + ".old", file)
+        check("--exe", out.returncode and out)
+        build(source, "-O2", program, "--cairn=record")
+        out = replay(folder, file)
+        check("another build", not is_sentence(out, "another build") and out)
+        shutil.move(program + ".old", program)
+        damage(folder, file)
+
+
+def damage(folder, file):
+    """Bytes that are not what they were: never a crash, never silence."""
+    with open(file, "rb") as stream:
+        good = stream.read()
+    chance = random.Random(1)
+    bad = os.path.join(folder, "bad.cairn")
+    for i in range(20):
+        data = bytearray(good)
+        at = chance.randrange(len(data))
+        data[at] ^= 1 << chance.randrange(8)
+        with open(bad, "wb") as stream:
+            stream.write(data)
+        out = replay(folder, bad)
+        fine = out.returncode in (0, 1, 2) and \
+            (out.returncode == 0) == (out.stderr == "")
+        check(f"damage {i} at {at}", not fine and out)
+
+
+def main():
+    for source in sorted(glob.glob(os.path.join(HERE, "*.c*"))):
+        for level in LEVELS:
+            try_program(source, level)
+    refusals()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
