@@ -414,10 +414,13 @@ lane() {
 	for part in $parts; do
 		mkdir "$work/$part" 2>/dev/null || continue
 		cd "$work/$part" && cp -rl ../built/. . || exit 2
-		passed=0 failed=0
-		"${part%:*}" "${part#*:}" >../output.$part 2>&1
+		# what a part sets is not for the next
+		(
+			passed=0 failed=0
+			"${part%:*}" "${part#*:}"
+			echo $passed $failed >../count.$part
+		) >../output.$part 2>&1
 		cat ../output.$part
-		echo $passed $failed >../count.$part
 	done
 }
 
