@@ -26,8 +26,10 @@
  * Called by inline assembly, which steps over the red zone; no register is
  * changed but the flags and what is said here.  Hidden: one per module.
  *
- * IN(rax: cell, rdx: address, rcx: n): the n bytes whose shadow was just
- *     corrected are an input of the site of the cell.
+ * IN: the n bytes whose shadow was just corrected are an input of the site of
+ *     the cell.  Their address is pushed; cell and n stand behind the call:
+ *         nopl cell - .(%rax)     0f 1f 80, then i32
+ *         nopl n(%rax)            the same
  * ENTER(rax: cell 0 of the function) -> rax: what was expected: foreign code
  *     calls the function.  Makes the context if there is none; nothing is
  *     expected any more.

@@ -19,6 +19,10 @@
 /* All that such C code may change, but %rax. */
 	.macro	PUSH_ALL
 	STEPPED
+	PUSH_REST
+	.endm
+
+	.macro	PUSH_REST
 	PUSH	%rcx
 	PUSH	%rdx
 	PUSH	%rsi
@@ -55,12 +59,18 @@
 	.endm
 
 	.text
+/* The caller has pushed the address; behind the call stand two nops, of which
+ * one has the distance from there to the cell, the other the length.  Its stack
+ * pointer is the CFA plus 136. */
 	FUNCTION __cairn_record_in
-	PUSH_ALL
+	.cfi_escape 0x15, 7, 0x6f	/* DW_CFA_val_offset_sf rsp, 136 */
+	PUSH_REST
 	PUSH	%rax
-	movq	%rax, %rdi
-	movq	%rdx, %rsi
-	movq	%rcx, %rdx
+	movq	72(%rsp), %rax
+	movslq	3(%rax), %rdi
+	leaq	3(%rax,%rdi), %rdi
+	movl	10(%rax), %edx
+	movq	80(%rsp), %rsi
 	call	cairn_record_in
 	POP	%rax
 	POP_ALL

@@ -38,13 +38,19 @@ void __cairn_record_set(void *dst, int c, size_t n)
 	"call " name "\n\t"           \
 	"leaq 128(%%rsp), %%rsp"
 
-static inline void mark_in(const void *cell, const void *p, uint64_t n)
-{
-	__asm__ volatile(CALL("__cairn_record_in")
-	                 :
-	                 : "a"(cell), "d"(p), "c"(n)
-	                 : "memory", "cc");
-}
+/* What is known when it is compiled stands in nops behind the call. */
+#define mark_in(cell, p, n)                            \
+	__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" \
+	                 "pushq %0\n\t"                \
+	                 "call __cairn_record_in\n\t"  \
+	                 ".byte 0x0f, 0x1f, 0x80\n\t"  \
+	                 ".long %c1 - .\n\t"           \
+	                 ".byte 0x0f, 0x1f, 0x80\n\t"  \
+	                 ".long %c2\n\t"               \
+	                 "leaq 136(%%rsp), %%rsp"      \
+	                 :                             \
+	                 : "r"(p), "i"(cell), "i"(n)   \
+	                 : "memory", "cc")
 
 static inline uint64_t mark_enter(const void *cell)
 {
