@@ -92,14 +92,14 @@ static void jumpTo(Function *From, Function *To)
 		Builder.CreateRet(Call);
 }
 
-static void splitEntries(Function &F, const struct shim_entries &E)
+Function *makeEntry(Function &F)
 {
-	Module &M = *F.getParent();
 	std::string Name = F.getName().str();
 	Function *W = Function::Create(F.getFunctionType(), F.getLinkage(),
-	                               F.getAddressSpace(), "", &M);
+	                               F.getAddressSpace(), "", F.getParent());
 
 	W->copyAttributesFrom(&F);
+	W->setComdat(F.getComdat());
 	W->setPersonalityFn(nullptr);
 	W->clearGC();
 	W->addFnAttr(SHIM_ENTRY);
@@ -108,6 +108,15 @@ static void splitEntries(Function &F, const struct shim_entries &E)
 	W->setName(Name);
 	F.setLinkage(GlobalValue::InternalLinkage);
 	F.setVisibility(GlobalValue::DefaultVisibility);
+	return W;
+}
+
+static void splitEntries(Function &F, const struct shim_entries &E)
+{
+	Module &M = *F.getParent();
+	std::string Name = F.getName().str();
+	Function *W = makeEntry(F);
+
 	F.replaceUsesWithIf(W, [&](Use &U) {
 		return !isa<BlockAddress>(U.getUser()) && !isPlainCall(U, F, E);
 	});

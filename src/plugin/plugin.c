@@ -12,7 +12,6 @@
  * pass here again (-emit-llvm and then clang on the result, link time).
  */
 #include "plugin/function.h"
-#include "plugin/record.h"
 
 #include "abi/trace.h"
 #include "analysis/feedback.h"
@@ -24,6 +23,7 @@
 #include "graph/blocks.h"
 #include "graph/place.h"
 #include "graph/weight.h"
+#include "plugin/record.h"
 #include "plugin/shim.h"
 #include "plugin/wanted.h"
 

@@ -7,7 +7,7 @@
 // (which are handed on by an ordinary call).  Those with a variable number of
 // arguments have one entry, and no call of them is a known one.
 #include "plugin/record.h"
-#include "plugin/shim.h"
+#include "plugin/shim.hpp"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -46,23 +46,11 @@ enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 		return RECORD_KNOWN;
 	if (F.isVarArg())
 		return RECORD_ONE;
-	std::string Name = F.getName().str();
 	SmallVector<Use *, 16> Others; // before its linkage is another
 	for (Use &U : F.uses())
 		if (!isa<BlockAddress>(U.getUser()) && !isKnownCall(U, F))
 			Others.push_back(&U);
-	Function *W = Function::Create(F.getFunctionType(), F.getLinkage(),
-	                               F.getAddressSpace(), "", F.getParent());
-	W->copyAttributesFrom(&F);
-	W->setComdat(F.getComdat());
-	W->setPersonalityFn(nullptr);
-	W->clearGC();
-	W->addFnAttr(SHIM_ENTRY);
-	F.setName(Name + ".body");
-	F.addFnAttr(SHIM_BODY, Name);
-	W->setName(Name);
-	F.setLinkage(GlobalValue::InternalLinkage);
-	F.setVisibility(GlobalValue::DefaultVisibility);
+	Function *W = makeEntry(F);
 	replaceUses(Others, F, *W);
 	*entry = wrap(W);
 	return RECORD_TWO;

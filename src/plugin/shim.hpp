@@ -16,4 +16,8 @@ struct shim {
 	llvm::BranchProbabilityInfo *Probabilities = nullptr;
 };
 
+// Makes F the body of a new function, which has its name and all but its code;
+// the uses of F stay.
+llvm::Function *makeEntry(llvm::Function &F);
+
 #endif // CAIRN_PLUGIN_SHIM_HPP

@@ -125,19 +125,6 @@
 	ret
 	END	cairn_record_slow
 
-/* The call of the core, as in calls.S and trace.S: 0 if it knows nothing of
- * recordings. */
-	FUNCTION __cairn_core_record
-	cmpb	$0, __cairn_executable(%rip)
-	jne	core_record
-	movq	__cairn_thread@gottpoff(%rip), %r11
-	movq	%fs:8(%r11), %r11
-	movq	88(%r11), %r11
-	testq	%r11, %r11
-	jz	7f
-	jmp	*%r11
-7:	xorl	%eax, %eax
-	ret
-	END	__cairn_core_record
+	CORE_CALL core_record, 88
 
 	.section .note.GNU-stack, "", @progbits

@@ -176,44 +176,7 @@ __cairn_trace_most:
 
 /* The call of the core, as in calls.S, where it has no place: only programs
  * that write a trace have it.  0 if the core knows nothing of traces. */
-	.globl	__cairn_core_trace_room
-	.hidden	__cairn_core_trace_room
-	.type	__cairn_core_trace_room, @function
-__cairn_core_trace_room:
-	.cfi_startproc
-	cmpb	$0, __cairn_executable(%rip)
-	jne	core_trace_room
-	movq	__cairn_thread@gottpoff(%rip), %r11
-	movq	%fs:8(%r11), %r11
-	movq	64(%r11), %r11
-	testq	%r11, %r11
-	jz	5f
-	jmp	*%r11
-5:	xorl	%eax, %eax
-	ret
-	.cfi_endproc
-	.size	__cairn_core_trace_room, .-__cairn_core_trace_room
-
-/* The same of what returns nothing, and of the word of the core that it has. */
-	.macro	CORE_CALL name, word
-	.globl	__cairn_\name
-	.hidden	__cairn_\name
-	.type	__cairn_\name, @function
-__cairn_\name:
-	.cfi_startproc
-	cmpb	$0, __cairn_executable(%rip)
-	jne	\name
-	movq	__cairn_thread@gottpoff(%rip), %r11
-	movq	%fs:8(%r11), %r11
-	movq	\word(%r11), %r11
-	testq	%r11, %r11
-	jz	6f
-	jmp	*%r11
-6:	ret
-	.cfi_endproc
-	.size	__cairn_\name, .-__cairn_\name
-	.endm
-
+	CORE_CALL core_trace_room, 64
 	CORE_CALL core_trace_sync, 72	/* sync.c */
 	CORE_CALL core_trace_closed, 80	/* sync_dl.c */
 
