@@ -46,6 +46,9 @@ static struct {
 	const struct engine_compiler *compiler;
 	void (*watch)(uint64_t tick, uint64_t callee, const uint64_t *args,
 	              unsigned nargs);
+	void (*tell)(void *context, uint64_t id, uint64_t tick,
+	             const uint64_t *args);
+	void *listener;
 	const struct engine_log *log;
 	/* the event that is next; its cell is an address, as in state.h */
 	struct recording_event event;
@@ -453,6 +456,12 @@ static void stop_here(uint64_t cell, uint64_t line)
 	diverge(cell, line, "it comes to a place that ends the program");
 }
 
+static void tell(uint64_t id)
+{
+	if (e.tell && !is_lost())
+		e.tell(e.listener, id, tick_now(), e.state->args);
+}
+
 const struct engine_symbol *engine_symbols(size_t *n)
 {
 	static struct engine_symbol symbols[16];
@@ -471,6 +480,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_AGAIN, (uintptr_t)again);
 	SYMBOL(REPLAY_RESUME, (uintptr_t)resume);
 	SYMBOL(REPLAY_STOP, (uintptr_t)stop_here);
+	SYMBOL(REPLAY_TELL, (uintptr_t)tell);
 #undef SYMBOL
 	*n = k;
 	return symbols;
@@ -562,6 +572,14 @@ void engine_watch(void (*call)(uint64_t tick, uint64_t callee,
                                const uint64_t *args, unsigned nargs))
 {
 	e.watch = call;
+}
+
+void engine_listen(void (*tell)(void *context, uint64_t id, uint64_t tick,
+                                const uint64_t *args),
+                   void *context)
+{
+	e.tell = tell;
+	e.listener = context;
 }
 
 void engine_close(void)

@@ -64,6 +64,12 @@ int engine_run(const struct engine_log *log, struct engine_result *result,
 void engine_watch(void (*call)(uint64_t tick, uint64_t callee,
                                const uint64_t *args, unsigned nargs));
 
+/* Who asked something in replay code (rewrite.h): the id that they gave it, the
+ * tick, and what they put into the args of the state. */
+void engine_listen(void (*tell)(void *context, uint64_t id, uint64_t tick,
+                                const uint64_t *args),
+                   void *context);
+
 /* The functions that replay code calls, and the state, by the names that
  * replay/state.h has. */
 struct engine_symbol {

@@ -48,7 +48,8 @@ static struct {
 	LLVMOrcLLJITRef lljit;
 	LLVMTargetMachineRef machine;
 	char *features; /* of this processor */
-	bool use_cache, shows_calls;
+	bool use_cache;
+	struct rewrite_options options;
 	struct section *code; /* not yet sealed */
 	size_t ncode, code_cap;
 } jit;
@@ -151,14 +152,15 @@ static int make_machine(struct cairn_err *err)
 	return 0;
 }
 
-int jit_open(bool use_cache, bool shows_calls, struct cairn_err *err)
+int jit_open(bool use_cache, const struct rewrite_options *options,
+             struct cairn_err *err)
 {
 	LLVMOrcLLJITBuilderRef builder;
 	LLVMErrorRef e;
 
 	memset(&jit, 0, sizeof(jit));
-	jit.use_cache = use_cache && !shows_calls;
-	jit.shows_calls = shows_calls;
+	jit.use_cache = use_cache;
+	jit.options = *options;
 	jit.features = LLVMGetHostCPUFeatures();
 	CAIRN_TRY(make_machine(err));
 	builder = LLVMOrcCreateLLJITBuilder();
@@ -249,13 +251,13 @@ static int check_features(LLVMModuleRef m, const char *name,
 	return 0;
 }
 
-static int generate(LLVMModuleRef m, const char *name,
+static int generate(LLVMModuleRef m, uint32_t unit, const char *name,
                     LLVMMemoryBufferRef *object, struct cairn_err *err)
 {
 	char *text = NULL;
 
 	CAIRN_TRY(check_features(m, name, err));
-	CAIRN_TRY(rewrite_module(m, name, jit.shows_calls, err));
+	CAIRN_TRY(rewrite_module(m, unit, name, &jit.options, err));
 	if (LLVMTargetMachineEmitToMemoryBuffer(jit.machine, m, LLVMObjectFile,
 	                                        &text, object)) {
 		int rc =
@@ -269,8 +271,8 @@ static int generate(LLVMModuleRef m, const char *name,
 }
 
 static int compile_bitcode(const unsigned char *bitcode, size_t n,
-                           const char *name, LLVMMemoryBufferRef *object,
-                           struct cairn_err *err)
+                           uint32_t unit, const char *name,
+                           LLVMMemoryBufferRef *object, struct cairn_err *err)
 {
 	LLVMContextRef context = LLVMContextCreate();
 	LLVMModuleRef m;
@@ -279,7 +281,7 @@ static int compile_bitcode(const unsigned char *bitcode, size_t n,
 	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
 	m = parse(context, bitcode, n);
 	if (m)
-		rc = generate(m, name, object, err);
+		rc = generate(m, unit, name, object, err);
 	else
 		rc = cairn_fail(err, CAIRN_E_CORRUPT,
 		                "%s: its IR is damaged; build the program "
@@ -291,8 +293,9 @@ static int compile_bitcode(const unsigned char *bitcode, size_t n,
 	return rc;
 }
 
-static int compile(const struct program_unit *u, const char *name,
-                   LLVMMemoryBufferRef *object, struct cairn_err *err)
+static int compile(const struct program_unit *u, uint32_t unit,
+                   const char *name, LLVMMemoryBufferRef *object,
+                   struct cairn_err *err)
 {
 	unsigned char *bitcode;
 	size_t n;
@@ -300,7 +303,7 @@ static int compile(const struct program_unit *u, const char *name,
 
 	CAIRN_TRY(zframe_unpack(u->packed, u->npacked, u->nraw, name, &bitcode,
 	                        &n, err));
-	rc = compile_bitcode(bitcode, n, name, object, err);
+	rc = compile_bitcode(bitcode, n, unit, name, object, err);
 	free(bitcode);
 	return rc;
 }
@@ -312,21 +315,30 @@ static void name_object(char *key, size_t size, const struct program_unit *u)
 	for (size_t i = 0; i < sizeof(u->id); i++)
 		n += (size_t)snprintf(key + n, size - n, "%02x", u->id[i]);
 	snprintf(key + n, size - n,
-	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d.o",
+	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d%s.o",
 	         crc32c(0, u->packed, u->npacked),
-	         crc32c(0, jit.features, strlen(jit.features)),
-	         REWRITE_VERSION);
+	         crc32c(0, jit.features, strlen(jit.features)), REWRITE_VERSION,
+	         jit.options.shows_calls ? "c" : "");
 }
 
-static int get_object(const struct program_unit *u, const char *name,
-                      LLVMMemoryBufferRef *object, struct cairn_err *err)
+/* Is what is made of a unit the same whenever it is made? */
+static bool is_usual(uint32_t unit)
 {
+	return !jit.options.ask ||
+	       !jit.options.wants(jit.options.context, unit);
+}
+
+static int get_object(const struct program_unit *u, uint32_t unit,
+                      const char *name, LLVMMemoryBufferRef *object,
+                      struct cairn_err *err)
+{
+	bool use_cache = jit.use_cache && is_usual(unit);
 	char key[128];
 	size_t size;
 	unsigned char *data = NULL;
 
 	name_object(key, sizeof(key), u);
-	if (jit.use_cache)
+	if (use_cache)
 		data = cache_get(key, &size);
 	if (data) {
 		*object = LLVMCreateMemoryBufferWithMemoryRangeCopy(
@@ -334,8 +346,8 @@ static int get_object(const struct program_unit *u, const char *name,
 		free(data);
 		return 0;
 	}
-	CAIRN_TRY(compile(u, name, object, err));
-	if (jit.use_cache)
+	CAIRN_TRY(compile(u, unit, name, object, err));
+	if (use_cache)
 		cache_put(key, LLVMGetBufferStart(*object),
 		          LLVMGetBufferSize(*object));
 	return 0;
@@ -493,7 +505,8 @@ static int load(struct program *p, uint32_t unit, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "%s: its IR lacks a function; build it again",
 		                  p->modules[u->module].path);
-	CAIRN_TRY(get_object(u, p->modules[u->module].path, &object, err));
+	CAIRN_TRY(
+	        get_object(u, unit, p->modules[u->module].path, &object, err));
 	e = link_object(object, p, unit);
 	if (e)
 		return fail_llvm(err, p->modules[u->module].path, e);

@@ -6,16 +6,17 @@
 
 struct cairn_err;
 struct engine_compiler;
+struct rewrite_options;
 
 /*
  * Compiles units and links them into this process.  There is one in a process.
  *
- * If shows_calls, code is made that says what it calls (rewrite.h); it is not
- * kept.
+ * Units that somebody asks something (rewrite.h) are not kept.
  *
  * Requires: an open arena.
  */
-int jit_open(bool use_cache, bool shows_calls, struct cairn_err *err);
+int jit_open(bool use_cache, const struct rewrite_options *options,
+             struct cairn_err *err);
 void jit_close(void);
 
 /* For the engine. */

@@ -69,9 +69,9 @@ struct rewriter {
 	LLVMTypeRef none, i8, i64, pointer, shadow;
 	LLVMValueRef state;
 	struct helper arm, in, find, foreign, copy, set, land, again, resume,
-	        stop;
+	        stop, tell;
 	const char *name;
-	bool shows_calls;
+	const struct rewrite_options *options;
 	struct cairn_err *err;
 	LLVMValueRef *table; /* what the unit defines */
 	uint32_t ntable;
@@ -421,7 +421,7 @@ static void rewrite_call(struct rewriter *r, const struct function *fn,
 	                    call, &then, &otherwise);
 	values[0] = replay_shim_call_like(call, g, then);
 	LLVMPositionBuilderBefore(r->b, otherwise);
-	if (r->shows_calls)
+	if (r->options->shows_calls)
 		put_arguments(r, call, callee);
 	call_foreign(r, fn, s, ir_ncells(LLVMTypeOf(call), r->layout));
 	if (LLVMGetFirstUse(call)) {
@@ -840,6 +840,7 @@ static void add_helpers(struct rewriter *r)
 	add_helper(r, &r->again, REPLAY_AGAIN, r->none, "ii");
 	add_helper(r, &r->resume, REPLAY_RESUME, r->none, "i");
 	add_helper(r, &r->stop, REPLAY_STOP, r->none, "ii");
+	add_helper(r, &r->tell, REPLAY_TELL, r->none, "i");
 }
 
 /* Sees what every function has, before anything is changed. */
@@ -947,16 +948,11 @@ static void name_function(struct rewriter *r, struct function *fn)
 	fn->cells = add_symbol(r, name, true);
 }
 
-static bool is_ours(const struct rewriter *r, LLVMValueRef f)
+static bool is_ours(LLVMValueRef f)
 {
-	const struct helper *all[] = {
-	        &r->arm, &r->in,   &r->find,  &r->foreign, &r->copy,
-	        &r->set, &r->land, &r->again, &r->resume,  &r->stop};
+	size_t n;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (all[i]->f == f)
-			return true;
-	return false;
+	return LLVMGetValueName2(f, &n)[0] == *REPLAY_STATE;
 }
 
 /* Nothing may be left that the recorded program would have had to find. */
@@ -966,10 +962,8 @@ static int check_rest(struct rewriter *r)
 	char *text = NULL;
 
 	for (LLVMValueRef v = LLVMGetFirstGlobal(r->m); v; v = next) {
-		size_t n;
-
 		next = LLVMGetNextGlobal(v);
-		if (LLVMGetValueName2(v, &n)[0] == *REPLAY_STATE)
+		if (is_ours(v))
 			continue;
 		if (replay_shim_is_used(v))
 			return refuse(r, v, "is a variable of another file");
@@ -978,7 +972,7 @@ static int check_rest(struct rewriter *r)
 	for (LLVMValueRef f = LLVMGetFirstFunction(r->m); f; f = next) {
 		next = LLVMGetNextFunction(f);
 		if (!LLVMIsDeclaration(f) || LLVMGetIntrinsicID(f) ||
-		    is_ours(r, f))
+		    is_ours(f))
 			continue;
 		if (replay_shim_is_used(f))
 			return refuse(r, f, "is used and not defined");
@@ -1019,13 +1013,15 @@ uint32_t rewrite_line(LLVMModuleRef module, uint32_t function, uint32_t cell)
 	return 0;
 }
 
-static int rewrite_all(struct rewriter *r)
+static int rewrite_all(struct rewriter *r, uint32_t unit)
 {
 	r->ntable = rewrite_table(r->m, &r->table);
 	CAIRN_TRY(find_functions(r));
-	CAIRN_TRY(replace_addresses(r));
 	r->state = add_symbol(r, REPLAY_STATE, true);
 	add_helpers(r);
+	if (r->options->ask)
+		r->options->ask(r->options->context, r->m, unit);
+	CAIRN_TRY(replace_addresses(r));
 	remove_old(r);
 	for (unsigned i = 0; i < r->nfunctions; i++)
 		if (r->functions[i].has_marks)
@@ -1042,13 +1038,11 @@ static int rewrite_all(struct rewriter *r)
 	return check_rest(r);
 }
 
-int rewrite_module(LLVMModuleRef module, const char *name, bool shows_calls,
-                   struct cairn_err *err)
+int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
+                   const struct rewrite_options *options, struct cairn_err *err)
 {
-	struct rewriter r = {.m = module,
-	                     .name = name,
-	                     .shows_calls = shows_calls,
-	                     .err = err};
+	struct rewriter r = {
+	        .m = module, .name = name, .options = options, .err = err};
 	int rc;
 
 	r.context = LLVMGetModuleContext(module);
@@ -1059,7 +1053,7 @@ int rewrite_module(LLVMModuleRef module, const char *name, bool shows_calls,
 	r.i64 = LLVMInt64TypeInContext(r.context);
 	r.pointer = LLVMPointerTypeInContext(r.context, 0);
 	r.shadow = LLVMPointerTypeInContext(r.context, SHADOW_SPACE);
-	rc = rewrite_all(&r);
+	rc = rewrite_all(&r, unit);
 	for (unsigned i = 0; i < r.nfunctions; i++) {
 		struct function *fn = &r.functions[i];
 

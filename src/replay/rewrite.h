@@ -12,15 +12,29 @@ struct cairn_err;
 /* Changes with the code that is made: part of the names of cached objects. */
 #define REWRITE_VERSION 5
 
+/* What replay code does besides replaying. */
+struct rewrite_options {
+	bool shows_calls; /* arguments of foreign calls are in the state */
+	/*
+	 * Puts questions into a unit: calls of REPLAY_TELL, at any place.  It
+	 * is called when all sites are known and nothing has been changed; it
+	 * must not remove anything.  NULL: nobody asks.  `wants` says whether
+	 * it would do anything in this unit; others come from the cache.
+	 */
+	void (*ask)(void *context, LLVMModuleRef module, uint32_t unit);
+	bool (*wants)(void *context, uint32_t unit);
+	void *context;
+};
+
 /*
  * Turns a module of canonical IR into replay code, as replay/state.h says.
- * `name` stands in sentences.  If shows_calls, arguments of foreign calls are
- * in the state.
+ * `name` stands in sentences; `unit` is its number in the program.
  *
  * Fails: CAIRN_E_CORRUPT if it is not canonical, or does something that cannot
  *        be replayed; the module is then spoiled.
  */
-int rewrite_module(LLVMModuleRef module, const char *name, bool shows_calls,
+int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
+                   const struct rewrite_options *options,
                    struct cairn_err *err);
 
 /* The line of a cell of a function, by its index, in a module as it is

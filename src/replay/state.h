@@ -9,7 +9,7 @@
  * address below 2 GiB, and the functions below.  Cells are words below 2 GiB,
  * too: a cell is named by its address there, and never by anything else.
  */
-#define REPLAY_NARGS 8
+#define REPLAY_NARGS 32
 /* Entries for what FIND has found: that of an address is its bits from SHIFT
  * on.  No entry is wrong; an empty one says that address 0 has no body. */
 #define REPLAY_NFOUND 1024
@@ -69,5 +69,9 @@ void replay_stub_in(void);
 /* void STOP(cell 0, line): the program cannot have come here, or ended here.
  * Returns only to leave frames. */
 #define REPLAY_STOP ":stop"
+
+/* void TELL(id): somebody asked what is in args, and what the tick is; the id
+ * is theirs. */
+#define REPLAY_TELL ":tell"
 
 #endif /* CAIRN_REPLAY_STATE_H */

@@ -13,6 +13,7 @@
 #include "replay/arena.h"
 #include "replay/engine.h"
 #include "replay/jit.h"
+#include "replay/rewrite.h"
 #include "replay/program.h"
 
 #include <setjmp.h>
@@ -401,7 +402,8 @@ static int set_up(void **state)
 	}
 	assert_int_equal(program_finish(&t.program, &err), 0);
 	assert_int_equal(engine_open(&t.program, &jit_compiler, &err), 0);
-	assert_int_equal(jit_open(false, false, &err), 0);
+	assert_int_equal(jit_open(false, &(struct rewrite_options){0}, &err),
+	                 0);
 	return 0;
 }
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_COMMAND_H
+#define CAIRN_REPLAY_COMMAND_H
+
+struct cairn_err;
+
+/* Exit status, as of every subcommand of cairn. */
+enum { FINE = 0, DIFFERENT = 1, ERROR = 2 };
+
+/* Subcommands: argv[0] is the name.  Return an exit status. */
+int command_replay(int argc, char **argv);
+
+/* Prints the sentence; returns ERROR. */
+int command_fail(const struct cairn_err *err);
+/* Says how a command was used wrongly; returns ERROR. */
+int command_usage(const char *command, const char *what);
+/* Writes out stdout: FINE, or ERROR if that failed. */
+int command_flush(void);
+
+#endif /* CAIRN_REPLAY_COMMAND_H */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording, its program and the compiler, opened together.
+ */
+#include "replay/session.h"
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "replay/arena.h"
+#include "replay/engine.h"
+#include "replay/jit.h"
+#include "replay/unit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+bool session_option(struct session_options *o, int option, const char *argument)
+{
+	switch (option) {
+	case SESSION_EXE:
+		VEC_RESERVE(o->exes, o->nexes, o->exes_cap);
+		o->exes[o->nexes++] = argument;
+		return true;
+	case SESSION_PARTIAL:
+		o->is_partial = true;
+		return true;
+	case SESSION_NO_CACHE:
+		o->no_cache = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- the program --------------------------------------------------------- */
+
+static uint32_t count_numbers(const struct recording *r)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < r->nmodules; i++)
+		if (r->modules[i].number >= n)
+			n = r->modules[i].number + 1;
+	return n;
+}
+
+/* Modules get their numbers of the file; those in between are empty. */
+static int add_modules(struct session *s, struct cairn_err *err)
+{
+	const struct recording *r = &s->recording;
+	uint32_t n = count_numbers(r);
+
+	if (n > r->nmodules + 16)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "%s: its modules have impossible numbers",
+		                  s->options->file);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct recording_module *m = recording_module(r, i);
+		struct unit_module u;
+
+		if (!m || !m->ncells) {
+			CAIRN_TRY(program_add_module(
+			        &s->program, m ? m->path : "", 0, 0, 0, err));
+			continue;
+		}
+		u = (struct unit_module){
+		        .file = {m->path, "", m->id, m->nid},
+		        .bias = m->bias,
+		        .cells = m->cells,
+		        .ncells = m->ncells,
+		};
+		CAIRN_TRY(unit_add_module(&s->program, &u, s->options->exes,
+		                          s->options->nexes, err));
+	}
+	return program_finish(&s->program, err);
+}
+
+static int open_all(struct session *s, struct cairn_err *err)
+{
+	const struct session_options *o = s->options;
+
+	CAIRN_TRY(arena_open(err));
+	CAIRN_TRY(add_modules(s, err));
+	CAIRN_TRY(engine_open(&s->program, &jit_compiler, err));
+	return jit_open(!o->no_cache, &o->code, err);
+}
+
+int session_open(struct session *s, const struct session_options *options,
+                 struct cairn_err *err)
+{
+	int rc;
+
+	*s = (struct session){.options = options};
+	CAIRN_TRY(recording_open(&s->recording, options->file,
+	                         options->is_partial ? CONTAINER_PARTIAL
+	                                             : CONTAINER_WHOLE,
+	                         err));
+	rc = open_all(s, err);
+	if (rc < 0)
+		session_close(s);
+	return rc;
+}
+
+void session_close(struct session *s)
+{
+	jit_close();
+	engine_close();
+	program_release(&s->program);
+	arena_close();
+	recording_release(&s->recording);
+}
+
+/* --- contexts ------------------------------------------------------------ */
+
+static int next_event(void *log, struct recording_event *v,
+                      struct cairn_err *err)
+{
+	return recording_next_event(log, v, err);
+}
+
+int session_run(struct session *s, const struct recording_context *c,
+                struct engine_result *result, struct cairn_err *err)
+{
+	struct recording_log log;
+	struct engine_log source = {s->options->file, next_event, &log};
+	int rc;
+
+	if (c->is_forked)
+		return cairn_fail(
+		        err, CAIRN_E_LIMIT,
+		        "%s: goes on from a process that was forked (%" PRIu32
+		        "); this cairn replays only processes from their "
+		        "beginning",
+		        s->options->file, c->parent_pid);
+	recording_log_init(&log, &s->recording, c);
+	rc = engine_run(&source, result, err);
+	recording_log_release(&log);
+	return rc;
+}

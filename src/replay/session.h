@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_SESSION_H
+#define CAIRN_REPLAY_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format/recording.h"
+#include "replay/program.h"
+#include "replay/rewrite.h"
+
+struct cairn_err;
+struct engine_result;
+
+/* What all questions to a recording have in common. */
+struct session_options {
+	const char *file;
+	const char **exes; /* where to look for modules first */
+	size_t nexes, exes_cap;
+	bool is_partial, no_cache;
+	struct rewrite_options code;
+};
+
+/* Long options of every command: SESSION_OPTIONS in the table, SESSION_HELP in
+ * the text, and session_option() for what getopt_long returns. */
+enum { SESSION_EXE = 256, SESSION_PARTIAL, SESSION_NO_CACHE, SESSION_OTHERS };
+
+#define SESSION_OPTIONS                                            \
+	{"exe", required_argument, NULL, SESSION_EXE},             \
+	        {"partial", no_argument, NULL, SESSION_PARTIAL},   \
+	        {"no-cache", no_argument, NULL, SESSION_NO_CACHE}, \
+	{                                                          \
+		"help", no_argument, NULL, 'h'                     \
+	}
+
+#define SESSION_HELP                                                          \
+	"  --exe PATH       look for the executables and libraries that ran " \
+	"in\n"                                                                \
+	"                   this file or directory first (may be repeated)\n" \
+	"  --partial        of a truncated file, read what is whole\n"        \
+	"  --no-cache       compile everything anew, and keep nothing in\n"   \
+	"                   ~/.cache/cairn\n"                                 \
+	"  -h, --help       this text\n"
+
+/* Is it one of these?  Then it is noted. */
+bool session_option(struct session_options *o, int option,
+                    const char *argument);
+
+/* A recording whose contexts can be replayed.  There is one in a process. */
+struct session {
+	const struct session_options *options;
+	struct recording recording;
+	struct program program;
+};
+
+/* Requires: options outlive s. */
+int session_open(struct session *s, const struct session_options *options,
+                 struct cairn_err *err);
+void session_close(struct session *s);
+
+/* Replays a context from its beginning; fails as engine_run. */
+int session_run(struct session *s, const struct recording_context *c,
+                struct engine_result *result, struct cairn_err *err);
+
+#endif /* CAIRN_REPLAY_SESSION_H */
