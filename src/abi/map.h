@@ -91,7 +91,10 @@
  *   per edge: uv source, uv target, uv kind (enum cairn_edge_kind),
  *       uv 0 or 1 + counter that counts this edge, uv weight
  *   uv  number of sites; per site: uv block, uv segment that ends in the call
- *   uv  enum cairn_paths: how paths are counted; not NONE, WITNESS, RECORD:
+ *   uv  enum cairn_paths: how paths are counted
+ *   if RECORD: 16 bytes, the id of its unit; uv its index among the functions
+ *       that the unit defines
+ *   if neither NONE nor WITNESS:
  *       uv  number of paths
  *       uv  number of cuts; per cut: uv edge (graph/paths.h: options.cuts).
  *           Edges of kind INDIRECT and CALL end paths as well, those of kind
@@ -109,11 +112,10 @@
  *           what to add to the register to get it
  *   if WITNESS: uv number of witnesses; per witness: uv its slot
  *       (graph/slots.h) less that of the one before (first: less 0)
- *   if TRACE, TRACE_PATHS or WITNESS: uv number of calls that end histories;
+ *   if TRACE, TRACE_PATHS, WITNESS or RECORD: uv number of calls that end
+ *       histories;
  *       per call: uv its edge; uv enum cairn_calls: unless ANYTHING, the
  *       address of the callee is the next of those behind the probes
- *   if RECORD: 16 bytes, the id of its unit; uv its index among the functions
- *       that the unit defines
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
@@ -131,7 +133,8 @@
  * TRACE: none is counted; the function writes its histories (graph/codes.h).
  * TRACE_PATHS: the same, but a history has one path.
  * WITNESS: the same, but it writes witnesses (graph/witness.h).
- * RECORD: none is counted; its counters are the cells of abi/record.h.
+ * RECORD: none is counted; its counters are the cells of abi/record.h.  Who
+ * replays it can write its histories, as of a TRACE.
  */
 enum cairn_paths {
 	CAIRN_PATHS_NONE = 0,
@@ -149,7 +152,7 @@ enum cairn_paths {
 /* Does it write a trace, instead of counting? */
 #define CAIRN_PATHS_ARE_TRACED(paths)                                          \
 	((paths) == CAIRN_PATHS_TRACE || (paths) == CAIRN_PATHS_TRACE_PATHS || \
-	 (paths) == CAIRN_PATHS_WITNESS)
+	 (paths) == CAIRN_PATHS_WITNESS || (paths) == CAIRN_PATHS_RECORD)
 
 /* What a frame that dies at a site leaves unfinished. */
 enum cairn_pending {

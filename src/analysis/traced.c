@@ -320,6 +320,25 @@ static size_t traced_put_code(struct traced_place *places, uint64_t at,
 	return 2;
 }
 
+/* A recorded function, which the one who replayed it calls by a number. */
+static void traced_make_up(struct traced *t, uint32_t function, uint32_t *next)
+{
+	struct traced_function *f = &t->functions[function];
+
+	f->made_up = *next;
+	*next += f->f->ncalls + 3;
+	t->ncode += traced_put_code(t->code + t->ncode, f->made_up,
+	                            *next - f->made_up, function);
+	for (uint32_t k = 0; k < f->f->ncalls; k++) {
+		const struct map_site *s = &f->map->calls[f->f->first_call + k];
+		block_id after = traced_next(f, s->block);
+
+		t->sites[t->nsites++] = (struct traced_place){
+		        f->made_up + 1 + k, f->made_up + 1 + k, function, after,
+		        after == s->block};
+	}
+}
+
 /* Where a function was, and the calls that it makes, with this load bias. */
 static void traced_place_at(struct traced *t, uint32_t function, uint64_t bias)
 {
@@ -343,10 +362,16 @@ static int traced_index(struct traced *t, struct cairn_err *err)
 {
 	const struct profile_module *modules = t->profile->modules;
 	size_t ncode = 0, nsites = 0;
+	uint32_t next = 1;
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct traced_function *f = &t->functions[i];
 
+		if (f->f->paths == CAIRN_PATHS_RECORD) {
+			ncode++;
+			nsites += f->f->ncalls;
+			continue;
+		}
 		ncode += 2 * (size_t)modules[f->module].nbiases;
 		nsites += (size_t)modules[f->module].nbiases * f->f->nsites;
 	}
@@ -356,6 +381,10 @@ static int traced_index(struct traced *t, struct cairn_err *err)
 		const struct profile_module *m =
 		        &modules[t->functions[i].module];
 
+		if (t->functions[i].f->paths == CAIRN_PATHS_RECORD) {
+			traced_make_up(t, i, &next);
+			continue;
+		}
 		for (uint32_t k = 0; k < m->nbiases; k++)
 			traced_place_at(t, i, m->biases[k]);
 	}

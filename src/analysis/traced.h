@@ -22,6 +22,9 @@ struct traced_function {
 	struct cfg g;
 	struct codes codes;
 	struct witness witness; /* of one that writes witnesses; codes is {0} */
+	/* RECORD: what marks in the stream have for its address; the return
+	 * address of call i is this + 1 + i */
+	uint32_t made_up;
 	uint32_t *callee;
 	bool *is_final, *is_resumed, *is_branch;
 };

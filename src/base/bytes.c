@@ -27,6 +27,11 @@ void bytes_put(struct bytes *b, const void *data, size_t n)
 	b->n += n;
 }
 
+void bytes_put_u8(struct bytes *b, uint8_t v)
+{
+	bytes_put(b, &v, 1);
+}
+
 void bytes_put_u32(struct bytes *b, uint32_t v)
 {
 	unsigned char raw[4];

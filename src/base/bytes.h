@@ -44,6 +44,7 @@ struct bytes {
 
 void bytes_release(struct bytes *b);
 void bytes_put(struct bytes *b, const void *data, size_t n);
+void bytes_put_u8(struct bytes *b, uint8_t v);
 void bytes_put_u32(struct bytes *b, uint32_t v);
 void bytes_put_u64(struct bytes *b, uint64_t v);
 void bytes_put_uv(struct bytes *b, uint64_t v); /* unsigned LEB128 */

@@ -9,6 +9,7 @@
 #include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "cli/walked.h"
 #include "format/streams.h"
 #include "format/writer.h"
 
@@ -127,6 +128,7 @@ bool cli_input_option(struct cli_inputs *in, int option, const char *arg)
 		VEC_RESERVE(in->exes, o->nexes, in->exes_cap);
 		in->exes[o->nexes++] = arg;
 		o->exes = in->exes;
+		walked_look_in(arg);
 		return true;
 	case CLI_OPT_PARTIAL:
 		o->partial = true;

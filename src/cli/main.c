@@ -4,6 +4,7 @@
  * exit status 0 fine, 1 a negative answer, 2 an error.
  */
 #include "cli/cli.h"
+#include "cli/walked.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +76,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 	char option[] = "--help";
 
+	walked_begin();
 	if (!name)
 		return cli_usage("", "no command given");
 	if (!strcmp(name, "help") && argc > 2)

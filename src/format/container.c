@@ -431,7 +431,7 @@ static void copy_live(struct container *c)
 	}
 }
 
-int container_read(struct container *c, const char *path,
+static int read_as(struct container *c, const char *path, const char *name,
                    enum container_mode mode, struct cairn_err *err)
 {
 	unsigned char *data;
@@ -445,11 +445,11 @@ int container_read(struct container *c, const char *path,
 		                  "%s: cannot open: %s; check the name and its "
 		                  "permissions",
 		                  path, strerror(errno));
-	rc = map_all(fd, path, &data, &size, err);
+	rc = map_all(fd, name, &data, &size, err);
 	close(fd);
 	if (rc)
 		return rc;
-	rc = container_parse(c, path, data, size, mode, err);
+	rc = container_parse(c, name, data, size, mode, err);
 	if (rc) {
 		if (data)
 			munmap(data, size);
@@ -459,6 +459,29 @@ int container_read(struct container *c, const char *path,
 	c->size = size;
 	copy_live(c);
 	return 0;
+}
+
+static container_replay replayer;
+
+void container_replay_with(container_replay replay)
+{
+	replayer = replay;
+}
+
+int container_read(struct container *c, const char *path,
+                   enum container_mode mode, struct cairn_err *err)
+{
+	char *trace;
+	int rc;
+
+	CAIRN_TRY(read_as(c, path, path, mode, err));
+	if (!(c->flags & CAIRN_FILE_RECORDING) || !replayer)
+		return 0;
+	container_release(c);
+	CAIRN_TRY(replayer(path, mode, &trace, err));
+	rc = read_as(c, trace, path, mode, err);
+	free(trace);
+	return rc;
 }
 
 void container_release(struct container *c)

@@ -46,6 +46,14 @@ enum container_mode {
 };
 
 /*
+ * Says what a recording is read as: the file that `replay` makes of it, whose
+ * name the caller frees.  Without that it is read as it is.
+ */
+typedef int (*container_replay)(const char *path, enum container_mode mode,
+                                char **trace, struct cairn_err *err);
+void container_replay_with(container_replay replay);
+
+/*
  * Reads and checks a file: magic, version, all checksums, all lengths, no
  * chunk twice, every chunk's module declared.  What is inside the payloads is
  * not looked at.  The file is mapped: it must not get shorter meanwhile.

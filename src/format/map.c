@@ -261,6 +261,8 @@ static bool has_path_counters(const struct parser *p)
 	for (uint32_t i = 0; i < p->f.nblocks; i++)
 		if (m->blocks[p->f.first_block + i].counter != MAP_NONE)
 			return false;
+	if (p->f.paths == CAIRN_PATHS_RECORD)
+		return true; /* they are cells */
 	if (CAIRN_PATHS_ARE_TRACED(p->f.paths))
 		return !p->f.ncounters;
 	if (p->f.paths == CAIRN_PATHS_DIRECT)
@@ -392,7 +394,8 @@ static int read_paths(struct parser *p)
 	if (p->f.paths == CAIRN_PATHS_RECORD) {
 		p->unit = cursor_take(&p->c, CAIRN_UNIT_ID);
 		p->f.unit_index = read_below(p, UINT32_MAX);
-		return p->c.bad ? corrupt(p, "its unit makes no sense") : 0;
+		if (p->c.bad)
+			return corrupt(p, "its unit makes no sense");
 	}
 	if (p->f.paths == CAIRN_PATHS_WITNESS)
 		read_witnesses(p);

@@ -48,6 +48,13 @@ struct trace_packer {
 	bool best;
 };
 
+struct pack_writer {
+	struct trace_packer k;
+	bool is_begun;
+	uint32_t thread; /* of the part before */
+	uint64_t number; /* of that */
+};
+
 /* --- parts --------------------------------------------------------------- */
 
 static int pack_part(struct trace_packer *k, uint32_t thread, uint64_t number,
@@ -214,18 +221,37 @@ static struct writer_header pack_header(const struct container *c)
 	return h;
 }
 
-static int pack_all(struct trace_packer *k, struct cairn_err *err)
+/* All but the streams. */
+static int pack_begin(struct trace_packer *k, struct cairn_err *err)
 {
 	const struct container *c = &k->s->c;
-	struct writer_header header = pack_header(c);
 
+	if (!k->z)
+		return cairn_fail(err, CAIRN_E_SYSTEM, "out of memory");
 	writer_begin(&k->out);
 	for (size_t i = 0; i < c->nchunks; i++)
 		CAIRN_TRY(pack_chunk(k, &c->chunks[i], err));
+	return 0;
+}
+
+static int pack_all(struct trace_packer *k, struct cairn_err *err)
+{
+	struct writer_header header = pack_header(&k->s->c);
+
+	CAIRN_TRY(pack_begin(k, err));
 	for (size_t i = 0; i < k->s->nthreads; i++)
 		CAIRN_TRY(pack_thread(k, &k->s->threads[i], err));
 	writer_end(&k->out, &header);
 	return 0;
+}
+
+static void pack_release(struct trace_packer *k)
+{
+	bytes_release(&k->out);
+	bytes_release(&k->raw);
+	bytes_release(&k->packed);
+	free(k->memory);
+	ZSTD_freeCCtx(k->z);
 }
 
 int pack_trace(const struct profile *p, const struct streams *s, bool best,
@@ -237,15 +263,58 @@ int pack_trace(const struct profile *p, const struct streams *s, bool best,
 	        .z = ZSTD_createCCtx(),
 	        .best = best,
 	};
-	int rc = k.z ? pack_all(&k, err)
-	             : cairn_fail(err, CAIRN_E_SYSTEM, "out of memory");
+	int rc = pack_all(&k, err);
 
 	if (rc == 0)
 		rc = writer_replace(path, k.out.data, k.out.n, err);
-	bytes_release(&k.out);
-	bytes_release(&k.raw);
-	bytes_release(&k.packed);
-	free(k.memory);
-	ZSTD_freeCCtx(k.z);
+	pack_release(&k);
 	return rc;
+}
+
+/* --- of a recording ------------------------------------------------------ */
+
+struct pack_writer *pack_writer_new(const struct profile *p,
+                                    const struct streams *s)
+{
+	struct pack_writer *w = xcalloc(1, sizeof(*w));
+
+	w->k.p = p;
+	w->k.s = s;
+	w->k.z = ZSTD_createCCtx();
+	return w;
+}
+
+static int pack_writer_begin(struct pack_writer *w, struct cairn_err *err)
+{
+	if (w->is_begun)
+		return 0;
+	w->is_begun = true;
+	return pack_begin(&w->k, err);
+}
+
+int pack_writer_part(struct pack_writer *w, uint32_t thread, const void *bytes,
+                     size_t n, struct cairn_err *err)
+{
+	CAIRN_TRY(pack_writer_begin(w, err));
+	w->number = w->thread == thread ? w->number + 1 : 1;
+	w->thread = thread;
+	bytes_put(&w->k.raw, bytes, n);
+	return pack_part(&w->k, thread, w->number, err);
+}
+
+int pack_writer_end(struct pack_writer *w, const char *path,
+                    struct cairn_err *err)
+{
+	struct writer_header header = pack_header(&w->k.s->c);
+
+	CAIRN_TRY(pack_writer_begin(w, err));
+	header.flags &= ~CAIRN_FILE_RECORDING;
+	writer_end(&w->k.out, &header);
+	return writer_replace(path, w->k.out.data, w->k.out.n, err);
+}
+
+void pack_writer_free(struct pack_writer *w)
+{
+	pack_release(&w->k);
+	free(w);
 }

@@ -3,6 +3,8 @@
 #define CAIRN_FORMAT_PACK_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct cairn_err;
 struct profile;
@@ -18,5 +20,20 @@ struct streams;
  */
 int pack_trace(const struct profile *p, const struct streams *s, bool best,
                const char *path, struct cairn_err *err);
+
+/*
+ * The same for streams that somebody makes of a recording: all that it has but
+ * its logs, then parts, thread by thread; no file is there before the end.
+ *
+ * Requires: p and s are of the same file, and outlive the writer.
+ */
+struct pack_writer;
+struct pack_writer *pack_writer_new(const struct profile *p,
+                                    const struct streams *s);
+int pack_writer_part(struct pack_writer *w, uint32_t thread, const void *bytes,
+                     size_t n, struct cairn_err *err);
+int pack_writer_end(struct pack_writer *w, const char *path,
+                    struct cairn_err *err);
+void pack_writer_free(struct pack_writer *w);
 
 #endif /* CAIRN_FORMAT_PACK_TRACE_H */

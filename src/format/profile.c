@@ -591,12 +591,12 @@ static int check_cut(const struct container *c, struct cairn_err *err)
 /* Adds what c has; the file is `of`, which it may have been made of. */
 static int load_container(struct profile *p, struct biases *biases,
                           const struct container *c, const struct container *of,
-                          struct cairn_err *err)
+                          bool recordings, struct cairn_err *err)
 {
 	struct loader l = {.p = p, .biases = biases, .c = c, .err = err};
 	int rc;
 
-	if (of->flags & CAIRN_FILE_RECORDING)
+	if (of->flags & CAIRN_FILE_RECORDING && !recordings)
 		return cairn_fail(err, CAIRN_E_MISMATCH,
 		                  "%s: is a recording, which has no counts; "
 		                  "replay it with cairn replay",
@@ -629,7 +629,8 @@ static int load_trace(struct profile *p, struct biases *biases,
 		rc = container_parse(&c, of->name, b.data, b.n, CONTAINER_WHOLE,
 		                     err);
 	if (!rc) {
-		rc = load_container(p, biases, &c, of, err);
+		rc = load_container(p, biases, &c, of, options->recordings,
+		                    err);
 		container_release(&c);
 	}
 	bytes_release(&b);
@@ -649,7 +650,8 @@ static int load_file(struct profile *p, struct biases *biases, const char *path,
 	if (options->untrace && (all_traces || is_trace(&c)))
 		rc = load_trace(p, biases, &c, options, err);
 	else
-		rc = load_container(p, biases, &c, &c, err);
+		rc = load_container(p, biases, &c, &c, options->recordings,
+		                    err);
 	container_release(&c);
 	return rc;
 }

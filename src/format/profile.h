@@ -112,6 +112,7 @@ struct profile_options {
 	size_t nexes;
 	bool partial;      /* take what is whole of a truncated file */
 	bool skip_missing; /* a module without a map is left out */
+	bool recordings;   /* take them, as if they had no streams */
 	/* Makes the counts of a trace, as the bytes of a .cairn file; NULL: a
 	 * trace has the counts that are in it beside. */
 	int (*untrace)(const char *path, const struct profile_options *options,

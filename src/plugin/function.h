@@ -153,11 +153,6 @@ void function_release(struct function *fn);
 /* A hash of the shape of the CFG: same source and flags, same hash. */
 uint64_t function_hash(const struct function *fn);
 
-/* The call in tail position of a block that ends the activation, or NULL. */
-LLVMValueRef tail_call_of(LLVMBasicBlockRef block);
-/* The call behind which a block has nothing but `unreachable`, or NULL. */
-LLVMValueRef final_call_of(LLVMBasicBlockRef block);
-
 /* What paths_choose goes by, and what it has to say. */
 struct interest_function;
 struct paths_request {
@@ -193,6 +188,8 @@ void trace_choose(struct function *fn, const struct mode *mode,
 void trace_say(LLVMModuleRef module, const char *name, uint64_t value);
 void mark_trace(struct function *fn, const struct mode *mode);
 void describe_trace(const struct function *fn, struct bytes *b);
+/* The same but for the kind, which is another one in a recording. */
+void describe_ways(const struct function *fn, struct bytes *b);
 void trace_release_of(struct function *fn);
 /* Does a function mark that it was entered, because others than known calls
  * may do that? */

@@ -21,75 +21,12 @@
 
 #include "base/alloc.h"
 #include "base/ptrmap.h"
+#include "ir/flow.h"
 #include "plugin/shim.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- tail calls ---------------------------------------------------------- */
-
-/* Intrinsics that make no code. */
-static bool is_noise(LLVMValueRef instruction)
-{
-	static const char *const names[] = {"llvm.dbg.", "llvm.lifetime.end",
-	                                    "llvm.assume",
-	                                    "llvm.experimental.noalias"};
-	const char *name;
-	size_t n;
-
-	if (!LLVMIsAIntrinsicInst(instruction))
-		return false;
-	name = LLVMGetValueName2(LLVMGetCalledValue(instruction), &n);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
-/* A block of nothing but phis and a return. */
-static bool is_bare_return(LLVMBasicBlockRef block)
-{
-	LLVMValueRef i = LLVMGetFirstInstruction(block);
-
-	while (i && (LLVMIsAPHINode(i) || is_noise(i)))
-		i = LLVMGetNextInstruction(i);
-	return i && LLVMIsAReturnInst(i);
-}
-
-LLVMValueRef tail_call_of(LLVMBasicBlockRef block)
-{
-	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-	LLVMValueRef i;
-
-	if (!LLVMIsAReturnInst(end) &&
-	    !(LLVMIsABranchInst(end) && LLVMGetNumSuccessors(end) == 1 &&
-	      is_bare_return(LLVMGetSuccessor(end, 0))))
-		return NULL;
-	i = LLVMGetPreviousInstruction(end);
-	while (i && is_noise(i))
-		i = LLVMGetPreviousInstruction(i);
-	/* a cast of the result between call and return changes nothing */
-	if (i && LLVMIsABitCastInst(i))
-		i = LLVMGetPreviousInstruction(i);
-	if (!i || !LLVMIsACallInst(i) || !LLVMIsTailCall(i) ||
-	    !shim_is_call(i) || LLVMIsAIntrinsicInst(i))
-		return NULL;
-	return i;
-}
-
-LLVMValueRef final_call_of(LLVMBasicBlockRef block)
-{
-	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-	LLVMValueRef i;
-
-	if (!LLVMIsAUnreachableInst(end))
-		return NULL;
-	i = LLVMGetPreviousInstruction(end);
-	while (i && is_noise(i))
-		i = LLVMGetPreviousInstruction(i);
-	return i && shim_is_call(i) ? i : NULL;
-}
 
 /* --- nodes --------------------------------------------------------------- */
 
@@ -110,30 +47,6 @@ static block_id add_part(struct function *fn, LLVMValueRef first)
 	fn->nodes[b].first = first;
 	fn->nodes[b - 1].end = first;
 	return b;
-}
-
-static void mark_reachable(LLVMValueRef f, struct ptrmap *seen)
-{
-	unsigned n = LLVMCountBasicBlocks(f);
-	LLVMBasicBlockRef *stack = xcalloc(n, sizeof(LLVMBasicBlockRef));
-	unsigned depth = 0;
-
-	stack[depth++] = LLVMGetEntryBasicBlock(f);
-	ptrmap_set(seen, stack[0], 1);
-	while (depth) {
-		LLVMValueRef end = LLVMGetBasicBlockTerminator(stack[--depth]);
-		unsigned nsuccessors = LLVMGetNumSuccessors(end);
-
-		for (unsigned k = 0; k < nsuccessors; k++) {
-			LLVMBasicBlockRef to = LLVMGetSuccessor(end, k);
-
-			if (ptrmap_get(seen, to) != PTRMAP_NONE)
-				continue;
-			ptrmap_set(seen, to, 1);
-			stack[depth++] = to;
-		}
-	}
-	free(stack);
 }
 
 static bool needs_site(LLVMValueRef call, LLVMValueRef tail,
@@ -192,7 +105,7 @@ static block_id import_traced_call(struct function *fn, LLVMValueRef call,
 	bool is_last = LLVMIsATerminatorInst(call);
 
 	fn->nodes[b].has_call = true;
-	if (is_last || shim_returns_twice(call)) {
+	if (ir_is_part(call)) {
 		b = add_part(fn, call);
 		fn->nodes[b].flags |= CAIRN_BLOCK_PART;
 		fn->nodes[b].is_call = true;
@@ -213,16 +126,16 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
                              const struct mode *mode)
 {
 	block_id b = add_node(fn, block);
-	LLVMValueRef tail = tail_call_of(block);
-	LLVMValueRef noreturn = final_call_of(block);
+	LLVMValueRef tail = ir_tail_call(block);
+	LLVMValueRef noreturn = ir_final_call(block);
 	LLVMValueRef i = LLVMGetFirstInstruction(block);
 
 	for (; i; i = LLVMGetNextInstruction(i)) {
 		if (LLVMIsALandingPadInst(i))
 			fn->nodes[b].flags |= CAIRN_BLOCK_LANDING_PAD;
 		if (mode->trace) {
-			if (shim_is_call(i) && i != tail && i != noreturn &&
-			    !shim_calls_nothing(i))
+			if (ir_ends_part(i, tail, noreturn) &&
+			    (mode->record || !shim_calls_nothing(i)))
 				b = import_traced_call(fn, i, b);
 			continue;
 		}
@@ -298,14 +211,14 @@ static bool is_return_of_tail_calls(LLVMBasicBlockRef block)
 {
 	LLVMValueRef use;
 
-	if (!is_bare_return(block))
+	if (!ir_is_bare_return(block))
 		return false;
 	use = NULL;
 	for (LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); u;
 	     u = LLVMGetNextUse(u)) {
 		use = LLVMGetUser(u);
 		if (LLVMIsABranchInst(use) &&
-		    tail_call_of(LLVMGetInstructionParent(use)))
+		    ir_tail_call(LLVMGetInstructionParent(use)))
 			return true;
 	}
 	return false;
@@ -348,13 +261,16 @@ static void import_successors(struct function *fn, block_id src,
 }
 
 /* What an edge calls in a trace, if it does. */
-static void note_call(struct edge_info *e, LLVMValueRef call)
+static void note_call(struct edge_info *e, LLVMValueRef call,
+                      const struct mode *mode)
 {
 	LLVMValueRef callee;
 
 	if (!call)
 		return;
 	e->is_call = true;
+	if (mode->record) /* who replays it says what is called */
+		return;
 	callee = LLVMGetCalledValue(call);
 	if (!LLVMIsAFunction(callee) || LLVMIsDeclaration(callee))
 		return;
@@ -386,9 +302,11 @@ static void import_parts(struct function *fn, block_id first, block_id last,
 			             fn->nodes[b].is_call ? AT_TOP : AT_FALL);
 		e->frequency = frequency;
 		if (mode->trace)
-			note_call(e, fn->nodes[b + 1].is_call
-			                     ? fn->nodes[b + 1].first
-			                     : fn->nodes[b].last_call);
+			note_call(e,
+			          fn->nodes[b + 1].is_call
+			                  ? fn->nodes[b + 1].first
+			                  : fn->nodes[b].last_call,
+			          mode);
 	}
 }
 
@@ -477,7 +395,7 @@ void function_import(struct function *fn, LLVMValueRef f,
 	cfg_init(&fn->g, 1);
 	VEC_RESERVE(fn->nodes, 0, fn->nodes_cap);
 	fn->nodes[CFG_OUTSIDE] = (struct node){0};
-	mark_reachable(f, &reachable);
+	ir_reach(f, &reachable);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
 	     b = LLVMGetNextBasicBlock(b)) {
 		if (ptrmap_get(&reachable, b) == PTRMAP_NONE)

@@ -31,6 +31,7 @@
 
 #include "abi/rt.h"
 #include "base/alloc.h"
+#include "ir/flow.h"
 #include "plugin/shim.h"
 
 #include <assert.h>
@@ -429,10 +430,10 @@ LLVMValueRef marker_top_of(const struct node *node)
 LLVMValueRef marker_end_of(LLVMBasicBlockRef block)
 {
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-	LLVMValueRef tail = tail_call_of(block);
+	LLVMValueRef tail = ir_tail_call(block);
 
 	if (!tail)
-		tail = final_call_of(block);
+		tail = ir_final_call(block);
 	return tail ? tail : end;
 }
 
@@ -804,7 +805,7 @@ static void mark_trips(struct marker *m)
 void marker_keep_last_calls(struct function *fn)
 {
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		LLVMValueRef call = final_call_of(fn->nodes[b].block);
+		LLVMValueRef call = ir_final_call(fn->nodes[b].block);
 
 		if (call)
 			shim_keep_apart(call);
@@ -844,7 +845,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 static void note_final_calls(struct function *fn)
 {
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		LLVMValueRef call = final_call_of(fn->nodes[b].block);
+		LLVMValueRef call = ir_final_call(fn->nodes[b].block);
 
 		if (call)
 			shim_add_early_site(call, fn->key, SHIM_NO_SITE);

@@ -520,17 +520,25 @@ static const char *record_why_not(LLVMValueRef f)
 
 static void run_recorded(struct plugin *p, struct record_unit *u, size_t i)
 {
+	struct mode mode = p->mode; /* of the walk over a replay */
 	struct bytes blob = {0};
 	struct ir_function ir;
 	struct function fn;
+	uint64_t *flow;
 
 	if (!ir_has_marks(u->globals[i]))
 		return;
+	mode.trace = true;
 	shim_prepare(p->shim, u->globals[i]);
 	ir_function_init(&ir, u->globals[i]);
-	function_import(&fn, ir.f, &p->mode, p->shim);
-	describe_function(&fn, &p->mode, &blob);
+	function_import(&fn, ir.f, &mode, p->shim);
+	flow = xcalloc(fn.g.nedges, sizeof(*flow));
+	weigh(p, &fn, flow);
+	trace_choose(&fn, &mode, flow);
+	free(flow);
+	describe_function(&fn, &mode, &blob);
 	describe_recorded(u, (uint32_t)(i - u->functions), &blob);
+	describe_ways(&fn, &blob);
 	fn.f = u->globals[i] = record_mark(&fn, &ir, &p->mode);
 	add_record(p, &fn, &blob);
 	bytes_release(&blob);

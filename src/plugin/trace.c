@@ -55,6 +55,7 @@
 #include "graph/codes.h"
 #include "graph/weight.h"
 #include "graph/witness.h"
+#include "ir/flow.h"
 #include "plugin/path_writer.h"
 #include "plugin/shim.h"
 
@@ -105,7 +106,7 @@ static bool is_last_call(LLVMValueRef call)
 {
 	LLVMBasicBlockRef block = LLVMGetInstructionParent(call);
 
-	return tail_call_of(block) == call || final_call_of(block) == call;
+	return ir_tail_call(block) == call || ir_final_call(block) == call;
 }
 
 static bool must_announce(LLVMValueRef f)
@@ -131,7 +132,7 @@ static bool has_tail_call(LLVMValueRef f)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
 	     b = LLVMGetNextBasicBlock(b))
-		if (tail_call_of(b))
+		if (ir_tail_call(b))
 			return true;
 	return false;
 }
@@ -347,7 +348,6 @@ static void describe_witness(const struct function *fn, struct bytes *b)
 {
 	const struct witness *w = &fn->trace->witness;
 
-	bytes_put_uv(b, CAIRN_PATHS_WITNESS);
 	bytes_put_uv(b, w->nslots);
 	for (uint32_t i = 0; i < w->nslots; i++)
 		bytes_put_uv(b, w->slots[i] - (i ? w->slots[i - 1] : 0));
@@ -357,8 +357,6 @@ static void describe_codes(const struct function *fn, struct bytes *b)
 {
 	const struct paths *p = &fn->trace->codes.paths;
 
-	bytes_put_uv(b, fn->trace->codes.one_by_one ? CAIRN_PATHS_TRACE_PATHS
-	                                            : CAIRN_PATHS_TRACE);
 	bytes_put_uv(b, p->n);
 	bytes_put_uv(b, p->ncuts);
 	for (uint32_t i = 0; i < p->ncuts; i++)
@@ -370,7 +368,21 @@ static void describe_codes(const struct function *fn, struct bytes *b)
 		bytes_put_uv(b, CAIRN_PENDING_NOTHING);
 }
 
+static enum cairn_paths kind_of(const struct function *fn)
+{
+	if (fn->trace->has_witness)
+		return CAIRN_PATHS_WITNESS;
+	return fn->trace->codes.one_by_one ? CAIRN_PATHS_TRACE_PATHS
+	                                   : CAIRN_PATHS_TRACE;
+}
+
 void describe_trace(const struct function *fn, struct bytes *b)
+{
+	bytes_put_uv(b, kind_of(fn));
+	describe_ways(fn, b);
+}
+
+void describe_ways(const struct function *fn, struct bytes *b)
 {
 	uint32_t ncalls = 0;
 

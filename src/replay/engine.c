@@ -22,6 +22,7 @@
 #include "replay/engine.h"
 
 #include "abi/record.h"
+#include "base/alloc.h"
 #include "base/err.h"
 #include "format/recording.h"
 #include "replay/arena.h"
@@ -39,6 +40,7 @@
 #include <sys/mman.h>
 
 #define STACK_SIZE ((size_t)16 << 30)
+#define NSTEPS ((size_t)1 << 14)
 
 static struct {
 	struct replay_state *state;
@@ -49,6 +51,8 @@ static struct {
 	void (*tell)(void *context, uint64_t id, uint64_t tick,
 	             const uint64_t *args);
 	void *listener;
+	const struct engine_follower *follower;
+	uint32_t *steps; /* for it */
 	const struct engine_log *log;
 	/* the event that is next; its cell is an address, as in state.h */
 	struct recording_event event;
@@ -226,12 +230,33 @@ static void arm(void)
 		stop(0, ENGINE_STOPPED);
 }
 
+void engine_take_steps(void);
+
+/* Hands on what was said since the last time. */
+void engine_take_steps(void)
+{
+	if (!e.follower)
+		return;
+	e.follower->steps(e.follower->context, e.steps,
+	                  (size_t)(e.state->step - e.steps));
+	e.state->step = e.steps;
+}
+
+static void follow_sync(void)
+{
+	if (!e.follower || !is_other(CAIRN_OTHER_SYNC))
+		return;
+	engine_take_steps();
+	e.follower->sync(e.follower->context, e.event.value[0]);
+}
+
 /* Takes the event and looks at the next one.  A log that breaks off ends the
  * replay: what the program computed then, nobody knows. */
 static void take_event(void)
 {
 	uint64_t now = tick_now();
 
+	follow_sync();
 	e.state->next_cell = 0;
 	if (!next_event()) {
 		e.event.tick = now;
@@ -481,6 +506,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_RESUME, (uintptr_t)resume);
 	SYMBOL(REPLAY_STOP, (uintptr_t)stop_here);
 	SYMBOL(REPLAY_TELL, (uintptr_t)tell);
+	SYMBOL(REPLAY_STEPS, (uintptr_t)replay_stub_steps);
 #undef SYMBOL
 	*n = k;
 	return symbols;
@@ -518,6 +544,8 @@ static void reset(void)
 	program_clear_cells(e.program);
 	shadow_clear();
 	memset(e.state, 0, sizeof(*e.state));
+	e.state->step = e.steps;
+	e.state->steps_end = e.steps + NSTEPS;
 	e.nevents = 0;
 	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
 	e.is_armed = true;
@@ -534,6 +562,7 @@ static void *run_thread(void *unused)
 		take_event();
 		run_context();
 	}
+	engine_take_steps();
 	shadow_close();
 	return NULL;
 }
@@ -565,6 +594,7 @@ int engine_open(struct program *p, const struct engine_compiler *compiler,
 		                  "no memory is left below 2 GiB");
 	e.program = p;
 	e.compiler = compiler;
+	e.steps = xcalloc(NSTEPS, sizeof(*e.steps));
 	return 0;
 }
 
@@ -582,8 +612,14 @@ void engine_listen(void (*tell)(void *context, uint64_t id, uint64_t tick,
 	e.listener = context;
 }
 
+void engine_follow(const struct engine_follower *follower)
+{
+	e.follower = follower;
+}
+
 void engine_close(void)
 {
+	free(e.steps);
 	memset(&e, 0, sizeof(e));
 }
 

@@ -70,6 +70,17 @@ void engine_listen(void (*tell)(void *context, uint64_t id, uint64_t tick,
                                 const uint64_t *args),
                    void *context);
 
+/* Who follows which way the context goes, if replay code says so (steps.h). */
+struct engine_follower {
+	void (*steps)(void *context, const uint32_t *words, size_t n);
+	/* a place in the order of all contexts */
+	void (*sync)(void *context, uint64_t number);
+	void *context;
+};
+
+/* Requires: *follower outlives the engine. */
+void engine_follow(const struct engine_follower *follower);
+
 /* The functions that replay code calls, and the state, by the names that
  * replay/state.h has. */
 struct engine_symbol {

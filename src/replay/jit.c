@@ -315,10 +315,11 @@ static void name_object(char *key, size_t size, const struct program_unit *u)
 	for (size_t i = 0; i < sizeof(u->id); i++)
 		n += (size_t)snprintf(key + n, size - n, "%02x", u->id[i]);
 	snprintf(key + n, size - n,
-	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d%s.o",
+	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d%s%s.o",
 	         crc32c(0, u->packed, u->npacked),
 	         crc32c(0, jit.features, strlen(jit.features)), REWRITE_VERSION,
-	         jit.options.shows_calls ? "c" : "");
+	         jit.options.shows_calls ? "c" : "",
+	         jit.options.shows_steps ? "s" : "");
 }
 
 /* Is what is made of a unit the same whenever it is made? */
@@ -388,12 +389,16 @@ static LLVMErrorRef define_symbols(LLVMOrcJITDylibRef library,
 	}
 	/* a function that the linker dropped has no cells, and never runs */
 	for (uint32_t i = 0; i < u->ntable; i++) {
-		uint64_t cells = p->modules[u->module].cells;
+		uint64_t cells = p->modules[u->module].cells, nodes = 0;
 
-		if (i < u->nfunctions && u->functions[i] != PROGRAM_NONE)
+		if (i < u->nfunctions && u->functions[i] != PROGRAM_NONE) {
 			cells = p->functions[u->functions[i]].cells;
+			nodes = p->functions[u->functions[i]].nodes;
+		}
 		snprintf(name, sizeof(name), REPLAY_CELLS "%u", i);
 		add_symbol(&s, name, cells);
+		snprintf(name, sizeof(name), REPLAY_NODES "%u", i);
+		add_symbol(&s, name, nodes);
 	}
 	e = LLVMOrcJITDylibDefine(library,
 	                          LLVMOrcAbsoluteSymbols(s.items, s.n));

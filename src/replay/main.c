@@ -16,6 +16,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
         {"replay", command_replay},
+        {"walk", command_walk}, /* of src/cli alone */
 };
 
 int command_fail(const struct cairn_err *err)

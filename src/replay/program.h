@@ -20,6 +20,7 @@ struct program_function {
 	uint64_t address;     /* where it was */
 	uint64_t cells;       /* where its cells are now; see state.h */
 	uint32_t ncells;
+	uint32_t nodes;      /* number of its first node, less 1: steps.h */
 	void *body;          /* NULL: its unit is not loaded */
 	void (*entry)(void); /* for foreign callers */
 };

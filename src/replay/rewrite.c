@@ -31,6 +31,7 @@
 #include "ir/sites.h"
 #include "replay/shim.h"
 #include "replay/state.h"
+#include "replay/steps.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -41,7 +42,6 @@
 #include <llvm-c/DebugInfo.h>
 
 #define SHADOW_SPACE 256
-#define PRESERVE_MOST 14 /* a calling convention of LLVM */
 
 struct helper {
 	LLVMTypeRef type;
@@ -59,6 +59,7 @@ struct function {
 	LLVMBasicBlockRef out;     /* where it leaves while unwinding */
 	LLVMBasicBlockRef *behind; /* per site of kind IR_TWICE */
 	LLVMValueRef *frames;      /* and the frame that called it */
+	LLVMValueRef *nodes;       /* and its node, if steps are shown */
 };
 
 struct rewriter {
@@ -451,6 +452,8 @@ static void put_behind(struct rewriter *r, const struct function *fn,
 	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
 	                  number(r, 0), "");
 	LLVMPositionBuilderBefore(r->b, replay_shim_if(u, next, true));
+	if (fn->nodes[i])
+		steps_put_again(r->b, r->m, fn->nodes[i]);
 	args[1] = LLVMBuildLoad2(r->b, r->i64, fn->frames[i], "");
 	call_helper(r, &r->again, args, 2);
 	take_value(r, fn, s, next);
@@ -477,12 +480,15 @@ static void prepare_twice(struct rewriter *r, struct function *fn)
 
 	fn->behind = xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->behind));
 	fn->frames = xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->frames));
+	fn->nodes = xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->nodes));
 	for (uint32_t i = 0; i < fn->ir.nsites; i++) {
 		struct ir_site *s = &fn->ir.sites[i];
 
 		if (s->kind != IR_TWICE)
 			continue;
 		found = true;
+		if (r->options->shows_steps)
+			fn->nodes[i] = steps_node_of(s->at);
 		if (LLVMIsAInvokeInst(s->at))
 			s->at = lower_invoke(r, fn, s->at);
 		fn->frames[i] = add_frame(r, fn);
@@ -516,6 +522,8 @@ static void fill_out(struct rewriter *r, const struct function *fn)
 		                fn->behind[i], next);
 		LLVMPositionBuilderAtEnd(r->b, next);
 	}
+	if (r->options->shows_steps)
+		steps_put(r->b, r->m, STEP_OUT);
 	build_return(r, fn);
 }
 
@@ -737,11 +745,15 @@ static void put_stops(struct rewriter *r, const struct function *fn)
 
 static void rewrite_function(struct rewriter *r, struct function *fn)
 {
+	if (r->options->shows_steps)
+		steps_place(r->m, fn->f, fn->number);
 	fn->out = LLVMAppendBasicBlockInContext(r->context, fn->f, "");
 	put_stops(r, fn);
 	fn->first = replay_shim_after_allocas(fn->f);
 	prepare_twice(r, fn);
-	put_tick(r, fn, fn->first);
+	put_tick(r, fn,
+	         r->options->shows_steps ? LLVMGetNextInstruction(fn->first)
+	                                 : fn->first);
 	put_head_ticks(r, fn);
 	for (uint32_t i = 0; i < fn->ir.nsites; i++)
 		rewrite_site(r, fn, i);
@@ -830,8 +842,8 @@ static void add_helpers(struct rewriter *r)
 {
 	add_helper(r, &r->arm, REPLAY_ARM, r->none, "ii");
 	add_helper(r, &r->in, REPLAY_IN, r->none, "ip");
-	LLVMSetFunctionCallConv(r->arm.f, PRESERVE_MOST);
-	LLVMSetFunctionCallConv(r->in.f, PRESERVE_MOST);
+	LLVMSetFunctionCallConv(r->arm.f, REPLAY_PRESERVE_MOST);
+	LLVMSetFunctionCallConv(r->in.f, REPLAY_PRESERVE_MOST);
 	add_helper(r, &r->find, REPLAY_FIND, r->pointer, "i");
 	add_helper(r, &r->foreign, REPLAY_FOREIGN, r->none, "ii");
 	add_helper(r, &r->copy, REPLAY_COPY, r->none, "ippi");
@@ -1034,6 +1046,8 @@ static int rewrite_all(struct rewriter *r, uint32_t unit)
 	for (unsigned i = 0; i < r->nfunctions; i++)
 		if (r->functions[i].has_marks)
 			add_entry(r, &r->functions[i]);
+	if (r->options->shows_steps)
+		steps_expand(r->m);
 	LLVMStripModuleDebugInfo(r->m);
 	return check_rest(r);
 }
@@ -1063,6 +1077,7 @@ int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
 		free(fn->callees);
 		free(fn->behind);
 		free(fn->frames);
+		free(fn->nodes);
 	}
 	free(r.functions);
 	free(r.table);

@@ -9,6 +9,7 @@
  * address below 2 GiB, and the functions below.  Cells are words below 2 GiB,
  * too: a cell is named by its address there, and never by anything else.
  */
+#define REPLAY_PRESERVE_MOST 14 /* a calling convention of LLVM */
 #define REPLAY_NARGS 32
 /* Entries for what FIND has found: that of an address is its bits from SHIFT
  * on.  No entry is wrong; an empty one says that address 0 has no body. */
@@ -22,6 +23,7 @@ struct replay_state {
 	                       0: none are */
 	uint64_t frame;     /* and which activation, if it calls setjmp */
 	uint64_t record[8]; /* stands for CAIRN_RT_RECORD */
+	uint32_t *step, *steps_end; /* where the next word goes: steps.h */
 	/* if they are to be shown: what a call of foreign code calls, and with
 	 * which arguments, as far as they are numbers and fit */
 	uint64_t callee, nargs;
@@ -40,17 +42,22 @@ struct replay_state {
 #define REPLAY_ENTRY ":e"
 #define REPLAY_CELLS ":c"
 #define REPLAY_ADDRESS ":a"
+#define REPLAY_NODES ":n" /* number of the first node of a function, less 1 */
 #define REPLAY_STATE ":state"
 
 /*
- * These two change no general register but r11 (replay/stubs.S):
+ * These change no general register but r11 (replay/stubs.S):
  * ARM(cell 0 of the function, line): a tick was reached that has an event.
  * IN(cell, p): the next event is an input of this cell, for memory at p.
+ * STEPS(): the buffer of steps is full.
  */
 #define REPLAY_ARM ":arm"
 #define REPLAY_IN ":in"
 void replay_stub_arm(void);
 void replay_stub_in(void);
+#define REPLAY_STEP ":step" /* of steps.c alone */
+#define REPLAY_STEPS ":steps"
+void replay_stub_steps(void);
 
 /* void *FIND(uint64_t address): the body of the function that was there, or
  * NULL: it is foreign. */

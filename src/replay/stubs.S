@@ -44,5 +44,6 @@
 
 	stub	replay_stub_arm, engine_arm
 	stub	replay_stub_in, engine_in
+	stub	replay_stub_steps, engine_take_steps
 
 	.section .note.GNU-stack, "", @progbits

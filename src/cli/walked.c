@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recordings, read as traces: cairn-replay, in lib/cairn beside the folder of
+ * this program, replays a recording and writes the trace that it would have
+ * been into a file without a name.  It is a program of its own since it needs
+ * LLVM, which no other subcommand should have to load.
+ *
+ * Invariant: a recording is replayed once in a process.
+ * Cost: that of the replay, and room for the trace in $TMPDIR.
+ */
+#include "cli/walked.h"
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "format/container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TOOL "../lib/cairn/cairn-replay"
+
+static struct {
+	struct walked {
+		char *path;
+		int fd;
+	} * items;
+	size_t n, cap;
+	const char **exes;
+	size_t nexes, exes_cap;
+} all;
+
+char *walked_tool(void)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	return xasprintf("%.*s" TOOL, (int)(slash + 1 - self), self);
+}
+
+int walked_fail(const char *tool, struct cairn_err *err)
+{
+	return cairn_fail(err, CAIRN_E_ABSENT,
+	                  "cannot execute %s: %s; install cairn again, or the "
+	                  "LLVM 19 libraries that it needs (libllvm19)",
+	                  tool ? tool : TOOL, strerror(errno));
+}
+
+void walked_look_in(const char *path)
+{
+	VEC_RESERVE(all.exes, all.nexes, all.exes_cap);
+	all.exes[all.nexes++] = path;
+}
+
+/* --- running it ---------------------------------------------------------- */
+
+static int open_nameless(struct cairn_err *err)
+{
+	const char *folder = getenv("TMPDIR");
+	char *name;
+	int fd;
+
+	if (!folder || !*folder)
+		folder = "/tmp";
+	name = xasprintf("%s/cairn.XXXXXX", folder);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	else
+		cairn_fail(err, CAIRN_E_SYSTEM,
+		           "%s: %s: no room for the trace of a recording; set "
+		           "TMPDIR to a folder that has some",
+		           folder, strerror(errno));
+	free(name);
+	return fd < 0 ? CAIRN_E_SYSTEM : fd;
+}
+
+/* Becomes the tool: the trace goes to stdout, which is the file. */
+static _Noreturn void become_tool(const char *path, bool is_partial, int out,
+                                  int errors)
+{
+	const char **argv = xcalloc(2 * all.nexes + 8, sizeof(*argv));
+	char *tool = walked_tool();
+	struct cairn_err err;
+	size_t n = 0;
+
+	argv[n++] = "walk";
+	for (size_t i = 0; i < all.nexes; i++) {
+		argv[n++] = "--exe";
+		argv[n++] = all.exes[i];
+	}
+	if (is_partial)
+		argv[n++] = "--partial";
+	argv[n++] = "--";
+	argv[n++] = "/dev/stdout";
+	argv[n++] = path;
+	if (tool && dup2(out, STDOUT_FILENO) >= 0 &&
+	    dup2(errors, STDERR_FILENO) >= 0)
+		execv(tool, (char **)argv);
+	walked_fail(tool, &err);
+	dprintf(errors, "cairn: %s\n", err.text);
+	_exit(127);
+}
+
+/* The last line of what a process says; "" if nothing. */
+static void read_last_line(int fd, char *line, size_t size)
+{
+	FILE *f = fdopen(fd, "r");
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t n;
+
+	line[0] = '\0';
+	while (f && (n = getline(&text, &room, f)) > 0) {
+		const char *at = text;
+
+		if (text[n - 1] == '\n')
+			text[n - 1] = '\0';
+		if (!strncmp(at, "cairn: ", 7))
+			at += 7;
+		snprintf(line, size, "%s", at);
+	}
+	free(text);
+	if (f)
+		fclose(f);
+}
+
+static int run_tool(const char *path, bool is_partial, int out,
+                    struct cairn_err *err)
+{
+	char said[sizeof(err->text)];
+	int ends[2], status = 0;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return cairn_fail(err, CAIRN_E_SYSTEM, "pipe: %s",
+		                  strerror(errno));
+	child = fork();
+	if (!child)
+		become_tool(path, is_partial, out, ends[1]);
+	close(ends[1]);
+	read_last_line(ends[0], said, sizeof(said));
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		return cairn_fail(err, CAIRN_E_SYSTEM, "%s: %s", path,
+		                  strerror(errno));
+	if (status)
+		return cairn_fail(err, CAIRN_E_MISMATCH, "%s",
+		                  *said ? said : "the replay crashed");
+	return 0;
+}
+
+static int replay(const char *path, enum container_mode mode, char **trace,
+                  struct cairn_err *err)
+{
+	int fd = -1, rc;
+
+	for (size_t i = 0; i < all.n; i++)
+		if (!strcmp(all.items[i].path, path))
+			fd = all.items[i].fd;
+	if (fd < 0) {
+		fd = open_nameless(err);
+		if (fd < 0)
+			return fd;
+		rc = run_tool(path, mode == CONTAINER_PARTIAL, fd, err);
+		if (rc < 0) {
+			close(fd);
+			return rc;
+		}
+		VEC_RESERVE(all.items, all.n, all.cap);
+		all.items[all.n++] = (struct walked){xstrdup(path), fd};
+	}
+	*trace = xasprintf("/proc/self/fd/%d", fd);
+	return 0;
+}
+
+void walked_begin(void)
+{
+	container_replay_with(replay);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_IR_FLOW_H
+#define CAIRN_IR_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <llvm-c/Core.h>
+
+struct ptrmap;
+
+/* A call or invoke of something that is code. */
+bool ir_is_call(LLVMValueRef instruction);
+/* The call in tail position of a block that ends the activation, or NULL. */
+LLVMValueRef ir_tail_call(LLVMBasicBlockRef block);
+/* The call behind which a block has nothing but `unreachable`, or NULL. */
+LLVMValueRef ir_final_call(LLVMBasicBlockRef block);
+/* A block of nothing but phis and a return. */
+bool ir_is_bare_return(LLVMBasicBlockRef block);
+/* Adds all blocks that can be reached from the entry. */
+void ir_reach(LLVMValueRef f, struct ptrmap *seen);
+
+/*
+ * The nodes of a recorded function: blocks, in parts where they make calls.  A
+ * part ends behind a call; an invoke, and a call that may come back twice, is a
+ * part of its own.  Calls in tail position and those that do not come back end
+ * nothing: whoever makes them has left.
+ */
+static inline bool ir_ends_part(LLVMValueRef i, LLVMValueRef tail,
+                                LLVMValueRef final)
+{
+	return ir_is_call(i) && i != tail && i != final;
+}
+
+bool ir_is_part(LLVMValueRef call);
+
+/* Where a node begins (before `at`, and before its phis' users: at the top of a
+ * block where code can stand), or where a function leaves before a call of the
+ * kinds that end nothing: node is then IR_LEAVES. */
+#define IR_LEAVES UINT32_MAX
+typedef void (*ir_flow_visit)(void *context, LLVMValueRef at, uint32_t node);
+
+/* Visits all places, in order; nodes are numbered as in the map, from 1 on.
+ * Returns how many there are, with the outside, node 0. */
+uint32_t ir_flow(LLVMValueRef f, ir_flow_visit visit, void *context);
+
+#endif /* CAIRN_IR_FLOW_H */

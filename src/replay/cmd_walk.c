@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cairn-replay walk OUT FILE: replays a recording and writes the trace that it
+ * would have been, with its maps, into OUT.  It is what `cairn trace`,
+ * `report`, `paths` and the others read instead of a recording (cli/walked.c).
+ *
+ * A context becomes a thread of the trace.  The rest of the file is copied.
+ */
+#include "abi/file.h"
+#include "analysis/traced.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "format/pack_trace.h"
+#include "format/profile.h"
+#include "replay/command.h"
+#include "replay/engine.h"
+#include "replay/flow.h"
+#include "replay/session.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PART ((size_t)4 << 20)
+
+static const char help[] =
+        "usage: cairn-replay walk [OPTION...] OUT FILE\n\n"
+        "Writes the trace of a recording into OUT.\n\n" SESSION_HELP;
+
+static const struct option options[] = {SESSION_OPTIONS, {0}};
+
+struct walker {
+	struct session session;
+	struct profile *profile;
+	struct traced traced;
+	struct flow flow;
+	struct pack_writer *out;
+	uint32_t context; /* number */
+	int rc;           /* of what was written */
+	struct cairn_err *err;
+};
+
+static void write_part(struct walker *w)
+{
+	struct bytes *b = &w->flow.stream;
+
+	if (w->rc == 0 && b->n)
+		w->rc = pack_writer_part(w->out, w->context, b->data, b->n,
+		                         w->err);
+	b->n = 0;
+}
+
+static void take_steps(void *context, const uint32_t *words, size_t n)
+{
+	struct walker *w = context;
+
+	flow_take(&w->flow, words, n);
+	if (w->flow.stream.n >= PART)
+		write_part(w);
+}
+
+static void take_sync(void *context, uint64_t number)
+{
+	struct walker *w = context;
+
+	flow_sync(&w->flow, number);
+}
+
+/* A replay that diverges is no failure of the engine, but of ours. */
+static int walk_context(struct walker *w, const struct recording_context *c,
+                        struct cairn_err *err)
+{
+	struct engine_result result;
+	struct cairn_err later;
+
+	w->context = c->number;
+	w->err = &later;
+	flow_begin(&w->flow, c->tid);
+	CAIRN_TRY(session_run(&w->session, c, &result, err));
+	if (result.end == ENGINE_DIVERGED)
+		return CAIRN_E_MISMATCH;
+	write_part(w);
+	if (w->flow.nonsense)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "%s: replay code says %s; build the program "
+		                  "again",
+		                  w->session.options->file, w->flow.nonsense);
+	if (w->rc < 0)
+		*err = later;
+	return w->rc;
+}
+
+static int walk_all(struct walker *w, struct cairn_err *err)
+{
+	struct engine_follower follower = {take_steps, take_sync, w};
+	const struct recording *r = &w->session.recording;
+
+	CAIRN_TRY(traced_init(&w->traced, w->profile, NULL, err));
+	CAIRN_TRY(flow_init(&w->flow, &w->session.program, &w->traced, err));
+	engine_follow(&follower);
+	for (size_t i = 0; i < r->ncontexts; i++)
+		CAIRN_TRY(walk_context(w, &r->contexts[i], err));
+	return 0;
+}
+
+static int walk(struct walker *w, const struct session_options *o,
+                const char *out, struct cairn_err *err)
+{
+	struct profile_options po = {
+	        .exes = o->exes,
+	        .nexes = o->nexes,
+	        .partial = o->is_partial,
+	        .recordings = true,
+	};
+	int rc;
+
+	CAIRN_TRY(profile_open(&w->profile, &o->file, 1, &po, err));
+	CAIRN_TRY(session_open(&w->session, o, err));
+	w->out = pack_writer_new(w->profile, &w->session.recording.s);
+	rc = walk_all(w, err);
+	if (rc == 0)
+		rc = pack_writer_end(w->out, out, err);
+	pack_writer_free(w->out);
+	flow_release(&w->flow);
+	traced_release(&w->traced);
+	session_close(&w->session);
+	return rc;
+}
+
+int command_walk(int argc, char **argv)
+{
+	struct session_options o = {.code = {.shows_steps = true}};
+	struct walker w = {0};
+	struct cairn_err err;
+	int option, rc;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return FINE;
+		}
+		if (!session_option(&o, option, optarg))
+			return ERROR;
+	}
+	if (argc - optind != 2)
+		return command_usage("walk", "name two files");
+	o.file = argv[optind + 1];
+	rc = walk(&w, &o, argv[optind], &err);
+	profile_free(w.profile);
+	free(o.exes);
+	return rc < 0 ? command_fail(&err) : FINE;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_FLOW_H
+#define CAIRN_REPLAY_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+struct cairn_err;
+struct program;
+struct traced;
+
+struct flow_function;
+struct flow_frame;
+
+/* From the steps of replayed contexts (steps.h) to the streams of a trace, as
+ * if the program had been built with --cairn=trace. */
+struct flow {
+	const struct traced *traced;
+	struct flow_function *functions; /* by their number in the trace */
+	uint32_t *function_of;           /* per node */
+	uint32_t nnodes;
+	struct flow_frame *frames; /* innermost last */
+	size_t nframes, frames_cap;
+	bool is_again;        /* the next word is the node of a call */
+	struct bytes stream;  /* of the context, since it was last taken */
+	const char *nonsense; /* NULL, or what no replay code says */
+};
+
+/*
+ * Numbers the nodes of all functions of the program.
+ *
+ * Requires: traced outlives f and was made of the maps of the same modules.
+ * Fails:    CAIRN_E_LIMIT if there are too many nodes.
+ */
+int flow_init(struct flow *f, struct program *p, const struct traced *traced,
+              struct cairn_err *err);
+void flow_release(struct flow *f);
+
+/* A context of a thread begins, with no frames. */
+void flow_begin(struct flow *f, uint32_t tid);
+void flow_take(struct flow *f, const uint32_t *words, size_t n);
+/* It had to wait for another one. */
+void flow_sync(struct flow *f, uint64_t number);
+
+#endif /* CAIRN_REPLAY_FLOW_H */
