@@ -98,6 +98,14 @@ static void put_lines(const struct trace_view *v, struct json *j,
 	json_end(j, ']');
 }
 
+/* Is it the rest of the block before it, behind a call? */
+static bool is_part(const struct trace_view *v, uint32_t function, block_id b)
+{
+	const struct traced_function *f = &v->in->traced.functions[function];
+
+	return f->map->blocks[f->f->first_block + b].flags & CAIRN_BLOCK_PART;
+}
+
 static void put_blocks(const struct trace_view *v,
                        const struct reader_event *event)
 {
@@ -112,6 +120,10 @@ static void put_blocks(const struct trace_view *v,
 		begin_object(v, &j, "block", event->block + i);
 		put_function(v, &j, e->function, e->depth);
 		put_key(&j, "id", blocks[i]);
+		if (is_part(v, e->function, blocks[i])) {
+			json_key(&j, "part");
+			json_bool(&j, true);
+		}
 		put_lines(v, &j, e->function, &blocks[i], 1);
 		end_object(v, &j);
 	}

@@ -470,12 +470,13 @@ static bool leavesBlock(const Instruction &I)
 
 // A value that is kept over a call of setjmp is, after a longjmp, the one it
 // was then if it is in a register, and the newest if it is in memory.  All are
-// in memory, in functions that call it.
+// in memory, in functions that call it; the blocks stay as they are.
 static void keepInMemory(Function &F)
 {
 	SmallVector<Instruction *, 32> Values;
 	SmallVector<Instruction *, 4> Calls;
 	SmallVector<PHINode *, 16> Phis;
+	SmallVector<BasicBlock *, 4> Behind;
 
 	for (Instruction &I : instructions(F))
 		if (returnsTwice(I))
@@ -483,7 +484,9 @@ static void keepInMemory(Function &F)
 	if (Calls.empty())
 		return;
 	for (Instruction *I : Calls)
-		SplitBlock(I->getParent(), I->getNextNode());
+		if (!I->isTerminator())
+			Behind.push_back(
+			        SplitBlock(I->getParent(), I->getNextNode()));
 	for (Instruction &I : instructions(F))
 		if (!isa<AllocaInst>(I) && leavesBlock(I))
 			Values.push_back(&I);
@@ -494,6 +497,8 @@ static void keepInMemory(Function &F)
 			Phis.push_back(Phi);
 	for (PHINode *Phi : Phis)
 		DemotePHIToStack(Phi);
+	for (BasicBlock *B : Behind)
+		MergeBlockIntoPredecessor(B);
 }
 
 // --- globals of others

