@@ -357,6 +357,18 @@ static void add_sites(struct ir_function *fn, LLVMTargetDataRef layout)
 	fn->nsites = (uint32_t)n;
 }
 
+/* Of its name (FNV). */
+static uint32_t seed_of(LLVMValueRef f)
+{
+	uint32_t seed = 2166136261u;
+	size_t n;
+	const char *name = LLVMGetValueName2(f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		seed = (seed ^ (unsigned char)name[i]) * 16777619u;
+	return seed;
+}
+
 void ir_function_init(struct ir_function *fn, LLVMValueRef f)
 {
 	LLVMTargetDataRef layout =
@@ -366,6 +378,7 @@ void ir_function_init(struct ir_function *fn, LLVMValueRef f)
 	add_args(fn, layout);
 	add_sites(fn, layout);
 	find_heads(fn);
+	fn->seed = seed_of(f);
 }
 
 void ir_function_release(struct ir_function *fn)

@@ -56,6 +56,7 @@ struct ir_function {
 	 * retreating edges; not the entry, where it does so in any case. */
 	LLVMBasicBlockRef *heads;
 	uint32_t nheads;
+	uint32_t seed; /* of ir_tick */
 };
 
 /*
@@ -85,6 +86,36 @@ static inline bool ir_ticks_before(enum ir_kind kind)
 static inline bool ir_ticks_behind(enum ir_kind kind)
 {
 	return kind == IR_TWICE || kind == IR_PAD;
+}
+
+/*
+ * By how much the tick goes on: not by one, but by a number that differs from
+ * place to place, so that the tick is also a sum over the way that was taken,
+ * and a replay that takes another way is found out by the next event.  Behind a
+ * call that returns, or at a pad, it is IR_TICK_BEHIND, and elsewhere more.
+ */
+#define IR_TICK_BEHIND 1u
+
+static inline uint32_t ir_tick(const struct ir_function *fn, uint32_t place)
+{
+	return IR_TICK_BEHIND + 1 + ((fn->seed + place) * 0x9e3779b1u >> 29);
+}
+
+static inline uint32_t ir_tick_at_entry(const struct ir_function *fn)
+{
+	return ir_tick(fn, 0);
+}
+
+static inline uint32_t ir_tick_at_head(const struct ir_function *fn,
+                                       uint32_t head)
+{
+	return ir_tick(fn, 1 + head);
+}
+
+static inline uint32_t ir_tick_before(const struct ir_function *fn,
+                                      const struct ir_site *s)
+{
+	return ir_tick(fn, 1 + fn->nheads + (uint32_t)(s - fn->sites));
 }
 
 #ifdef __cplusplus

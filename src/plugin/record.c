@@ -156,13 +156,13 @@ static void say_input(const struct recorder *r, uint32_t cell,
 	marker_ours(LLVMBuildCall2(r->builder, type, code, args, 3, ""));
 }
 
-static void tick(const struct recorder *r)
+static void tick(const struct recorder *r, uint32_t by)
 {
 	LLVMValueRef at = word_at(r, CAIRN_RECORD_TICK);
 	LLVMValueRef old = LLVMBuildLoad2(r->builder, r->i64, at, "");
 
 	LLVMBuildStore(r->builder,
-	               LLVMBuildAdd(r->builder, old, constant(r, 1), ""), at);
+	               LLVMBuildAdd(r->builder, old, constant(r, by), ""), at);
 }
 
 static void expect(const struct recorder *r, LLVMValueRef what)
@@ -372,7 +372,7 @@ static void mark_call(const struct recorder *r, const struct ir_site *s)
 	LLVMValueRef place, expected, is_foreign;
 
 	LLVMPositionBuilderBefore(r->builder, s->at);
-	tick(r);
+	tick(r, ir_tick_before(r->fn, s));
 	expect(r, LLVMBuildPtrToInt(r->builder, LLVMGetCalledValue(s->at),
 	                            r->i64, ""));
 	place = behind(s->at);
@@ -396,11 +396,11 @@ static void mark_twice(const struct recorder *r, const struct ir_site *s)
 	LLVMValueRef place, args[2], again;
 
 	LLVMPositionBuilderBefore(r->builder, s->at);
-	tick(r);
+	tick(r, ir_tick_before(r->fn, s));
 	/* behind it canonical.cpp sets the second stack right */
 	place = LLVMGetNextInstruction(LLVMGetNextInstruction(s->at));
 	LLVMPositionBuilderBefore(r->builder, place);
-	tick(r);
+	tick(r, IR_TICK_BEHIND);
 	expect(r, constant(r, 0));
 	again = LLVMBuildICmp(r->builder, LLVMIntNE, s->at,
 	                      LLVMConstNull(LLVMTypeOf(s->at)), "");
@@ -427,7 +427,7 @@ static void mark_pad(const struct recorder *r, const struct ir_site *s)
 	LLVMValueRef place = LLVMGetNextInstruction(s->at), args[1];
 
 	LLVMPositionBuilderBefore(r->builder, place);
-	tick(r);
+	tick(r, IR_TICK_BEHIND);
 	expect(r, constant(r, 0));
 	args[0] = as_i64(r, cell_at(r, s->cell));
 	call_asm(r, CAIRN_RT_RECORD_LAND, r->none, "{rax}," CLOBBERS, args, 1);
@@ -437,7 +437,7 @@ static void mark_pad(const struct recorder *r, const struct ir_site *s)
 static void mark_resume(const struct recorder *r, const struct ir_site *s)
 {
 	LLVMPositionBuilderBefore(r->builder, s->at);
-	tick(r);
+	tick(r, ir_tick_before(r->fn, s));
 }
 
 static void mark_site(const struct recorder *r, const struct ir_site *s)
@@ -545,7 +545,7 @@ static void write_entry(const struct recorder *r, LLVMValueRef entry)
 	if (!end)
 		return;
 	LLVMPositionBuilderBefore(r->builder, end);
-	tick(r);
+	tick(r, IR_TICK_BEHIND);
 	cell = as_i64(r, cell_at(r, 0));
 	call_asm(r, CAIRN_RT_RECORD_LAND, r->none, "{rax}," CLOBBERS, &cell, 1);
 	expect(r, old);
@@ -604,10 +604,10 @@ static void mark_ticks(const struct recorder *r)
 	for (uint32_t i = 0; i < r->fn->nheads; i++) {
 		LLVMPositionBuilderBefore(
 		        r->builder, shim_insertion_point(r->fn->heads[i]));
-		tick(r);
+		tick(r, ir_tick_at_head(r->fn, i));
 	}
 	LLVMPositionBuilderBefore(r->builder, shim_after_allocas(r->fn->f));
-	tick(r);
+	tick(r, ir_tick_at_entry(r->fn));
 }
 
 LLVMValueRef record_mark(struct function *fn, const struct ir_function *ir,

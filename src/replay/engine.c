@@ -301,6 +301,8 @@ void engine_in(uint64_t cell, uint64_t p);
 /* The tick of the next event is reached, or passed. */
 void engine_arm(uint64_t cell, uint64_t line)
 {
+	bool is_passed = e.state->left != 0;
+
 	e.state->left = 1;
 	if (is_lost()) {
 		forget();
@@ -309,6 +311,8 @@ void engine_arm(uint64_t cell, uint64_t line)
 	if (e.is_armed)
 		diverge(cell, line, "the tick ends");
 	arm();
+	if (is_passed)
+		diverge(cell, line, "it came another way");
 }
 
 static void bump_tick(uint64_t cell)

@@ -141,15 +141,16 @@ static LLVMValueRef line_of(struct rewriter *r, LLVMValueRef instruction)
 /* A tick, before an instruction.  Returns the end of the way on which the
  * engine was called. */
 static LLVMValueRef put_bare_tick(struct rewriter *r, const struct function *fn,
-                                  LLVMValueRef before)
+                                  uint32_t by, LLVMValueRef before)
 {
 	LLVMValueRef args[] = {cell_number(r, fn, 0), line_of(r, before)};
 	LLVMValueRef left, end;
 
 	LLVMPositionBuilderBefore(r->b, before);
-	left = LLVMBuildSub(r->b, load_state(r, FIELD(left)), number(r, 1), "");
+	left = LLVMBuildSub(r->b, load_state(r, FIELD(left)), number(r, by),
+	                    "");
 	LLVMBuildStore(r->b, left, add_bytes(r, r->state, FIELD(left)));
-	left = LLVMBuildICmp(r->b, LLVMIntEQ, left, number(r, 0), "");
+	left = LLVMBuildICmp(r->b, LLVMIntSLE, left, number(r, 0), "");
 	end = replay_shim_if(left, before, true);
 	LLVMPositionBuilderBefore(r->b, end);
 	call_helper(r, &r->arm, args, 2);
@@ -173,10 +174,10 @@ static void put_leave(struct rewriter *r, const struct function *fn,
 
 /* A tick where frames are not being left, but may be from here on: if a handler
  * of a signal has jumped away. */
-static void put_tick(struct rewriter *r, const struct function *fn,
+static void put_tick(struct rewriter *r, const struct function *fn, uint32_t by,
                      LLVMValueRef before)
 {
-	put_leave(r, fn, put_bare_tick(r, fn, before));
+	put_leave(r, fn, put_bare_tick(r, fn, by, before));
 }
 
 /* Of a structure or array. */
@@ -411,7 +412,7 @@ static void rewrite_call(struct rewriter *r, const struct function *fn,
 	LLVMBasicBlockRef blocks[2];
 	uint32_t cell = s->cell;
 
-	put_tick(r, fn, s->at);
+	put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
 	call = lower_call(r, fn, s->at);
 	callee = LLVMGetCalledValue(call);
 	LLVMPositionBuilderBefore(r->b, call);
@@ -447,7 +448,7 @@ static void put_behind(struct rewriter *r, const struct function *fn,
 	LLVMValueRef args[2] = {cell_number(r, fn, s->cell)}, u;
 
 	if (ir_ticks_behind(s->kind))
-		put_bare_tick(r, fn, next);
+		put_bare_tick(r, fn, IR_TICK_BEHIND, next);
 	LLVMPositionBuilderBefore(r->b, next);
 	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
 	                  number(r, 0), "");
@@ -533,7 +534,7 @@ static void rewrite_twice(struct rewriter *r, const struct function *fn,
 	const struct ir_site *s = &fn->ir.sites[i];
 
 	if (ir_ticks_before(s->kind))
-		put_tick(r, fn, s->at);
+		put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
 	LLVMPositionBuilderBefore(r->b, s->at);
 	LLVMBuildStore(r->b, load_state(r, FIELD(record) + CAIRN_RECORD_STACK),
 	               fn->frames[i]);
@@ -608,7 +609,7 @@ static void rewrite_pad(struct rewriter *r, const struct function *fn,
 	LLVMValueRef next = LLVMGetNextInstruction(s->at);
 
 	if (ir_ticks_behind(s->kind))
-		put_bare_tick(r, fn, next);
+		put_bare_tick(r, fn, IR_TICK_BEHIND, next);
 	LLVMPositionBuilderBefore(r->b, next);
 	call_helper(r, &r->land, &cell, 1);
 	take_value(r, fn, s, next);
@@ -621,7 +622,7 @@ static void rewrite_resume(struct rewriter *r, const struct function *fn,
 	LLVMValueRef cell = cell_number(r, fn, 0);
 
 	if (ir_ticks_before(s->kind))
-		put_tick(r, fn, s->at);
+		put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
 	LLVMPositionBuilderBefore(r->b, s->at);
 	call_helper(r, &r->resume, &cell, 1);
 	LLVMBuildBr(r->b, fn->out);
@@ -726,7 +727,8 @@ static int check_function(struct rewriter *r, const struct function *fn)
 static void put_head_ticks(struct rewriter *r, const struct function *fn)
 {
 	for (uint32_t i = 0; i < fn->ir.nheads; i++)
-		put_tick(r, fn, replay_shim_insertion_point(fn->ir.heads[i]));
+		put_tick(r, fn, ir_tick_at_head(&fn->ir, i),
+		         replay_shim_insertion_point(fn->ir.heads[i]));
 }
 
 static void put_stops(struct rewriter *r, const struct function *fn)
@@ -751,7 +753,7 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 	put_stops(r, fn);
 	fn->first = replay_shim_after_allocas(fn->f);
 	prepare_twice(r, fn);
-	put_tick(r, fn,
+	put_tick(r, fn, ir_tick_at_entry(&fn->ir),
 	         r->options->shows_steps ? LLVMGetNextInstruction(fn->first)
 	                                 : fn->first);
 	put_head_ticks(r, fn);

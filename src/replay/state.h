@@ -17,7 +17,7 @@
 #define REPLAY_FOUND_SHIFT 4
 
 struct replay_state {
-	uint64_t left;      /* ticks to the next event; at 0: ARM */
+	uint64_t left;      /* ticks to the next event; not above 0: ARM */
 	uint64_t next_cell; /* of the input that is next, now; else 0 */
 	uint64_t unwinding; /* the cell where frames end that are being left;
 	                       0: none are */

@@ -13,13 +13,14 @@
 #include "replay/arena.h"
 #include "replay/engine.h"
 #include "replay/jit.h"
-#include "replay/rewrite.h"
 #include "replay/program.h"
+#include "replay/rewrite.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,8 @@ static struct {
 	unsigned nfunctions;
 	struct recording_event log[64];
 	unsigned nlog;
+	uint64_t ticks[64]; /* what the tick is after so many places */
+	unsigned nticks;
 	unsigned char bytes[16384]; /* of events */
 	size_t nbytes;
 	struct bytes packed;
@@ -241,17 +244,58 @@ static uint64_t site(const char *f, enum ir_kind kind, unsigned n)
 	return 0;
 }
 
-static void begin_log(void)
+/* By how much a place lets the tick go on: "e sum" at its entry, "h sum" at the
+ * head of its loop, "c sum" before its first site that ticks, "d sum" before
+ * the second, "r sum" before it passes an exception on, "b" behind a call. */
+static uint32_t tick_of(const char *place)
 {
+	const struct ir_function *ir;
+	unsigned n = place[0] == 'd';
+
+	if (place[0] == 'b')
+		return IR_TICK_BEHIND;
+	ir = &named(place + 2)->ir;
+	if (place[0] == 'e')
+		return ir_tick_at_entry(ir);
+	if (place[0] == 'h')
+		return ir_tick_at_head(ir, 0);
+	for (uint32_t i = 0; i < ir->nsites; i++)
+		if (ir_ticks_before(ir->sites[i].kind) &&
+		    (place[0] == 'r') == (ir->sites[i].kind == IR_RESUME) &&
+		    !n--)
+			return ir_tick_before(ir, &ir->sites[i]);
+	fail_msg("no place %s", place);
+	return 0;
+}
+
+/* A log of a context that comes by these places, in order. */
+static void begin_log(const char *way)
+{
+	char *copy = xstrdup(way), *rest = copy, *place;
+
 	t.nlog = 0;
 	t.nbytes = 0;
+	t.nticks = 0;
+	t.ticks[t.nticks++] = 0;
+	while ((place = strsep(&rest, ","))) {
+		t.ticks[t.nticks] = t.ticks[t.nticks - 1] + tick_of(place);
+		t.nticks++;
+	}
+	free(copy);
+}
+
+/* The tick after so many places. */
+static uint64_t tick_at(uint64_t n)
+{
+	return n < t.nticks ? t.ticks[n]
+	                    : t.ticks[t.nticks - 1] + n - t.nticks + 1;
 }
 
 static struct recording_event *put(uint64_t tick, enum cairn_event kind)
 {
 	struct recording_event *v = &t.log[t.nlog++];
 
-	*v = (struct recording_event){.tick = tick, .kind = kind};
+	*v = (struct recording_event){.tick = tick_at(tick), .kind = kind};
 	return v;
 }
 
@@ -330,7 +374,7 @@ static void assert_identical(uint64_t nticks)
 
 	if (r.end != ENGINE_ENDED)
 		fail_msg("end %d: %s", (int)r.end, err.text);
-	assert_int_equal(r.nticks, nticks);
+	assert_int_equal(r.nticks, tick_at(nticks));
 }
 
 static void assert_diverges(const char *sentence)
@@ -432,11 +476,12 @@ static uint64_t address_of(const char *f)
 /* --- tests --------------------------------------------------------------- */
 
 /* Callback at tick 0; one tick of the entry, 3 of the loop, one of check. */
-static void put_sum(uint64_t want)
+#define SUM "e sum,h sum,h sum,h sum,e check,b"
+static void put_sum(const char *way, uint64_t want)
 {
 	uint64_t row[3] = {10, 20, 30};
 
-	begin_log();
+	begin_log(way);
 	put_stack();
 	put_callback(0, "sum");
 	put_word(0, arg("sum", 0), UINT64_C(0x7ffc12345678));
@@ -449,11 +494,11 @@ static void put_sum(uint64_t want)
 static void test_load(void **state)
 {
 	(void)state;
-	put_sum(60);
+	put_sum(SUM, 60);
 	put_end(6);
 	assert_identical(6);
 	/* the same function again, with nothing new to see but an argument */
-	put_sum(60);
+	put_sum(SUM ",e sum,h sum,h sum,e check,b", 60);
 	put_callback(6, "sum");
 	put_word(6, arg("sum", 1), 2);
 	put_word(6, arg("sum", 2), 30);
@@ -465,22 +510,31 @@ static void test_divergence(void **state)
 {
 	struct cairn_err err;
 	uint64_t word = 1;
+	char where[64];
 
 	(void)state;
-	put_sum(61);
+	put_sum(SUM, 61);
 	put_end(6);
-	assert_diverges("tick 5 in function check");
-	put_sum(60);
+	snprintf(where, sizeof(where), "tick %d in function check",
+	         (int)tick_at(5));
+	assert_diverges(where);
+	put_sum(SUM, 60);
 	put_end(7);
 	assert_diverges("nothing is left to run");
-	put_sum(60);
+	put_sum(SUM, 60);
 	put_end(5);
 	assert_diverges("the tick ends");
-	put_sum(60);
+	put_sum(SUM, 60);
 	put_in(5, site("sum", IR_LOAD, 0), 0, &word, 8);
 	put_end(6);
 	assert_diverges("an input of function sum");
-	put_sum(60);
+	/* one turn less, and as many places: the sum is another one */
+	put_sum("e sum,h sum,h sum,h sum,e sum,b", 60);
+	if (tick_of("e sum") == tick_of("e check"))
+		fail_msg("the names do not suit this test");
+	put_end(6);
+	assert_int_equal(run(&err).end, ENGINE_DIVERGED);
+	put_sum(SUM, 60);
 	assert_int_equal(run(&err).end, ENGINE_LOG_ENDS);
 }
 
@@ -503,7 +557,7 @@ static bool is_wrong(void)
 static void test_damage(void **state)
 {
 	(void)state;
-	put_sum(60);
+	put_sum(SUM, 60);
 	put_end(6);
 	for (unsigned i = 1; i < t.nlog; i++) {
 		struct recording_event old[64];
@@ -535,7 +589,7 @@ static void test_ends(void **state)
 	struct engine_result r;
 
 	(void)state;
-	put_sum(60);
+	put_sum(SUM ",e recursion,e factorial,e factorial,e factorial", 60);
 	put_end(6);
 	put_callback(6, "recursion");
 	put_word(6, arg("recursion", 0), 3);
@@ -543,14 +597,15 @@ static void test_ends(void **state)
 	put(10, CAIRN_EVENT_OTHER)->what = CAIRN_OTHER_STOP;
 	r = run(&err);
 	assert_int_equal(r.end, ENGINE_STOPPED);
-	assert_int_equal(r.nticks, 10);
+	assert_int_equal(r.nticks, tick_at(10));
 }
 
 /* calls: foreign (tick 2), with two callbacks, then twice by its address. */
 static void test_calls(void **state)
 {
 	(void)state;
-	begin_log();
+	begin_log("e calls,c calls,e twice,b,e twice,b,d calls,e twice,e "
+	          "check,b");
 	put_stack();
 	put_callback(0, "calls");
 	put_word(0, arg("calls", 0), 1 + 2 + 7 + 100);
@@ -573,7 +628,9 @@ static void test_calls(void **state)
 static void test_recursion(void **state)
 {
 	(void)state;
-	begin_log();
+	begin_log("e recursion,e factorial,e factorial,e factorial,e "
+	          "factorial,e factorial,e factorial,e factorial,e factorial,e "
+	          "factorial,e factorial,e factorial,e check,b");
 	put_stack();
 	put_callback(0, "recursion");
 	put_word(0, arg("recursion", 0), 10);
@@ -590,7 +647,8 @@ static void test_setjmp(void **state)
 	uint64_t tick = 0;
 
 	(void)state;
-	begin_log();
+	begin_log("e jumps,c jumps,b,e deep,c deep,b,e deep,c deep,b,e deep,c "
+	          "deep,b,e check,b");
 	put_stack();
 	put_callback(tick, "jumps");
 	put_word(tick, arg("jumps", 0), 5 + 30);
@@ -617,7 +675,7 @@ static void test_forget(void **state)
 	uint32_t three = 3;
 
 	(void)state;
-	begin_log();
+	begin_log("e jumps,c jumps,b,e deep,b,e check,b");
 	put_stack();
 	put_callback(0, "jumps");
 	put_word(0, arg("jumps", 0), 35);
@@ -634,7 +692,8 @@ static void test_forget(void **state)
 static void test_caught_outside(void **state)
 {
 	(void)state;
-	begin_log();
+	begin_log("e calls,c calls,e leaves,c leaves,b,d calls,e twice,e "
+	          "check,b");
 	put_stack();
 	put_callback(0, "calls");
 	put_word(0, arg("calls", 0), 107);
@@ -653,7 +712,7 @@ static void test_caught_outside(void **state)
 static void test_wrong_frame(void **state)
 {
 	(void)state;
-	begin_log();
+	begin_log("e jumps,c jumps,b,e deep,c deep,b");
 	put_stack();
 	put_callback(0, "jumps");
 	put_word(0, arg("jumps", 0), 5);
@@ -668,7 +727,8 @@ static void test_throw(void **state)
 	uint32_t selector = 3;
 
 	(void)state;
-	begin_log();
+	begin_log("e catches,e cleans,e throws,c throws,b,c cleans,r "
+	          "cleans,b,e check,b");
 	put_stack();
 	put_callback(0, "catches");
 	put_word(0, arg("catches", 0), 123);
@@ -689,7 +749,7 @@ static void test_copy(void **state)
 
 	(void)state;
 	memset(row, 1, sizeof(row));
-	begin_log();
+	begin_log("e copies,e check,b");
 	put_stack();
 	put_callback(0, "copies");
 	put_word(0, arg("copies", 0), UINT64_C(0x7ff000000ff8));
