@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All ways that control can take in C++: throws through several frames with
-// destructors, rethrows, virtual calls, iterators that nobody else instantiates.
+// destructors, rethrows, virtual calls, iterators that nobody else
+// instantiates.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -10,8 +11,13 @@
 #include <vector>
 
 struct Noted {
-	explicit Noted(int &n) : n(n) {}
-	~Noted() { n++; }
+	explicit Noted(int &n) : n(n)
+	{
+	}
+	~Noted()
+	{
+		n++;
+	}
 	int &n;
 };
 
@@ -21,8 +27,13 @@ struct Shape {
 };
 
 struct Square : Shape {
-	explicit Square(int a) : a(a) {}
-	int area() const override { return a * a; }
+	explicit Square(int a) : a(a)
+	{
+	}
+	int area() const override
+	{
+		return a * a;
+	}
 	int a;
 };
 
