@@ -111,6 +111,7 @@ static int read_event(struct recording_log *l, struct recording_event *e,
 	l->tick = e->tick;
 	if (e->kind != CAIRN_EVENT_OTHER)
 		l->cell = e->cell;
+	l->position += (uint64_t)(c.p - l->at);
 	l->at = c.p;
 	return 0;
 }

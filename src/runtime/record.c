@@ -56,6 +56,7 @@ static struct {
 	uint32_t ncontexts; /* so far */
 	uint64_t nsyncs;
 	bool is_finished; /* the file is complete */
+	int forking;      /* the process that has called fork last */
 } record;
 
 static const struct trace_hooks hooks;
@@ -619,6 +620,7 @@ static bool is_mine(const struct context *c)
 
 static void on_fork_prepare(void)
 {
+	record.forking = sys_getpid();
 	for (struct context *c = record.contexts; c; c = c->next) {
 		c->is_forking = is_mine(c);
 		c->at_fork = c->total + (c->bytes ? record_used(c) : 0);
@@ -633,8 +635,8 @@ static void on_fork_prepare(void)
 static void go_on_in_child(struct context *c, struct thread *me)
 {
 	const uint64_t tick = c == record_self() ? tick_now() : c->tick;
-	const uint64_t parent[] = {(uint64_t)sys1(SYS_getppid, 0), c->id,
-	                           c->at_fork};
+	/* not getppid: the parent may be gone */
+	const uint64_t parent[] = {(uint64_t)record.forking, c->id, c->at_fork};
 
 	c->thread = me;
 	c->tid = sys_gettid();

@@ -115,9 +115,10 @@ def record(folder, program, *args, **more):
                        if name.endswith(".cairn"))
 
 
-def replay(name, file, cut=False):
+def replay(name, file, *options, cut=False):
     """Is the same executed again?"""
-    out = run(os.path.join(os.path.dirname(CC), "cairn"), "replay", file)
+    out = run(os.path.join(os.path.dirname(CC), "cairn"), "replay", *options,
+              file)
     check(name + " replayed", (out.returncode or "identical" not in out.stdout
                                or ("cut off" in out.stdout) != cut) and
           out.stdout + out.stderr)
@@ -150,7 +151,7 @@ def threads(folder):
         syncs = [e[2] for c in result["contexts"] for e in c["events"]
                  if e[1] == "SYNC"]
         check(name + " order", len(set(syncs)) != len(syncs) and "twice")
-        replay(name, files[0], how == "kill")
+        replay(name, files[0], cut=how == "kill")
     out, files = record(folder, program, "640", "64", "return")
     check("threads many", out.stdout != "64640\n" and out.stderr)
 
@@ -186,6 +187,29 @@ def forks(folder):
         children = [e for r in results for e in r["contexts"][0]["events"]
                     if e[1] == "FORK"]
         check(f"forks {how} child", len(children) != 1 and children)
+        for file in files:
+            replay(f"forks {how} {file}", file)
+    family(folder, program)
+
+
+def family(folder, program):
+    """Children go on from their parents' logs, wherever those are."""
+    out, files = record(folder, program, "family")
+    check("family", (out.returncode or len(files) != 7) and (out, files))
+    for file in files:
+        replay("family " + file, file)
+    (first,) = [f for f in files if decode(f)["contexts"][0]["events"][1][1]
+                == "STACK"]
+    away = os.path.join(folder, "elsewhere")
+    os.rename(first, away)
+    files.remove(first)
+    cairn = os.path.join(os.path.dirname(CC), "cairn")
+    for file in files:
+        out = run(cairn, "replay", file)
+        check("family without parent", (
+            out.returncode != 2 or out.stderr.count("\n") != 1 or
+            "--parent" not in out.stderr) and out)
+        replay("family --parent " + file, file, "--parent", away)
 
 
 def maps(folder):
