@@ -159,7 +159,8 @@ def threads(folder):
 def signals(folder):
     program = make(folder, "signals")
     for args in (("count", "200"), ("count", "200", "alt"),
-                 ("jump", "30"), ("jump", "30", "alt")):
+                 ("jump", "200"), ("jump", "200", "alt"),
+                 ("late", "100"), ("late", "100", "alt")):
         name = " ".join(("signals", *args))
         out, files = record(folder, program, *args)
         check(name, (out.returncode or out.stdout != "1 1\n") and
@@ -169,8 +170,7 @@ def signals(folder):
         check(name + " kinds", (kinds[0] or set(kinds[1:]) != {1}) and kinds)
         check(name + " main", result["contexts"][0]["events"][-1][1] != "END"
               and result["contexts"][0]["events"][-1])
-        if args[0] == "count":
-            replay(name, files[0])
+        replay(name, files[0])
         check_readers(name, files[0], result)
 
 
