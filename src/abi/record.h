@@ -95,6 +95,9 @@ enum cairn_other {
 	 * of a signal has left it in the middle of something, by a jump whose
 	 * BACK follows */
 	CAIRN_OTHER_FORGET = 6,
+	/* uv: address, uv: bytes: these are zeros to the context from here on;
+	 * foreign code runs */
+	CAIRN_OTHER_ZERO = 7,
 	CAIRN_NOTHERS
 };
 

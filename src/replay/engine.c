@@ -370,6 +370,18 @@ static void run_callback(void)
 	}
 }
 
+/* What foreign code did that concerns no code: the next event. */
+static void take_other(void)
+{
+	const struct recording_event *v = &e.event;
+
+	if (v->what == CAIRN_OTHER_STACK)
+		e.state->record[CAIRN_RECORD_STACK / 8] = v->value[0];
+	else if (v->what == CAIRN_OTHER_ZERO)
+		shadow_zero(v->value[0], v->value[1]);
+	take_event();
+}
+
 /* Is an input of one of n cells next? */
 static bool has_result(uint64_t cell, uint64_t n)
 {
@@ -389,7 +401,7 @@ static void run_foreign(uint64_t cell, uint64_t n)
 		} else if (is_other(CAIRN_OTHER_FORGET)) {
 			forget();
 		} else if (e.event.kind == CAIRN_EVENT_OTHER) {
-			take_event();
+			take_other();
 		} else {
 			while (has_result(cell, n))
 				engine_in(e.event.cell, 0);
@@ -505,10 +517,7 @@ static void run_context(void)
 		} else if (v->what == CAIRN_OTHER_END) {
 			stop(0, ENGINE_ENDED);
 		} else {
-			if (v->what == CAIRN_OTHER_STACK)
-				e.state->record[CAIRN_RECORD_STACK / 8] =
-				        v->value[0];
-			take_event();
+			take_other();
 		}
 	}
 }

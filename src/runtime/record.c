@@ -34,6 +34,8 @@
 #define STACK_MIN ((size_t)1 << 20)
 #define STACK_MAX ((size_t)64 << 20) /* of one without limit */
 #define TOP_ROOM 128u                /* above the top of the second stack */
+#define NGONE 64u
+#define GONE_MIN ((size_t)64 << 10) /* what others are told of */
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -58,6 +60,20 @@ static struct {
 	bool is_finished; /* the file is complete */
 	int forking;      /* the process that has called fork last */
 } record;
+
+/*
+ * What threads unmapped last.  Nobody can say where another thread is, so each
+ * context gives back its own shadow: that of the thread at once, others when
+ * they next come by (on_sync, record_gone).  One that misses more than NGONE
+ * ranges keeps its shadow of the older ones, which is no mistake.
+ */
+static struct {
+	struct range {
+		uintptr_t p;
+		size_t n;
+	} last[NGONE];
+	uint64_t n; /* so far */
+} gone;
 
 static const struct trace_hooks hooks;
 
@@ -142,10 +158,11 @@ static void lose_rest(struct context *c)
 	        "the rest of it is lost, the program goes on");
 }
 
-/* Its shadow is zeros again: all that it reads is an input. */
-static void forget(struct context *c)
+/* An event of the calling thread's, wherever there is room.  Requires: lock
+ * held. */
+static void note_here(struct context *c, unsigned what, const uint64_t *values,
+                      unsigned nvalues)
 {
-	record_shadow_clear(c);
 	if (c->is_over)
 		return;
 	if ((!c->bytes || record_used(c) + RECORD_HEAD > c->room) &&
@@ -153,7 +170,14 @@ static void forget(struct context *c)
 		lose_rest(c);
 		return;
 	}
-	record_note(c, tick_now(), CAIRN_OTHER_FORGET, NULL, 0);
+	record_note(c, tick_now(), what, values, nvalues);
+}
+
+/* Its shadow is zeros again: all that it reads is an input. */
+static void forget(struct context *c)
+{
+	record_shadow_clear(c);
+	note_here(c, CAIRN_OTHER_FORGET, NULL, 0);
 }
 
 static void note_begin(struct context *c, uint64_t tick)
@@ -240,6 +264,48 @@ static void on_thread_end(void *arg)
 	c->has_ended = true;
 }
 
+/* --- memory that is gone ----------------------------------------------------
+ */
+
+/* The shadow of a range is zeros again, and so says the log: whatever is mapped
+ * there next is then an input where it is not zeros. */
+static void give_back(struct context *c, const struct range *r)
+{
+	uint64_t zeros[2];
+
+	if (record_shadow_zero(c, r->p, r->n, zeros))
+		note_here(c, CAIRN_OTHER_ZERO, zeros, 2);
+}
+
+/* Requires: lock held; foreign code runs in the context, which is the calling
+ * thread's. */
+static void catch_up(struct context *c)
+{
+	if (gone.n - c->ngone > NGONE)
+		c->ngone = gone.n - NGONE;
+	while (c->ngone < gone.n)
+		give_back(c, &gone.last[c->ngone++ % NGONE]);
+}
+
+void record_gone(uintptr_t p, size_t n)
+{
+	struct context *c = record_self();
+	const struct range r = {p, n};
+	uint64_t mask;
+
+	if (!c)
+		return;
+	rt_enter_running(&mask);
+	catch_up(c);
+	give_back(c, &r);
+	if (n >= GONE_MIN) {
+		gone.last[gone.n % NGONE] = r;
+		__atomic_store_n(&gone.n, gone.n + 1, __ATOMIC_RELAXED);
+		c->ngone = gone.n;
+	}
+	rt_leave(&mask);
+}
+
 /* --- a new context ----------------------------------------------------------
  */
 
@@ -260,6 +326,7 @@ static struct context *new_context(void)
 	rt_zero(c, sizeof(*c));
 	c->next = next;
 	c->id = ++record.ncontexts;
+	c->ngone = gone.n;
 	return c;
 }
 
@@ -531,6 +598,15 @@ static void on_jump(struct thread *t, const struct unwind *u, uintptr_t sp,
 /* --- what the rest of the runtime tells us ----------------------------------
  */
 
+static void notice_gone(struct context *c)
+{
+	uint64_t mask;
+
+	rt_enter_running(&mask);
+	catch_up(c);
+	rt_leave(&mask);
+}
+
 static void on_sync(void)
 {
 	struct context *c = record_self();
@@ -538,6 +614,8 @@ static void on_sync(void)
 
 	if (!c || c->is_over)
 		return;
+	if (c->ngone != __atomic_load_n(&gone.n, __ATOMIC_RELAXED))
+		notice_gone(c);
 	if (!c->bytes || record_used(c) + RECORD_HEAD > c->room)
 		core_record(&cairn_module);
 	if (!c->bytes)

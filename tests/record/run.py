@@ -231,6 +231,27 @@ def maps(folder):
                              out.stderr.count("\n") != 1) and out.stderr)
 
 
+def unmaps(folder):
+    """Shadows of memory that is given back are given back."""
+    plain = os.path.join(folder, "plain")
+    done = run("clang-19", "-O2", "-pthread",
+               os.path.join(HERE, "unmaps.c"), "-o", plain)
+    if done.returncode:
+        raise ValueError(done.stderr)
+    for options in ((),):
+        program = make(folder, "unmaps", *options)
+        expected = run(plain, "40")
+        out, files = record(folder, program, "40")
+        name = " ".join(("unmaps", *options))
+        check(name, (out.returncode or out.stdout != expected.stdout) and out)
+        result = decode(files[0])
+        zeros = [sum(e[1] == "ZERO" for e in c["events"])
+                 for c in result["contexts"]]
+        check(name + " in all contexts", min(zeros) < 30 and zeros)
+        check_readers(name, files[0], result)
+        replay(name, files[0])
+
+
 def modules(folder):
     def library(mode):
         return make(folder, "lib", "-fPIC", "-shared", mode=mode, out="liblib.so")
@@ -295,7 +316,8 @@ def hand(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (hand, threads, signals, forks, maps, modules):
+        for test in (hand, threads, signals, forks, maps, unmaps,
+                     modules):
             test(folder)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
