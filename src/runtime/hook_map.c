@@ -30,6 +30,13 @@
 extern HIDDEN const char __cairn_map_member;
 HIDDEN const char __cairn_map_member = 1;
 
+/* record.c calls it if it is there: in a static program only because somebody
+ * asks for it.  Without it, nobody knows that a thread came to its end. */
+int __cxa_thread_atexit_impl(void (*f)(void *), void *arg, void *dso);
+extern HIDDEN int (*const __cairn_thread_end)(void (*)(void *), void *, void *);
+HIDDEN int (*const __cairn_thread_end)(void (*)(void *), void *,
+                                       void *) = __cxa_thread_atexit_impl;
+
 /* What the kernel returned, as libc's functions do. */
 static void *mapped(long r, size_t n)
 {

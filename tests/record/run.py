@@ -134,14 +134,18 @@ def ends(result):
 
 
 def threads(folder):
-    program = make(folder, "threads")
+    for options in ((), ("-static",)):
+        threads_of(folder, make(folder, "threads", *options), *options)
+
+
+def threads_of(folder, program, *options):
     for how, status, expected in (
             ("return", 0, {"END": 42}), ("exit", 4, {"END": 42, "STOP": 4}),
             ("abort", -signal.SIGABRT, {"END": 41, "STOP": 5}),
             ("term", -signal.SIGTERM, {"END": 41, "STOP": 5}),
             ("kill", -signal.SIGKILL, None)):
         out, files = record(folder, program, "40", "4", how)
-        name = "threads " + how
+        name = " ".join(("threads", how, *options))
         check(name + " status", out.returncode != status and out.returncode)
         check(name + " output", out.stdout != "4040\n" and out.stdout)
         result = decode(files[0])
@@ -238,7 +242,7 @@ def unmaps(folder):
                os.path.join(HERE, "unmaps.c"), "-o", plain)
     if done.returncode:
         raise ValueError(done.stderr)
-    for options in ((),):
+    for options in ((), ("-static",)):
         program = make(folder, "unmaps", *options)
         expected = run(plain, "40")
         out, files = record(folder, program, "40")
