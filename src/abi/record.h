@@ -35,6 +35,7 @@
  *     expected any more.
  * LEAVE(rax: what ENTER returned): it returns there.
  * LAND(rax: cell): a landing pad was reached.
+ * ENV: something may have changed how floating-point arithmetic rounds.
  * AGAIN(rax: cell, rdx: the frame's address on the second stack): a call
  *     returned once more.
  */
@@ -42,6 +43,7 @@
 #define CAIRN_RT_RECORD_ENTER "__cairn_record_enter"
 #define CAIRN_RT_RECORD_LEAVE "__cairn_record_leave"
 #define CAIRN_RT_RECORD_LAND "__cairn_record_land"
+#define CAIRN_RT_RECORD_ENV "__cairn_record_env"
 #define CAIRN_RT_RECORD_AGAIN "__cairn_record_again"
 
 /*
@@ -98,8 +100,17 @@ enum cairn_other {
 	/* uv: address, uv: bytes: these are zeros to the context from here on;
 	 * foreign code runs */
 	CAIRN_OTHER_ZERO = 7,
+	/* uv: CAIRN_ENV_*: how floating-point arithmetic rounds from here on */
+	CAIRN_OTHER_ENV = 8,
 	CAIRN_NOTHERS
 };
+
+/* Rounding, flush to zero and denormals are zeros of MXCSR; rounding and
+ * precision of the x87 control word, above.  A context begins with DEFAULT. */
+#define CAIRN_ENV_MXCSR 0xe040u
+#define CAIRN_ENV_X87 0x0f00u
+#define CAIRN_ENV_X87_SHIFT 16
+#define CAIRN_ENV_DEFAULT (0x0300u << CAIRN_ENV_X87_SHIFT)
 
 enum cairn_context {
 	CAIRN_CONTEXT_THREAD = 0,

@@ -61,6 +61,7 @@ static const unsigned nvalues[CAIRN_NOTHERS] = {
         [CAIRN_OTHER_SYNC] = 1,   [CAIRN_OTHER_BEGIN] = 3,
         [CAIRN_OTHER_STOP] = 0,   [CAIRN_OTHER_FORK] = 3,
         [CAIRN_OTHER_FORGET] = 0, [CAIRN_OTHER_ZERO] = 2,
+        [CAIRN_OTHER_ENV] = 1,
 };
 
 static void read_in(struct cursor *c, struct recording_event *e)

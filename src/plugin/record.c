@@ -367,6 +367,11 @@ static LLVMValueRef behind(LLVMValueRef call)
 	return LLVMIsAUnreachableInst(next) ? NULL : next;
 }
 
+static void check_env(const struct recorder *r)
+{
+	call_asm(r, CAIRN_RT_RECORD_ENV, r->none, CLOBBERS, NULL, 0);
+}
+
 static void mark_call(const struct recorder *r, const struct ir_site *s)
 {
 	LLVMValueRef place, expected, is_foreign;
@@ -385,6 +390,8 @@ static void mark_call(const struct recorder *r, const struct ir_site *s)
 	                           constant(r, 0), "");
 	begin_rare(r, is_foreign, place);
 	expect(r, constant(r, 0));
+	if (ir_changes_env(s->at))
+		check_env(r);
 	check_result(
 	        r, s,
 	        LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(r->builder)));
@@ -419,6 +426,17 @@ static void mark_input(const struct recorder *r, const struct ir_site *s)
 	LLVMValueRef place = LLVMGetNextInstruction(s->at);
 
 	LLVMPositionBuilderBefore(r->builder, place);
+	check_result(r, s, place);
+}
+
+static void mark_env(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place = LLVMGetNextInstruction(s->at);
+
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	tick(r);
+	LLVMPositionBuilderBefore(r->builder, place);
+	check_env(r);
 	check_result(r, s, place);
 }
 
@@ -467,6 +485,9 @@ static void mark_site(const struct recorder *r, const struct ir_site *s)
 		break;
 	case IR_INPUT:
 		mark_input(r, s);
+		break;
+	case IR_ENV:
+		mark_env(r, s);
 		break;
 	case IR_PAD:
 		mark_pad(r, s);

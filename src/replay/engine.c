@@ -54,6 +54,7 @@ static struct {
 	struct recording_event event;
 	bool is_armed;
 	uint64_t nevents;
+	uint64_t env; /* CAIRN_ENV_*, as it is */
 	/* the end */
 	sigjmp_buf stop;
 	int code;
@@ -325,13 +326,34 @@ void engine_in(uint64_t cell, uint64_t p)
 	}
 }
 
+/* --- how floating-point arithmetic rounds -------------------------------- */
+
+/* Exceptions stay masked: where the program got a signal by one, it jumped
+ * away, or ended. */
+static void set_env(uint64_t bits)
+{
+	uint32_t mxcsr = 0x1f80u | (bits & CAIRN_ENV_MXCSR);
+	uint16_t x87 = (uint16_t)(0x7fu | (bits >> CAIRN_ENV_X87_SHIFT &
+	                                   CAIRN_ENV_X87));
+
+	__asm__ volatile("ldmxcsr %0" : : "m"(mxcsr));
+	__asm__ volatile("fldcw %0" : : "m"(x87));
+	e.env = bits;
+}
+
+/* --- calls --------------------------------------------------------------- */
+
+/* A compiler computes as usual. */
 static void load_function(struct program_function *f)
 {
+	uint64_t bits = e.env;
 	int rc;
 
 	if (f->body)
 		return;
+	set_env(CAIRN_ENV_DEFAULT);
 	rc = e.compiler->load(e.program, f->unit, e.err);
+	set_env(bits);
 	if (rc < 0)
 		stop(rc, ENGINE_DIVERGED);
 }
@@ -379,7 +401,18 @@ static void take_other(void)
 		e.state->record[CAIRN_RECORD_STACK / 8] = v->value[0];
 	else if (v->what == CAIRN_OTHER_ZERO)
 		shadow_zero(v->value[0], v->value[1]);
+	else if (v->what == CAIRN_OTHER_ENV)
+		set_env(v->value[0]);
 	take_event();
+}
+
+/* Behind a way back, how arithmetic rounds may be that of a handler. */
+static void take_back(void)
+{
+	e.state->unwinding = 0;
+	take_event();
+	if (e.is_armed && is_other(CAIRN_OTHER_ENV))
+		take_other();
 }
 
 /* Is an input of one of n cells next? */
@@ -419,6 +452,11 @@ static void foreign(uint64_t cell, uint64_t n)
 	run_foreign(cell, n);
 }
 
+static void env(uint64_t cell)
+{
+	run_foreign(cell, 0);
+}
+
 static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
 {
 	if (e.state->next_cell == cell)
@@ -439,8 +477,7 @@ static void land(uint64_t cell)
 	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
 	    e.event.cell != cell || e.state->unwinding != cell)
 		diverge(cell, 0, "a landing pad is reached");
-	e.state->unwinding = 0;
-	take_event();
+	take_back();
 }
 
 static void again(uint64_t cell, uint64_t frame)
@@ -448,8 +485,7 @@ static void again(uint64_t cell, uint64_t frame)
 	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
 	    e.event.cell != cell || e.event.frame != frame)
 		diverge(cell, 0, "a call returns once more");
-	e.state->unwinding = 0;
-	take_event();
+	take_back();
 }
 
 static void resume(uint64_t cell)
@@ -488,6 +524,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_FOREIGN, (uintptr_t)foreign);
 	SYMBOL(REPLAY_COPY, (uintptr_t)copy);
 	SYMBOL(REPLAY_SET, (uintptr_t)set);
+	SYMBOL(REPLAY_ENV, (uintptr_t)env);
 	SYMBOL(REPLAY_LAND, (uintptr_t)land);
 	SYMBOL(REPLAY_AGAIN, (uintptr_t)again);
 	SYMBOL(REPLAY_RESUME, (uintptr_t)resume);
@@ -527,6 +564,7 @@ static void reset(void)
 	program_clear_cells(e.program);
 	shadow_clear();
 	memset(e.state, 0, sizeof(*e.state));
+	set_env(CAIRN_ENV_DEFAULT);
 	e.nevents = 0;
 	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
 	e.is_armed = true;
@@ -543,6 +581,7 @@ static void *run_thread(void *unused)
 		take_event();
 		run_context();
 	}
+	set_env(CAIRN_ENV_DEFAULT);
 	shadow_close();
 	return NULL;
 }

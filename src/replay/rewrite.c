@@ -68,8 +68,8 @@ struct rewriter {
 	LLVMTargetDataRef layout;
 	LLVMTypeRef none, i8, i64, pointer, shadow;
 	LLVMValueRef state;
-	struct helper arm, in, find, foreign, copy, set, land, again, resume,
-	        stop, tell;
+	struct helper arm, in, find, foreign, copy, set, env, land, again,
+	        resume, stop, tell;
 	const char *name;
 	const struct rewrite_options *options;
 	struct cairn_err *err;
@@ -593,6 +593,18 @@ static void rewrite_input(struct rewriter *r, const struct function *fn,
 	LLVMInstructionEraseFromParent(s->at);
 }
 
+static void rewrite_env(struct rewriter *r, const struct function *fn,
+                        const struct ir_site *s)
+{
+	LLVMValueRef cell = cell_number(r, fn, s->cell);
+
+	if (ir_ticks_before(s->kind))
+		put_tick(r, fn, s->at);
+	LLVMPositionBuilderBefore(r->b, s->at);
+	call_helper(r, &r->env, &cell, 1);
+	rewrite_input(r, fn, s);
+}
+
 static void rewrite_pad(struct rewriter *r, const struct function *fn,
                         const struct ir_site *s)
 {
@@ -657,6 +669,9 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 		break;
 	case IR_INPUT:
 		rewrite_input(r, fn, s);
+		break;
+	case IR_ENV:
+		rewrite_env(r, fn, s);
 		break;
 	case IR_PAD:
 		rewrite_pad(r, fn, s);
@@ -836,6 +851,7 @@ static void add_helpers(struct rewriter *r)
 	add_helper(r, &r->foreign, REPLAY_FOREIGN, r->none, "ii");
 	add_helper(r, &r->copy, REPLAY_COPY, r->none, "ippi");
 	add_helper(r, &r->set, REPLAY_SET, r->none, "pii");
+	add_helper(r, &r->env, REPLAY_ENV, r->none, "i");
 	add_helper(r, &r->land, REPLAY_LAND, r->none, "i");
 	add_helper(r, &r->again, REPLAY_AGAIN, r->none, "ii");
 	add_helper(r, &r->resume, REPLAY_RESUME, r->none, "i");

@@ -61,6 +61,8 @@ void replay_stub_in(void);
 /* void COPY(cell, dst, src, n), void SET(dst, c, n) */
 #define REPLAY_COPY ":copy"
 #define REPLAY_SET ":set"
+/* void ENV(cell): something may have changed how arithmetic rounds. */
+#define REPLAY_ENV ":env"
 /* void LAND(cell), void AGAIN(cell, frame): frames are left no more. */
 #define REPLAY_LAND ":land"
 #define REPLAY_AGAIN ":again"

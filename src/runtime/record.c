@@ -327,6 +327,7 @@ static struct context *new_context(void)
 	c->next = next;
 	c->id = ++record.ncontexts;
 	c->ngone = gone.n;
+	c->env = CAIRN_ENV_DEFAULT;
 	return c;
 }
 

@@ -56,6 +56,7 @@ struct context {
 	unsigned char *stack;        /* the second stack, with its guard */
 	size_t nstack;
 	uint64_t top;   /* its address */
+	uint32_t env;   /* CAIRN_ENV_*, as its log says */
 	uint64_t ngone; /* of the ranges that are gone: it has noticed */
 };
 

@@ -29,6 +29,7 @@ HIDDEN void cairn_record_in(const void *cell, const unsigned char *p,
                             uint64_t n);
 HIDDEN uint64_t cairn_record_enter(const void *cell);
 HIDDEN void cairn_record_leave(uint64_t expected);
+HIDDEN void cairn_record_env(void);
 HIDDEN void cairn_record_back(const void *cell, uint64_t frame);
 
 /* --- an event --------------------------------------------------------------
@@ -205,14 +206,42 @@ void cairn_record_in(const void *cell, const unsigned char *p, uint64_t n)
 /* --- calls from outside, and ways back -------------------------------------
  */
 
-uint64_t cairn_record_enter(const void *cell)
+/* Notes how floating-point arithmetic rounds, if that is new.  Requires: there
+ * is room. */
+static inline void note_env(struct context *c)
+{
+	uint32_t mxcsr, env;
+	uint16_t x87;
+	uint64_t value;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	__asm__ volatile("fnstcw %0" : "=m"(x87));
+	env = (mxcsr & CAIRN_ENV_MXCSR) | (x87 & CAIRN_ENV_X87)
+	                                          << CAIRN_ENV_X87_SHIFT;
+	if (env == c->env)
+		return;
+	c->env = env;
+	value = env;
+	record_note(c, tick_now(), CAIRN_OTHER_ENV, &value, 1);
+}
+
+void cairn_record_env(void)
 {
 	struct context *c = ready(RECORD_HEAD);
+
+	if (c)
+		note_env(c);
+}
+
+uint64_t cairn_record_enter(const void *cell)
+{
+	struct context *c = ready(2 * RECORD_HEAD);
 	uint64_t *expect = &__cairn_record[CAIRN_RECORD_EXPECT / 8];
 	uint64_t expected = *expect;
 	struct event e;
 
 	if (c) {
+		note_env(c);
 		start(&e, c, tick_now(), CAIRN_EVENT_CALLBACK);
 		put_id(&e, id_of(cell));
 		complete(&e);
@@ -231,7 +260,7 @@ void cairn_record_leave(uint64_t expected)
 
 void cairn_record_back(const void *cell, uint64_t frame)
 {
-	struct context *c = ready(RECORD_HEAD);
+	struct context *c = ready(2 * RECORD_HEAD);
 	struct event e;
 
 	if (__cairn_record[CAIRN_RECORD_FRAME / 8])
@@ -242,4 +271,5 @@ void cairn_record_back(const void *cell, uint64_t frame)
 	put_id(&e, id_of(cell));
 	put_uv(&e, frame);
 	complete(&e);
+	note_env(c); /* a jump out of a handler leaves the handler's */
 }
