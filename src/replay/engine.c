@@ -495,6 +495,12 @@ static void resume(uint64_t cell)
 		diverge(cell, 0, "an exception is passed on");
 }
 
+static void fault_here(void)
+{
+	if (is_lost())
+		forget();
+}
+
 static void stop_here(uint64_t cell, uint64_t line)
 {
 	if (is_lost())
@@ -525,6 +531,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_COPY, (uintptr_t)copy);
 	SYMBOL(REPLAY_SET, (uintptr_t)set);
 	SYMBOL(REPLAY_ENV, (uintptr_t)env);
+	SYMBOL(REPLAY_FAULT, (uintptr_t)fault_here);
 	SYMBOL(REPLAY_LAND, (uintptr_t)land);
 	SYMBOL(REPLAY_AGAIN, (uintptr_t)again);
 	SYMBOL(REPLAY_RESUME, (uintptr_t)resume);
