@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is mapped, used and given back, N times 16 MiB, each time at
+ * Memory that is mapped, used and given back, N times 4 MiB, each time at
  * another address; a second thread looks at it, too.  Prints what was read, and
  * whether it ever had much more than it needs: memory and two shadows.
  */
@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SIZE ((size_t)16 << 20)
+#define SIZE ((size_t)4 << 20)
 #define PAGE 4096u
 #define MOST (10 * (SIZE >> 10)) /* KB; all of it would be N times as much */
 
