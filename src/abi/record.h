@@ -20,7 +20,11 @@
 #define CAIRN_RECORD_STACK 16 /* top of the second stack */
 #define CAIRN_RECORD_SELF 24  /* the runtime's: the context, 0: none yet */
 #define CAIRN_RECORD_FRAME 32 /* ... of the innermost handler of a signal */
+#define CAIRN_RECORD_WRONG 40 /* ... not 0: see record_log.c */
 #define CAIRN_RECORD_WORDS 8
+/* Of EXPECT: foreign code runs below all frames with marks.  0: code with marks
+ * runs. */
+#define CAIRN_RECORD_BASE 1
 
 /*
  * Called by inline assembly, which steps over the red zone; no register is

@@ -408,7 +408,6 @@ static void mark_twice(const struct recorder *r, const struct ir_site *s)
 	place = LLVMGetNextInstruction(LLVMGetNextInstruction(s->at));
 	LLVMPositionBuilderBefore(r->builder, place);
 	tick(r);
-	expect(r, constant(r, 0));
 	again = LLVMBuildICmp(r->builder, LLVMIntNE, s->at,
 	                      LLVMConstNull(LLVMTypeOf(s->at)), "");
 	begin_rare(r, again, place);
@@ -418,6 +417,7 @@ static void mark_twice(const struct recorder *r, const struct ir_site *s)
 	call_asm(r, CAIRN_RT_RECORD_AGAIN, r->none, "{rax},{rdx}," CLOBBERS,
 	         args, 2);
 	end_rare(r, place);
+	expect(r, constant(r, 0));
 	check_result(r, s, place);
 }
 
@@ -452,10 +452,12 @@ static void mark_pad(const struct recorder *r, const struct ir_site *s)
 	check_result(r, s, place);
 }
 
+/* Foreign code goes on; nobody is expected. */
 static void mark_resume(const struct recorder *r, const struct ir_site *s)
 {
 	LLVMPositionBuilderBefore(r->builder, s->at);
 	tick(r);
+	expect(r, constant(r, CAIRN_RECORD_BASE));
 }
 
 static void mark_site(const struct recorder *r, const struct ir_site *s)

@@ -449,6 +449,10 @@ bool core_record(struct cairn_module *m)
 		rt_refuse("there are too many modules, or one of another "
 		          "version of Cairn",
 		          "link all with the same");
+	if (__cairn_record[CAIRN_RECORD_WRONG / 8])
+		rt_refuse("a handler of a signal that Cairn does not know of "
+		          "interrupts it, and calls it or jumps away",
+		          "link the program with cairn-cc --cairn=record");
 	if (handler_frame() && !is_within((uintptr_t)&mask, handler_frame()))
 		rt_refuse("an exception left the handler of a signal",
 		          "catch it there, or use siglongjmp");
@@ -531,6 +535,7 @@ static void enter_handler(struct frame *f)
 		f->outer->is_suspended = true;
 	}
 	__cairn_record[CAIRN_RECORD_FRAME / 8] = (uint64_t)(uintptr_t)f;
+	__cairn_record[CAIRN_RECORD_EXPECT / 8] = CAIRN_RECORD_BASE;
 	record_set_self(NULL); /* unless it runs code of ours: no context */
 	inner = f->outer ? f->outer->inner : NULL;
 	if (inner &&
@@ -592,6 +597,7 @@ static void on_jump(struct thread *t, const struct unwind *u, uintptr_t sp,
 		leave_handler(f);
 		if (f->outer)
 			forget(f->outer);
+		__cairn_record[CAIRN_RECORD_EXPECT / 8] = CAIRN_RECORD_BASE;
 		rt_leave(&mask);
 	}
 }

@@ -233,20 +233,35 @@ void cairn_record_env(void)
 		note_env(c);
 }
 
+/*
+ * While code with marks runs, nobody is expected, and nobody can come but from
+ * a handler of a signal.  If record.c knows of that, another context runs; if
+ * the handler was set behind our back, by a program that was not linked with
+ * --cairn=record, its events would be in the midst of others.
+ */
+static void refuse(void)
+{
+	__cairn_record[CAIRN_RECORD_WRONG / 8] = 1;
+	cairn_record_slow();
+}
+
 uint64_t cairn_record_enter(const void *cell)
 {
-	struct context *c = ready(2 * RECORD_HEAD);
 	uint64_t *expect = &__cairn_record[CAIRN_RECORD_EXPECT / 8];
-	uint64_t expected = *expect;
+	uint64_t expected = record_self() ? *expect : CAIRN_RECORD_BASE;
+	struct context *c;
 	struct event e;
 
+	*(volatile uint64_t *)expect = 0; /* first: a handler looks */
+	if (!expected)
+		refuse();
+	c = ready(2 * RECORD_HEAD);
 	if (c) {
 		note_env(c);
 		start(&e, c, tick_now(), CAIRN_EVENT_CALLBACK);
 		put_id(&e, id_of(cell));
 		complete(&e);
 	}
-	*expect = 0;
 	return expected;
 }
 
@@ -263,6 +278,9 @@ void cairn_record_back(const void *cell, uint64_t frame)
 	struct context *c = ready(2 * RECORD_HEAD);
 	struct event e;
 
+	/* LAND: an exception may be passed on by code with marks */
+	if (frame && !__cairn_record[CAIRN_RECORD_EXPECT / 8])
+		refuse();
 	if (__cairn_record[CAIRN_RECORD_FRAME / 8])
 		cairn_record_slow(); /* is it still in the handler? */
 	if (!c)

@@ -275,6 +275,14 @@ def modules(folder):
     out, files = record(folder, plain)
     check("modules library alone", ends(decode(files[0])) != {"END": 1} and
           out.stderr)
+    plain = make(folder, "uselib_signals", *options, mode="none", out="plain")
+    out, files = record(folder, plain, "sync")
+    check("modules handlers", out.stdout != "57000 300\n" and out)
+    replay("modules handlers", files[0])
+    out, files = record(folder, plain, "async")
+    check("modules handlers at any moment", (
+        out.returncode != 125 or out.stderr.count("\n") != 1 or
+        "link the program" not in out.stderr) and out)
     edges = make(folder, "uselib", *options, mode="edges", out="edges")
     out, files = record(folder, edges)
     check("modules in an edges build", out.returncode != 125 and out.stderr)
