@@ -157,8 +157,9 @@ def unzstd(payload, size):
 
 # --- section 16: recordings --------------------------------------------------
 RECORDING = 128
-OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET"]
-OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0]
+OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
+          "ZERO", "ENV"]
+OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1]
 
 
 def read_logs(data, chunks):

@@ -20,7 +20,11 @@
 #define CAIRN_RECORD_STACK 16 /* top of the second stack */
 #define CAIRN_RECORD_SELF 24  /* the runtime's: the context, 0: none yet */
 #define CAIRN_RECORD_FRAME 32 /* ... of the innermost handler of a signal */
+#define CAIRN_RECORD_WRONG 40 /* ... not 0: see record_log.c */
 #define CAIRN_RECORD_WORDS 8
+/* Of EXPECT: foreign code runs below all frames with marks.  0: code with marks
+ * runs. */
+#define CAIRN_RECORD_BASE 1
 
 /*
  * Called by inline assembly, which steps over the red zone; no register is
@@ -35,6 +39,7 @@
  *     expected any more.
  * LEAVE(rax: what ENTER returned): it returns there.
  * LAND(rax: cell): a landing pad was reached.
+ * ENV: something may have changed how floating-point arithmetic rounds.
  * AGAIN(rax: cell, rdx: the frame's address on the second stack): a call
  *     returned once more.
  */
@@ -42,6 +47,7 @@
 #define CAIRN_RT_RECORD_ENTER "__cairn_record_enter"
 #define CAIRN_RT_RECORD_LEAVE "__cairn_record_leave"
 #define CAIRN_RT_RECORD_LAND "__cairn_record_land"
+#define CAIRN_RT_RECORD_ENV "__cairn_record_env"
 #define CAIRN_RT_RECORD_AGAIN "__cairn_record_again"
 
 /*
@@ -95,8 +101,20 @@ enum cairn_other {
 	 * of a signal has left it in the middle of something, by a jump whose
 	 * BACK follows */
 	CAIRN_OTHER_FORGET = 6,
+	/* uv: address, uv: bytes: these are zeros to the context from here on;
+	 * foreign code runs */
+	CAIRN_OTHER_ZERO = 7,
+	/* uv: CAIRN_ENV_*: how floating-point arithmetic rounds from here on */
+	CAIRN_OTHER_ENV = 8,
 	CAIRN_NOTHERS
 };
+
+/* Rounding, flush to zero and denormals are zeros of MXCSR; rounding and
+ * precision of the x87 control word, above.  A context begins with DEFAULT. */
+#define CAIRN_ENV_MXCSR 0xe040u
+#define CAIRN_ENV_X87 0x0f00u
+#define CAIRN_ENV_X87_SHIFT 16
+#define CAIRN_ENV_DEFAULT (0x0300u << CAIRN_ENV_X87_SHIFT)
 
 enum cairn_context {
 	CAIRN_CONTEXT_THREAD = 0,

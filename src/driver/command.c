@@ -71,7 +71,8 @@ static const char *const exported[] = {
 
 /* The same of a program that is recorded. */
 static const char *const exported_record[] = {
-        CAIRN_RT_RECORD, "mmap", "mmap64", "mremap", "shmat",
+        CAIRN_RT_RECORD, "mmap",    "mmap64", "mremap",
+        "munmap",        "madvise", "sbrk",   "shmat",
 };
 
 /*

@@ -393,6 +393,12 @@ static int take_value(struct option *o, const char *value,
 	while (value[n]) {
 		value += n + 1;
 		n = strcspn(value, ",");
+		if (o->record && detail_value(value, n, "last"))
+			return cairn_fail(err, CAIRN_E_USAGE,
+			                  "--cairn=record keeps all of its "
+			                  "log, a replay begins at the "
+			                  "beginning; for the newest part use "
+			                  "--cairn=trace,last=SIZE");
 		if (o->none || o->record)
 			return cairn_fail(err, CAIRN_E_USAGE,
 			                  "--cairn=%s takes no options",

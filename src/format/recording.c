@@ -60,7 +60,8 @@ static const unsigned nvalues[CAIRN_NOTHERS] = {
         [CAIRN_OTHER_END] = 0,    [CAIRN_OTHER_STACK] = 1,
         [CAIRN_OTHER_SYNC] = 1,   [CAIRN_OTHER_BEGIN] = 3,
         [CAIRN_OTHER_STOP] = 0,   [CAIRN_OTHER_FORK] = 3,
-        [CAIRN_OTHER_FORGET] = 0,
+        [CAIRN_OTHER_FORGET] = 0, [CAIRN_OTHER_ZERO] = 2,
+        [CAIRN_OTHER_ENV] = 1,
 };
 
 static void read_in(struct cursor *c, struct recording_event *e)
@@ -111,6 +112,7 @@ static int read_event(struct recording_log *l, struct recording_event *e,
 	l->tick = e->tick;
 	if (e->kind != CAIRN_EVENT_OTHER)
 		l->cell = e->cell;
+	l->position += (uint64_t)(c.p - l->at);
 	l->at = c.p;
 	return 0;
 }

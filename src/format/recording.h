@@ -68,6 +68,7 @@ struct recording_log {
 	/* of recording_next_event: */
 	const unsigned char *at, *end; /* of the part that is read */
 	uint64_t tick, cell;           /* of the event before */
+	uint64_t position;             /* bytes of the log up to its end */
 };
 
 /* Memory: that of the greatest part.  The recording has to outlive it. */

@@ -107,6 +107,70 @@ static bool is_among(const char *name, const char *const *list)
 	return false;
 }
 
+/* --- how floating-point arithmetic rounds -------------------------------- */
+
+static bool changes_env_by_name(const char *name)
+{
+	static const char *const functions[] = {
+	        "fesetround", "fesetenv",   "feholdexcept", "feupdateenv",
+	        "fesetmode",  "__setfpucw", NULL,
+	};
+	static const char *const intrinsics[] = {
+	        "x86.sse.ldmxcsr", "set.rounding", "set.fpenv", "reset.fpenv",
+	        "set.fpmode",      "reset.fpmode", NULL,
+	};
+
+	if (!strncmp(name, "llvm.", 5))
+		return is_among(name + 5, intrinsics);
+	for (const char *const *f = functions; *f; f++)
+		if (!strcmp(*f, name))
+			return true;
+	return false;
+}
+
+static bool changes_env_by_text(LLVMValueRef assembly)
+{
+	static const char *const words[] = {"ldmxcsr", "fldcw",  "fldenv",
+	                                    "frstor",  "xrstor", "fninit",
+	                                    "finit",   NULL};
+	size_t n;
+	const char *text = LLVMGetInlineAsmAsmString(assembly, &n);
+
+	for (const char *const *w = words; *w; w++)
+		if (memmem(text, n, *w, strlen(*w)))
+			return true;
+	return false;
+}
+
+bool ir_changes_env(LLVMValueRef i)
+{
+	LLVMValueRef f;
+	size_t n;
+
+	if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i))
+		return false;
+	f = LLVMGetCalledValue(i);
+	if (LLVMIsAInlineAsm(f))
+		return changes_env_by_text(f);
+	return LLVMIsAFunction(f) &&
+	       changes_env_by_name(LLVMGetValueName2(f, &n));
+}
+
+/* --- kinds of calls ------------------------------------------------------ */
+
+/* Arithmetic that the processor does as it is told by its registers. */
+static bool is_arithmetic(const char *name)
+{
+	static const char *const list[] = {
+	        "fadd",   "fsub",    "fmul",  "fdiv",   "sqrt",
+	        "fma",    "fptrunc", "fpext", "sitofp", "uitofp",
+	        "fptosi", "fptoui",  "fcmp",  "fcmps",  NULL};
+	const char *prefix = "experimental.constrained.";
+	size_t n = strlen(prefix);
+
+	return !strncmp(name, prefix, n) && is_among(name + n, list);
+}
+
 static enum ir_kind kind_of_intrinsic(LLVMValueRef f)
 {
 	static const char *const copies[] = {"memcpy", "memmove", NULL};
@@ -171,7 +235,7 @@ static enum ir_kind kind_of_intrinsic(LLVMValueRef f)
 		return IR_SET;
 	if (is_among(name, stops))
 		return IR_STOP;
-	if (is_among(name, idle))
+	if (is_among(name, idle) || is_arithmetic(name))
 		return IR_PLAIN;
 	if (is_among(name, inputs) || !has_attribute(f, "memory", 0))
 		return IR_INPUT;
@@ -193,6 +257,9 @@ static enum ir_kind kind_of_call(LLVMValueRef call)
 	LLVMValueRef f = LLVMGetCalledValue(call);
 	unsigned twice = LLVMGetEnumAttributeKindForName("returns_twice", 13);
 
+	if (LLVMIsACallInst(call) && ir_changes_env(call) &&
+	    (LLVMIsAInlineAsm(f) || LLVMGetIntrinsicID(f)))
+		return IR_ENV;
 	if (LLVMIsAInlineAsm(f))
 		return IR_INPUT;
 	if (!LLVMIsAFunction(f))
@@ -247,6 +314,7 @@ static uint32_t cells_of(LLVMValueRef i, enum ir_kind kind,
 		return 1;
 	case IR_CALL:
 	case IR_TWICE:
+	case IR_ENV:
 	case IR_PAD:
 		n = ir_ncells(LLVMTypeOf(i), layout);
 		return n ? n : 1;

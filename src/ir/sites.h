@@ -32,6 +32,8 @@ enum ir_kind {
 	IR_TWICE,  /* a call of setjmp or the like, which is foreign */
 	IR_INPUT,  /* its result, if any, is an input; replay does not execute
 	              it: inline assembly, unknown intrinsics */
+	IR_ENV,    /* the same, and it may change how floating-point arithmetic
+	              rounds */
 	IR_PAD,    /* landingpad: its result is an input */
 	IR_RESUME, /* goes on unwinding */
 	IR_STOP,   /* ends the program: llvm.trap */
@@ -76,10 +78,15 @@ bool ir_has_marks(LLVMValueRef f);
  */
 uint32_t ir_ncells(LLVMTypeRef type, LLVMTargetDataRef layout);
 
+/* Does an instruction change how floating-point arithmetic rounds, as far as
+ * its name or text says? */
+bool ir_changes_env(LLVMValueRef i);
+
 /* Does a call end a tick before it is made? */
 static inline bool ir_ticks_before(enum ir_kind kind)
 {
-	return kind == IR_CALL || kind == IR_TWICE || kind == IR_RESUME;
+	return kind == IR_CALL || kind == IR_TWICE || kind == IR_RESUME ||
+	       kind == IR_ENV;
 }
 
 /* Or behind it?  (Of IR_PAD: with the pad.) */

@@ -26,6 +26,7 @@
 #include "plugin/record.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -907,6 +908,97 @@ static void noteFinal(Function &F)
 		F.addFnAttr(CAIRN_IR_FINAL);
 }
 
+// --- order of arithmetic
+// ------------------------------------------------------
+
+// Code that changes how arithmetic rounds: what is computed before and what
+// behind it, each compilation would decide for itself.  In functions that do
+// so, or call one of the unit that does, arithmetic keeps its place.
+static SmallPtrSet<Function *, 8> changersOf(Module &M)
+{
+	SmallPtrSet<Function *, 8> Changers;
+	SmallVector<Function *, 8> Work;
+
+	for (Function &F : M)
+		for (Instruction &I : instructions(F))
+			if (ir_changes_env(wrap(&I)) &&
+			    Changers.insert(&F).second)
+				Work.push_back(&F);
+	while (!Work.empty())
+		for (User *U : Work.pop_back_val()->users())
+			if (auto *Call = dyn_cast<CallBase>(U))
+				if (Changers.insert(Call->getFunction()).second)
+					Work.push_back(Call->getFunction());
+	return Changers;
+}
+
+static Intrinsic::ID orderedIntrinsic(const Instruction &I)
+{
+	auto *Known = dyn_cast<IntrinsicInst>(&I);
+
+	if (Known && Known->getIntrinsicID() == Intrinsic::sqrt)
+		return Intrinsic::experimental_constrained_sqrt;
+	if (Known && Known->getIntrinsicID() == Intrinsic::fma)
+		return Intrinsic::experimental_constrained_fma;
+	return Intrinsic::not_intrinsic;
+}
+
+// The same instruction, in its place; nullptr: it need not keep it.
+static Value *ordered(IRBuilder<> &B, Instruction &I)
+{
+	auto Operand = [&](unsigned N) { return I.getOperand(N); };
+
+	switch (I.getOpcode()) {
+	case Instruction::FAdd:
+		return B.CreateFAdd(Operand(0), Operand(1));
+	case Instruction::FSub:
+		return B.CreateFSub(Operand(0), Operand(1));
+	case Instruction::FMul:
+		return B.CreateFMul(Operand(0), Operand(1));
+	case Instruction::FDiv:
+		return B.CreateFDiv(Operand(0), Operand(1));
+	case Instruction::FPTrunc:
+	case Instruction::FPExt:
+	case Instruction::SIToFP:
+	case Instruction::UIToFP:
+	case Instruction::FPToSI:
+	case Instruction::FPToUI:
+		return B.CreateCast(cast<CastInst>(I).getOpcode(), Operand(0),
+		                    I.getType());
+	case Instruction::FCmp:
+		return B.CreateFCmp(cast<FCmpInst>(I).getPredicate(),
+		                    Operand(0), Operand(1));
+	case Instruction::Call:
+		if (auto ID = orderedIntrinsic(I)) {
+			SmallVector<Value *, 4> Args(cast<CallInst>(I).args());
+
+			return B.CreateConstrainedFPCall(
+			        Intrinsic::getDeclaration(I.getModule(), ID,
+			                                  {I.getType()}),
+			        Args);
+		}
+		return nullptr;
+	default:
+		return nullptr;
+	}
+}
+
+static void orderArithmetic(Function &F)
+{
+	IRBuilder<> B(F.getContext());
+
+	B.setIsFPConstrained(true);
+	B.setDefaultConstrainedRounding(RoundingMode::Dynamic);
+	B.setDefaultConstrainedExcept(fp::ebStrict);
+	for (Instruction &I : make_early_inc_range(instructions(F))) {
+		B.SetInsertPoint(&I);
+		if (Value *V = ordered(B, I)) {
+			I.replaceAllUsesWith(V);
+			I.eraseFromParent();
+		}
+	}
+}
+
 void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 {
 	auto &M = *unwrap(Module);
@@ -918,6 +1010,7 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 			F.deleteBody(); // another unit has it
 			F.setComdat(nullptr);
 		}
+	auto Changers = changersOf(M);
 	for (Function &F : M) {
 		if (!F.isIntrinsic())
 			F.setAttributes(withoutFacts(F.getAttributes(),
@@ -926,6 +1019,8 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 			continue;
 		noteFinal(F);
 		decide(F);
+		if (Changers.contains(&F))
+			orderArithmetic(F);
 		copyArguments(F);
 		splitStructures(F);
 		expandCopies(F);

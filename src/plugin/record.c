@@ -367,6 +367,11 @@ static LLVMValueRef behind(LLVMValueRef call)
 	return LLVMIsAUnreachableInst(next) ? NULL : next;
 }
 
+static void check_env(const struct recorder *r)
+{
+	call_asm(r, CAIRN_RT_RECORD_ENV, r->none, CLOBBERS, NULL, 0);
+}
+
 static void mark_call(const struct recorder *r, const struct ir_site *s)
 {
 	LLVMValueRef place, expected, is_foreign;
@@ -385,6 +390,8 @@ static void mark_call(const struct recorder *r, const struct ir_site *s)
 	                           constant(r, 0), "");
 	begin_rare(r, is_foreign, place);
 	expect(r, constant(r, 0));
+	if (ir_changes_env(s->at))
+		check_env(r);
 	check_result(
 	        r, s,
 	        LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(r->builder)));
@@ -401,7 +408,6 @@ static void mark_twice(const struct recorder *r, const struct ir_site *s)
 	place = LLVMGetNextInstruction(LLVMGetNextInstruction(s->at));
 	LLVMPositionBuilderBefore(r->builder, place);
 	tick(r, IR_TICK_BEHIND);
-	expect(r, constant(r, 0));
 	again = LLVMBuildICmp(r->builder, LLVMIntNE, s->at,
 	                      LLVMConstNull(LLVMTypeOf(s->at)), "");
 	begin_rare(r, again, place);
@@ -411,6 +417,7 @@ static void mark_twice(const struct recorder *r, const struct ir_site *s)
 	call_asm(r, CAIRN_RT_RECORD_AGAIN, r->none, "{rax},{rdx}," CLOBBERS,
 	         args, 2);
 	end_rare(r, place);
+	expect(r, constant(r, 0));
 	check_result(r, s, place);
 }
 
@@ -419,6 +426,17 @@ static void mark_input(const struct recorder *r, const struct ir_site *s)
 	LLVMValueRef place = LLVMGetNextInstruction(s->at);
 
 	LLVMPositionBuilderBefore(r->builder, place);
+	check_result(r, s, place);
+}
+
+static void mark_env(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place = LLVMGetNextInstruction(s->at);
+
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	tick(r, ir_tick_before(r->fn, s));
+	LLVMPositionBuilderBefore(r->builder, place);
+	check_env(r);
 	check_result(r, s, place);
 }
 
@@ -434,10 +452,12 @@ static void mark_pad(const struct recorder *r, const struct ir_site *s)
 	check_result(r, s, place);
 }
 
+/* Foreign code goes on; nobody is expected. */
 static void mark_resume(const struct recorder *r, const struct ir_site *s)
 {
 	LLVMPositionBuilderBefore(r->builder, s->at);
 	tick(r, ir_tick_before(r->fn, s));
+	expect(r, constant(r, CAIRN_RECORD_BASE));
 }
 
 static void mark_site(const struct recorder *r, const struct ir_site *s)
@@ -467,6 +487,9 @@ static void mark_site(const struct recorder *r, const struct ir_site *s)
 		break;
 	case IR_INPUT:
 		mark_input(r, s);
+		break;
+	case IR_ENV:
+		mark_env(r, s);
 		break;
 	case IR_PAD:
 		mark_pad(r, s);

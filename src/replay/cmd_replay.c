@@ -110,5 +110,6 @@ int command_replay(int argc, char **argv)
 	status = replay_all(&s);
 	session_close(&s);
 	free(o.exes);
+	free(o.parents);
 	return status;
 }

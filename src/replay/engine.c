@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/recording.h"
+#include "ir/sites.h"
 #include "replay/arena.h"
 #include "replay/program.h"
 #include "replay/shadow.h"
@@ -58,6 +59,7 @@ static struct {
 	struct recording_event event;
 	bool is_armed;
 	uint64_t nevents;
+	uint64_t env; /* CAIRN_ENV_*, as it is */
 	/* the end */
 	sigjmp_buf stop;
 	int code;
@@ -276,7 +278,7 @@ static void take_event(void)
 static void look_back(void)
 {
 	if (!e.is_armed && e.event.kind == CAIRN_EVENT_BACK &&
-	    e.state->left == 1) {
+	    e.state->left == IR_TICK_BEHIND) {
 		e.state->unwinding = e.event.cell;
 		e.state->frame = e.event.frame;
 	}
@@ -285,13 +287,18 @@ static void look_back(void)
 /*
  * A handler of a signal interrupted the context in this tick, and jumped away.
  * Where in the tick, nobody knows: what was done since does not matter, since
- * all memory is forgotten now.
+ * all memory is forgotten now.  The next handler may have come before the jump
+ * had arrived, or when it just had.
  */
 static void forget(void)
 {
 	shadow_clear();
 	program_clear_cells(e.program);
-	take_event();
+	do {
+		e.is_armed = true;
+		take_event();
+	} while (is_other(CAIRN_OTHER_FORGET) &&
+	         (e.is_armed || e.state->left == IR_TICK_BEHIND));
 	look_back();
 }
 
@@ -354,13 +361,34 @@ void engine_in(uint64_t cell, uint64_t p)
 	}
 }
 
+/* --- how floating-point arithmetic rounds -------------------------------- */
+
+/* Exceptions stay masked: where the program got a signal by one, it jumped
+ * away, or ended. */
+static void set_env(uint64_t bits)
+{
+	uint32_t mxcsr = 0x1f80u | (bits & CAIRN_ENV_MXCSR);
+	uint16_t x87 = (uint16_t)(0x7fu | (bits >> CAIRN_ENV_X87_SHIFT &
+	                                   CAIRN_ENV_X87));
+
+	__asm__ volatile("ldmxcsr %0" : : "m"(mxcsr));
+	__asm__ volatile("fldcw %0" : : "m"(x87));
+	e.env = bits;
+}
+
+/* --- calls --------------------------------------------------------------- */
+
+/* A compiler computes as usual. */
 static void load_function(struct program_function *f)
 {
+	uint64_t bits = e.env;
 	int rc;
 
 	if (f->body)
 		return;
+	set_env(CAIRN_ENV_DEFAULT);
 	rc = e.compiler->load(e.program, f->unit, e.err);
+	set_env(bits);
 	if (rc < 0)
 		stop(rc, ENGINE_DIVERGED);
 }
@@ -399,6 +427,29 @@ static void run_callback(void)
 	}
 }
 
+/* What foreign code did that concerns no code: the next event. */
+static void take_other(void)
+{
+	const struct recording_event *v = &e.event;
+
+	if (v->what == CAIRN_OTHER_STACK)
+		e.state->record[CAIRN_RECORD_STACK / 8] = v->value[0];
+	else if (v->what == CAIRN_OTHER_ZERO)
+		shadow_zero(v->value[0], v->value[1]);
+	else if (v->what == CAIRN_OTHER_ENV)
+		set_env(v->value[0]);
+	take_event();
+}
+
+/* Behind a way back, how arithmetic rounds may be that of a handler. */
+static void take_back(void)
+{
+	e.state->unwinding = 0;
+	take_event();
+	if (e.is_armed && is_other(CAIRN_OTHER_ENV))
+		take_other();
+}
+
 /* Is an input of one of n cells next? */
 static bool has_result(uint64_t cell, uint64_t n)
 {
@@ -418,7 +469,7 @@ static void run_foreign(uint64_t cell, uint64_t n)
 		} else if (is_other(CAIRN_OTHER_FORGET)) {
 			forget();
 		} else if (e.event.kind == CAIRN_EVENT_OTHER) {
-			take_event();
+			take_other();
 		} else {
 			while (has_result(cell, n))
 				engine_in(e.event.cell, 0);
@@ -434,6 +485,11 @@ static void foreign(uint64_t cell, uint64_t n)
 		e.watch(tick_now(), e.state->callee, e.state->args,
 		        (unsigned)e.state->nargs);
 	run_foreign(cell, n);
+}
+
+static void env(uint64_t cell)
+{
+	run_foreign(cell, 0);
 }
 
 static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
@@ -456,8 +512,7 @@ static void land(uint64_t cell)
 	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
 	    e.event.cell != cell || e.state->unwinding != cell)
 		diverge(cell, 0, "a landing pad is reached");
-	e.state->unwinding = 0;
-	take_event();
+	take_back();
 }
 
 static void again(uint64_t cell, uint64_t frame)
@@ -465,8 +520,7 @@ static void again(uint64_t cell, uint64_t frame)
 	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
 	    e.event.cell != cell || e.event.frame != frame)
 		diverge(cell, 0, "a call returns once more");
-	e.state->unwinding = 0;
-	take_event();
+	take_back();
 }
 
 static void resume(uint64_t cell)
@@ -474,6 +528,12 @@ static void resume(uint64_t cell)
 	run_foreign(cell, 0);
 	if (!e.state->unwinding)
 		diverge(cell, 0, "an exception is passed on");
+}
+
+static void fault_here(void)
+{
+	if (is_lost())
+		forget();
 }
 
 static void stop_here(uint64_t cell, uint64_t line)
@@ -505,6 +565,8 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_FOREIGN, (uintptr_t)foreign);
 	SYMBOL(REPLAY_COPY, (uintptr_t)copy);
 	SYMBOL(REPLAY_SET, (uintptr_t)set);
+	SYMBOL(REPLAY_ENV, (uintptr_t)env);
+	SYMBOL(REPLAY_FAULT, (uintptr_t)fault_here);
 	SYMBOL(REPLAY_LAND, (uintptr_t)land);
 	SYMBOL(REPLAY_AGAIN, (uintptr_t)again);
 	SYMBOL(REPLAY_RESUME, (uintptr_t)resume);
@@ -535,10 +597,7 @@ static void run_context(void)
 		} else if (v->what == CAIRN_OTHER_END) {
 			stop(0, ENGINE_ENDED);
 		} else {
-			if (v->what == CAIRN_OTHER_STACK)
-				e.state->record[CAIRN_RECORD_STACK / 8] =
-				        v->value[0];
-			take_event();
+			take_other();
 		}
 	}
 }
@@ -550,6 +609,7 @@ static void reset(void)
 	memset(e.state, 0, sizeof(*e.state));
 	e.state->step = e.steps;
 	e.state->steps_end = e.steps + NSTEPS;
+	set_env(CAIRN_ENV_DEFAULT);
 	e.nevents = 0;
 	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
 	e.is_armed = true;
@@ -567,6 +627,7 @@ static void *run_thread(void *unused)
 		run_context();
 	}
 	engine_take_steps();
+	set_env(CAIRN_ENV_DEFAULT);
 	shadow_close();
 	return NULL;
 }

@@ -69,8 +69,8 @@ struct rewriter {
 	LLVMTargetDataRef layout;
 	LLVMTypeRef none, i8, i64, pointer, shadow;
 	LLVMValueRef state;
-	struct helper arm, in, find, foreign, copy, set, land, again, resume,
-	        stop, tell;
+	struct helper arm, in, find, foreign, copy, set, env, fault, land,
+	        again, resume, stop, tell;
 	const char *name;
 	const struct rewrite_options *options;
 	struct cairn_err *err;
@@ -602,6 +602,18 @@ static void rewrite_input(struct rewriter *r, const struct function *fn,
 	LLVMInstructionEraseFromParent(s->at);
 }
 
+static void rewrite_env(struct rewriter *r, const struct function *fn,
+                        const struct ir_site *s)
+{
+	LLVMValueRef cell = cell_number(r, fn, s->cell);
+
+	if (ir_ticks_before(s->kind))
+		put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
+	LLVMPositionBuilderBefore(r->b, s->at);
+	call_helper(r, &r->env, &cell, 1);
+	rewrite_input(r, fn, s);
+}
+
 static void rewrite_pad(struct rewriter *r, const struct function *fn,
                         const struct ir_site *s)
 {
@@ -666,6 +678,9 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 		break;
 	case IR_INPUT:
 		rewrite_input(r, fn, s);
+		break;
+	case IR_ENV:
+		rewrite_env(r, fn, s);
 		break;
 	case IR_PAD:
 		rewrite_pad(r, fn, s);
@@ -745,6 +760,90 @@ static void put_stops(struct rewriter *r, const struct function *fn)
 	}
 }
 
+/* Is it true in some lane, if it is a vector? */
+static LLVMValueRef any_of(struct rewriter *r, LLVMValueRef c)
+{
+	LLVMTypeRef type = LLVMTypeOf(c), whole;
+
+	if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+		return c;
+	whole = LLVMIntTypeInContext(r->context, LLVMGetVectorSize(type));
+	return LLVMBuildICmp(r->b, LLVMIntNE,
+	                     LLVMBuildBitCast(r->b, c, whole, ""),
+	                     LLVMConstNull(whole), "");
+}
+
+/* In which lanes the processor would refuse to divide. */
+static LLVMValueRef is_refused(struct rewriter *r, LLVMValueRef at,
+                               bool is_signed)
+{
+	LLVMValueRef a = LLVMGetOperand(at, 0), b = LLVMGetOperand(at, 1);
+	LLVMValueRef ones = LLVMConstAllOnes(LLVMTypeOf(at)), c, least;
+
+	c = LLVMBuildICmp(r->b, LLVMIntEQ, b, LLVMConstNull(LLVMTypeOf(at)),
+	                  "");
+	if (!is_signed)
+		return c;
+	least = LLVMBuildLShr(r->b, ones, LLVMBuildNeg(r->b, ones, ""), "");
+	least = LLVMBuildNot(r->b, least, "");
+	a = LLVMBuildICmp(r->b, LLVMIntEQ, a, least, "");
+	b = LLVMBuildICmp(r->b, LLVMIntEQ, b, ones, "");
+	return LLVMBuildOr(r->b, c, LLVMBuildAnd(r->b, a, b, ""), "");
+}
+
+/*
+ * A division that the processor refuses.  Either the program got a signal
+ * there, and a handler jumped away: so does the replay; or nobody needed this
+ * lane, or all of it, and the program did not divide: 1 is as good as another.
+ */
+static void guard_division(struct rewriter *r, const struct function *fn,
+                           LLVMValueRef at, bool is_signed)
+{
+	LLVMValueRef c, any, one, end;
+
+	LLVMPositionBuilderBefore(r->b, at);
+	c = is_refused(r, at, is_signed);
+	any = any_of(r, c);
+	if (LLVMIsAConstantInt(any) && !LLVMConstIntGetZExtValue(any))
+		return;
+	one = LLVMBuildNeg(r->b, LLVMConstAllOnes(LLVMTypeOf(at)), "");
+	LLVMSetOperand(
+	        at, 1,
+	        LLVMBuildSelect(r->b, c, one, LLVMGetOperand(at, 1), ""));
+	end = replay_shim_if(any, at, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	call_helper(r, &r->fault, NULL, 0);
+	put_leave(r, fn, end);
+}
+
+static bool is_division(LLVMValueRef i, bool *is_signed)
+{
+	LLVMOpcode code = LLVMGetInstructionOpcode(i);
+
+	*is_signed = code == LLVMSDiv || code == LLVMSRem;
+	return *is_signed || code == LLVMUDiv || code == LLVMURem;
+}
+
+static void guard_divisions(struct rewriter *r, const struct function *fn)
+{
+	LLVMValueRef *all = NULL;
+	size_t n = 0, cap = 0;
+	bool is_signed;
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn->f); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+		     i = LLVMGetNextInstruction(i))
+			if (is_division(i, &is_signed)) {
+				VEC_RESERVE(all, n, cap);
+				all[n++] = i;
+			}
+	for (size_t i = 0; i < n; i++)
+		if (is_division(all[i], &is_signed))
+			guard_division(r, fn, all[i], is_signed);
+	free(all);
+}
+
 static void rewrite_function(struct rewriter *r, struct function *fn)
 {
 	if (r->options->shows_steps)
@@ -753,6 +852,7 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 	put_stops(r, fn);
 	fn->first = replay_shim_after_allocas(fn->f);
 	prepare_twice(r, fn);
+	guard_divisions(r, fn);
 	put_tick(r, fn, ir_tick_at_entry(&fn->ir),
 	         r->options->shows_steps ? LLVMGetNextInstruction(fn->first)
 	                                 : fn->first);
@@ -850,6 +950,8 @@ static void add_helpers(struct rewriter *r)
 	add_helper(r, &r->foreign, REPLAY_FOREIGN, r->none, "ii");
 	add_helper(r, &r->copy, REPLAY_COPY, r->none, "ippi");
 	add_helper(r, &r->set, REPLAY_SET, r->none, "pii");
+	add_helper(r, &r->env, REPLAY_ENV, r->none, "i");
+	add_helper(r, &r->fault, REPLAY_FAULT, r->none, "");
 	add_helper(r, &r->land, REPLAY_LAND, r->none, "i");
 	add_helper(r, &r->again, REPLAY_AGAIN, r->none, "ii");
 	add_helper(r, &r->resume, REPLAY_RESUME, r->none, "i");

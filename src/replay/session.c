@@ -9,9 +9,9 @@
 #include "replay/arena.h"
 #include "replay/engine.h"
 #include "replay/jit.h"
+#include "replay/lineage.h"
 #include "replay/unit.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 bool session_option(struct session_options *o, int option, const char *argument)
@@ -20,6 +20,10 @@ bool session_option(struct session_options *o, int option, const char *argument)
 	case SESSION_EXE:
 		VEC_RESERVE(o->exes, o->nexes, o->exes_cap);
 		o->exes[o->nexes++] = argument;
+		return true;
+	case SESSION_PARENT:
+		VEC_RESERVE(o->parents, o->nparents, o->parents_cap);
+		o->parents[o->nparents++] = argument;
 		return true;
 	case SESSION_PARTIAL:
 		o->is_partial = true;
@@ -85,15 +89,18 @@ static int open_all(struct session *s, struct cairn_err *err)
 	return jit_open(!o->no_cache, &o->code, err);
 }
 
+static enum container_mode mode_of(const struct session_options *o)
+{
+	return o->is_partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE;
+}
+
 int session_open(struct session *s, const struct session_options *options,
                  struct cairn_err *err)
 {
 	int rc;
 
 	*s = (struct session){.options = options};
-	CAIRN_TRY(recording_open(&s->recording, options->file,
-	                         options->is_partial ? CONTAINER_PARTIAL
-	                                             : CONTAINER_WHOLE,
+	CAIRN_TRY(recording_open(&s->recording, options->file, mode_of(options),
 	                         err));
 	rc = open_all(s, err);
 	if (rc < 0)
@@ -112,28 +119,18 @@ void session_close(struct session *s)
 
 /* --- contexts ------------------------------------------------------------ */
 
-static int next_event(void *log, struct recording_event *v,
-                      struct cairn_err *err)
-{
-	return recording_next_event(log, v, err);
-}
-
 int session_run(struct session *s, const struct recording_context *c,
                 struct engine_result *result, struct cairn_err *err)
 {
-	struct recording_log log;
-	struct engine_log source = {s->options->file, next_event, &log};
+	const struct session_options *o = s->options;
+	const struct lineage_options where = {o->parents, o->nparents,
+	                                      mode_of(o)};
+	struct lineage log;
+	struct engine_log source = {o->file, lineage_next, &log};
 	int rc;
 
-	if (c->is_forked)
-		return cairn_fail(
-		        err, CAIRN_E_LIMIT,
-		        "%s: goes on from a process that was forked (%" PRIu32
-		        "); this cairn replays only processes from their "
-		        "beginning",
-		        s->options->file, c->parent_pid);
-	recording_log_init(&log, &s->recording, c);
+	CAIRN_TRY(lineage_open(&log, &s->recording, c, &where, err));
 	rc = engine_run(&source, result, err);
-	recording_log_release(&log);
+	lineage_close(&log);
 	return rc;
 }

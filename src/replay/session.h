@@ -17,26 +17,38 @@ struct session_options {
 	const char *file;
 	const char **exes; /* where to look for modules first */
 	size_t nexes, exes_cap;
+	const char **parents; /* recordings that others go on from */
+	size_t nparents, parents_cap;
 	bool is_partial, no_cache;
 	struct rewrite_options code;
 };
 
 /* Long options of every command: SESSION_OPTIONS in the table, SESSION_HELP in
  * the text, and session_option() for what getopt_long returns. */
-enum { SESSION_EXE = 256, SESSION_PARTIAL, SESSION_NO_CACHE, SESSION_OTHERS };
+enum {
+	SESSION_EXE = 256,
+	SESSION_PARENT,
+	SESSION_PARTIAL,
+	SESSION_NO_CACHE,
+	SESSION_OTHERS
+};
 
-#define SESSION_OPTIONS                                            \
-	{"exe", required_argument, NULL, SESSION_EXE},             \
-	        {"partial", no_argument, NULL, SESSION_PARTIAL},   \
-	        {"no-cache", no_argument, NULL, SESSION_NO_CACHE}, \
-	{                                                          \
-		"help", no_argument, NULL, 'h'                     \
+#define SESSION_OPTIONS                                              \
+	{"exe", required_argument, NULL, SESSION_EXE},               \
+	        {"parent", required_argument, NULL, SESSION_PARENT}, \
+	        {"partial", no_argument, NULL, SESSION_PARTIAL},     \
+	        {"no-cache", no_argument, NULL, SESSION_NO_CACHE},   \
+	{                                                            \
+		"help", no_argument, NULL, 'h'                       \
 	}
 
 #define SESSION_HELP                                                          \
 	"  --exe PATH       look for the executables and libraries that ran " \
 	"in\n"                                                                \
 	"                   this file or directory first (may be repeated)\n" \
+	"  --parent FILE    the recording from which that of a forked child " \
+	"goes on,\n"                                                          \
+	"                   if it is not beside FILE (may be repeated)\n"     \
 	"  --partial        of a truncated file, read what is whole\n"        \
 	"  --no-cache       compile everything anew, and keep nothing in\n"   \
 	"                   ~/.cache/cairn\n"                                 \
@@ -58,7 +70,8 @@ int session_open(struct session *s, const struct session_options *options,
                  struct cairn_err *err);
 void session_close(struct session *s);
 
-/* Replays a context from its beginning; fails as engine_run. */
+/* Replays a context from its beginning, or that of its first ancestor; fails as
+ * engine_run and lineage_open. */
 int session_run(struct session *s, const struct recording_context *c,
                 struct engine_result *result, struct cairn_err *err);
 

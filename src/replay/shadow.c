@@ -157,6 +157,38 @@ bool shadow_humour(uint64_t p)
 	return true;
 }
 
+/* Whole pages of memory of ours are given back. */
+static void zero(uintptr_t lo, uintptr_t hi)
+{
+	uintptr_t first = (lo + PAGE - 1) & ~(PAGE - 1);
+	uintptr_t last = hi & ~(PAGE - 1);
+
+	if (first >= last) {
+		memset((void *)lo, 0, hi - lo);
+		return;
+	}
+	memset((void *)lo, 0, first - lo);
+	madvise((void *)first, last - first, MADV_DONTNEED);
+	memset((void *)last, 0, hi - last);
+}
+
+/* Costs a look at every piece. */
+void shadow_zero(uint64_t p, uint64_t n)
+{
+	uintptr_t from = p - SHADOW_DISTANCE;
+
+	for (size_t i = 0; i < shadow.npieces; i++) {
+		uintptr_t lo = shadow.pieces[i].at;
+		uintptr_t hi = lo + shadow.pieces[i].size;
+		uintptr_t skipped = lo < from ? from - lo : 0;
+
+		if (skipped >= hi - lo || (lo > from && lo - from >= n))
+			continue;
+		lo += skipped;
+		zero(lo, hi - from > n ? from + n : hi);
+	}
+}
+
 void shadow_clear(void)
 {
 	write_gs(-SHADOW_DISTANCE);

@@ -32,6 +32,8 @@ int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
 /* Lets the access that faults at p succeed, somewhere; what it and all others
  * do until shadow_clear is lost. */
 bool shadow_humour(uint64_t p);
+/* n bytes from p on are zeros. */
+void shadow_zero(uint64_t p, uint64_t n);
 /* Forgets all contents. */
 void shadow_clear(void);
 void shadow_close(void);

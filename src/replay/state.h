@@ -68,6 +68,11 @@ void replay_stub_steps(void);
 /* void COPY(cell, dst, src, n), void SET(dst, c, n) */
 #define REPLAY_COPY ":copy"
 #define REPLAY_SET ":set"
+/* void ENV(cell): something may have changed how arithmetic rounds. */
+#define REPLAY_ENV ":env"
+/* void FAULT(): if the program got a signal here and jumped away,
+ * leaves frames. */
+#define REPLAY_FAULT ":fault"
 /* void LAND(cell), void AGAIN(cell, frame): frames are left no more. */
 #define REPLAY_LAND ":land"
 #define REPLAY_AGAIN ":again"

@@ -3,15 +3,19 @@
  * (Executables that are recorded only, by the name of the first.)  Memory that
  * the program maps where it likes: MAP_FIXED, MAP_32BIT, shmat.  Where the
  * kernel chooses, the shadow follows (record_shadow.c); elsewhere a mark would
- * find another shadow, or none, so that the program ends here.
+ * find another shadow, or none, so that the program ends here.  Memory that it
+ * gives back: so is its shadow.  (What libc unmaps by itself, in free, does not
+ * come by here.)
  *
- * Cost: a look at a few numbers per mapping.
+ * Cost: a look at a few numbers per mapping; three system calls more for what
+ * is given back.
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <unistd.h>
 
 #include "runtime/exe.h"
 #include "runtime/record.h"
@@ -25,6 +29,13 @@
 
 extern HIDDEN const char __cairn_map_member;
 HIDDEN const char __cairn_map_member = 1;
+
+/* record.c calls it if it is there: in a static program only because somebody
+ * asks for it.  Without it, nobody knows that a thread came to its end. */
+int __cxa_thread_atexit_impl(void (*f)(void *), void *arg, void *dso);
+extern HIDDEN int (*const __cairn_thread_end)(void (*)(void *), void *, void *);
+HIDDEN int (*const __cairn_thread_end)(void (*)(void *), void *,
+                                       void *) = __cxa_thread_atexit_impl;
 
 /* What the kernel returned, as libc's functions do. */
 static void *mapped(long r, size_t n)
@@ -58,6 +69,40 @@ SHOWN void *mmap64(void *at, size_t n, int prot, int flags, int fd,
 	return map(at, n, prot, flags, fd, offset);
 }
 
+/* What came of giving back n bytes at p. */
+static int given_back(long r, void *p, size_t n)
+{
+	if (r < 0)
+		return (int)cairn_set_errno((int)-r);
+	record_gone((uintptr_t)p, n);
+	return 0;
+}
+
+SHOWN int munmap(void *p, size_t n)
+{
+	return given_back(sys3(SYS_munmap, (long)p, (long)n, 0), p, n);
+}
+
+SHOWN int madvise(void *p, size_t n, int advice)
+{
+	long r = sys3(SYS_madvise, (long)p, (long)n, advice);
+
+	if (advice == MADV_DONTNEED || advice == MADV_REMOVE)
+		return given_back(r, p, n);
+	return r < 0 ? (int)cairn_set_errno((int)-r) : 0;
+}
+
+void *__sbrk(intptr_t n);
+
+SHOWN void *sbrk(intptr_t n)
+{
+	void *old = __sbrk(n);
+
+	if (n < 0 && old != (void *)-1) /* -1: errno is set */
+		record_gone((uintptr_t)old + (uintptr_t)n, 0 - (size_t)n);
+	return old;
+}
+
 SHOWN void *mremap(void *old, size_t nold, size_t n, int flags, ...)
 {
 	void *at = NULL;
@@ -67,9 +112,16 @@ SHOWN void *mremap(void *old, size_t nold, size_t n, int flags, ...)
 	if (flags & MREMAP_FIXED)
 		at = va_arg(rest, void *);
 	va_end(rest);
-	return mapped(sys6(SYS_mremap, (long)old, (long)nold, (long)n, flags,
-	                   (long)at, 0),
-	              n);
+	at = mapped(sys6(SYS_mremap, (long)old, (long)nold, (long)n, flags,
+	                 (long)at, 0),
+	            n);
+	if (at == MAP_FAILED)
+		return at;
+	if (at != old)
+		record_gone((uintptr_t)old, nold);
+	else if (n < nold)
+		record_gone((uintptr_t)old + n, nold - n);
+	return at;
 }
 
 SHOWN void *shmat(int id, const void *at, int flags)

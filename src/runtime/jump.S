@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jumps: counting them, and doing those that the C library does not do.
+ * Jumps: counting them, and doing what the C library does not do.
  *
  * void jump_commit(struct jump *j): counts the entries of a planned jump, then
  * calls j->then(j).  In assembly so that a walk that finds this frame on the
@@ -68,5 +68,31 @@ jump_builtin:
 	jmp	*%rdx
 	.cfi_endproc
 	.size	jump_builtin, . - jump_builtin
+
+/*
+ * void jump_below(const void *env, int value, void (*f)(void *, int), void *to,
+ * size_t n): calls f, which does not return, with a copy of env, n words, at
+ * `to`, on the stack below that.  The caller's frame may be there.
+ */
+	.globl	jump_below
+	.hidden	jump_below
+	.type	jump_below, @function
+jump_below:
+	.cfi_startproc
+	.cfi_undefined %rip
+	movl	%esi, %r9d
+	movq	%rdi, %rsi
+	movq	%rcx, %rdi
+	movq	%rcx, %r10
+	movq	%r8, %rcx
+	cld
+	rep movsq
+	movq	%r10, %rsp
+	movq	%r10, %rdi
+	movl	%r9d, %esi
+	call	*%rdx
+	ud2
+	.cfi_endproc
+	.size	jump_below, . - jump_below
 
 	.section .note.GNU-stack,"",@progbits

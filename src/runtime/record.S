@@ -106,6 +106,15 @@
 	ret
 	END	__cairn_record_land
 
+	FUNCTION __cairn_record_env
+	PUSH_ALL
+	PUSH	%rax
+	call	cairn_record_env
+	POP	%rax
+	POP_ALL
+	ret
+	END	__cairn_record_env
+
 	FUNCTION __cairn_record_again
 	PUSH_ALL
 	PUSH	%rax

@@ -34,6 +34,8 @@
 #define STACK_MIN ((size_t)1 << 20)
 #define STACK_MAX ((size_t)64 << 20) /* of one without limit */
 #define TOP_ROOM 128u                /* above the top of the second stack */
+#define NGONE 64u
+#define GONE_MIN ((size_t)64 << 10) /* what others are told of */
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -56,7 +58,22 @@ static struct {
 	uint32_t ncontexts; /* so far */
 	uint64_t nsyncs;
 	bool is_finished; /* the file is complete */
+	int forking;      /* the process that has called fork last */
 } record;
+
+/*
+ * What threads unmapped last.  Nobody can say where another thread is, so each
+ * context gives back its own shadow: that of the thread at once, others when
+ * they next come by (on_sync, record_gone).  One that misses more than NGONE
+ * ranges keeps its shadow of the older ones, which is no mistake.
+ */
+static struct {
+	struct range {
+		uintptr_t p;
+		size_t n;
+	} last[NGONE];
+	uint64_t n; /* so far */
+} gone;
 
 static const struct trace_hooks hooks;
 
@@ -141,10 +158,11 @@ static void lose_rest(struct context *c)
 	        "the rest of it is lost, the program goes on");
 }
 
-/* Its shadow is zeros again: all that it reads is an input. */
-static void forget(struct context *c)
+/* An event of the calling thread's, wherever there is room.  Requires: lock
+ * held. */
+static void note_here(struct context *c, unsigned what, const uint64_t *values,
+                      unsigned nvalues)
 {
-	record_shadow_clear(c);
 	if (c->is_over)
 		return;
 	if ((!c->bytes || record_used(c) + RECORD_HEAD > c->room) &&
@@ -152,7 +170,14 @@ static void forget(struct context *c)
 		lose_rest(c);
 		return;
 	}
-	record_note(c, tick_now(), CAIRN_OTHER_FORGET, NULL, 0);
+	record_note(c, tick_now(), what, values, nvalues);
+}
+
+/* Its shadow is zeros again: all that it reads is an input. */
+static void forget(struct context *c)
+{
+	record_shadow_clear(c);
+	note_here(c, CAIRN_OTHER_FORGET, NULL, 0);
 }
 
 static void note_begin(struct context *c, uint64_t tick)
@@ -239,6 +264,48 @@ static void on_thread_end(void *arg)
 	c->has_ended = true;
 }
 
+/* --- memory that is gone ----------------------------------------------------
+ */
+
+/* The shadow of a range is zeros again, and so says the log: whatever is mapped
+ * there next is then an input where it is not zeros. */
+static void give_back(struct context *c, const struct range *r)
+{
+	uint64_t zeros[2];
+
+	if (record_shadow_zero(c, r->p, r->n, zeros))
+		note_here(c, CAIRN_OTHER_ZERO, zeros, 2);
+}
+
+/* Requires: lock held; foreign code runs in the context, which is the calling
+ * thread's. */
+static void catch_up(struct context *c)
+{
+	if (gone.n - c->ngone > NGONE)
+		c->ngone = gone.n - NGONE;
+	while (c->ngone < gone.n)
+		give_back(c, &gone.last[c->ngone++ % NGONE]);
+}
+
+void record_gone(uintptr_t p, size_t n)
+{
+	struct context *c = record_self();
+	const struct range r = {p, n};
+	uint64_t mask;
+
+	if (!c)
+		return;
+	rt_enter_running(&mask);
+	catch_up(c);
+	give_back(c, &r);
+	if (n >= GONE_MIN) {
+		gone.last[gone.n % NGONE] = r;
+		__atomic_store_n(&gone.n, gone.n + 1, __ATOMIC_RELAXED);
+		c->ngone = gone.n;
+	}
+	rt_leave(&mask);
+}
+
 /* --- a new context ----------------------------------------------------------
  */
 
@@ -259,6 +326,8 @@ static struct context *new_context(void)
 	rt_zero(c, sizeof(*c));
 	c->next = next;
 	c->id = ++record.ncontexts;
+	c->ngone = gone.n;
+	c->env = CAIRN_ENV_DEFAULT;
 	return c;
 }
 
@@ -380,6 +449,10 @@ bool core_record(struct cairn_module *m)
 		rt_refuse("there are too many modules, or one of another "
 		          "version of Cairn",
 		          "link all with the same");
+	if (__cairn_record[CAIRN_RECORD_WRONG / 8])
+		rt_refuse("a handler of a signal that Cairn does not know of "
+		          "interrupts it, and calls it or jumps away",
+		          "link the program with cairn-cc --cairn=record");
 	if (handler_frame() && !is_within((uintptr_t)&mask, handler_frame()))
 		rt_refuse("an exception left the handler of a signal",
 		          "catch it there, or use siglongjmp");
@@ -462,6 +535,7 @@ static void enter_handler(struct frame *f)
 		f->outer->is_suspended = true;
 	}
 	__cairn_record[CAIRN_RECORD_FRAME / 8] = (uint64_t)(uintptr_t)f;
+	__cairn_record[CAIRN_RECORD_EXPECT / 8] = CAIRN_RECORD_BASE;
 	record_set_self(NULL); /* unless it runs code of ours: no context */
 	inner = f->outer ? f->outer->inner : NULL;
 	if (inner &&
@@ -523,12 +597,22 @@ static void on_jump(struct thread *t, const struct unwind *u, uintptr_t sp,
 		leave_handler(f);
 		if (f->outer)
 			forget(f->outer);
+		__cairn_record[CAIRN_RECORD_EXPECT / 8] = CAIRN_RECORD_BASE;
 		rt_leave(&mask);
 	}
 }
 
 /* --- what the rest of the runtime tells us ----------------------------------
  */
+
+static void notice_gone(struct context *c)
+{
+	uint64_t mask;
+
+	rt_enter_running(&mask);
+	catch_up(c);
+	rt_leave(&mask);
+}
 
 static void on_sync(void)
 {
@@ -537,6 +621,8 @@ static void on_sync(void)
 
 	if (!c || c->is_over)
 		return;
+	if (c->ngone != __atomic_load_n(&gone.n, __ATOMIC_RELAXED))
+		notice_gone(c);
 	if (!c->bytes || record_used(c) + RECORD_HEAD > c->room)
 		core_record(&cairn_module);
 	if (!c->bytes)
@@ -619,6 +705,7 @@ static bool is_mine(const struct context *c)
 
 static void on_fork_prepare(void)
 {
+	record.forking = sys_getpid();
 	for (struct context *c = record.contexts; c; c = c->next) {
 		c->is_forking = is_mine(c);
 		c->at_fork = c->total + (c->bytes ? record_used(c) : 0);
@@ -633,8 +720,8 @@ static void on_fork_prepare(void)
 static void go_on_in_child(struct context *c, struct thread *me)
 {
 	const uint64_t tick = c == record_self() ? tick_now() : c->tick;
-	const uint64_t parent[] = {(uint64_t)sys1(SYS_getppid, 0), c->id,
-	                           c->at_fork};
+	/* not getppid: the parent may be gone */
+	const uint64_t parent[] = {(uint64_t)record.forking, c->id, c->at_fork};
 
 	c->thread = me;
 	c->tid = sys_gettid();

@@ -55,7 +55,9 @@ struct context {
 	struct context *next_shadow; /* record_shadow.c */
 	unsigned char *stack;        /* the second stack, with its guard */
 	size_t nstack;
-	uint64_t top; /* its address */
+	uint64_t top;   /* its address */
+	uint32_t env;   /* CAIRN_ENV_*, as its log says */
+	uint64_t ngone; /* of the ranges that are gone: it has noticed */
 };
 
 /* CAIRN_RT_RECORD. */
@@ -134,7 +136,17 @@ void record_shadow_drop(struct context *c);
 void record_shadow_clear(const struct context *c);
 /* Lets %gs say where it is. */
 void record_shadow_use(const struct context *c);
+/* Gives back what of the shadow of n bytes at p is whole pages: zeros again.
+ * *range: of which addresses.  False: there is none.  Needs no lock. */
+bool record_shadow_zero(const struct context *c, uintptr_t p, size_t n,
+                        uint64_t range[2]);
 /* Is an address one whose shadow is followed? */
 bool record_shadow_follows(uintptr_t p, size_t n);
+
+/* --- record.c --------------------------------------------------------------
+ */
+
+/* The calling thread has unmapped n bytes at p, or made them zeros. */
+void record_gone(uintptr_t p, size_t n);
 
 #endif /* CAIRN_RUNTIME_RECORD_H */

@@ -29,6 +29,7 @@ HIDDEN void cairn_record_in(const void *cell, const unsigned char *p,
                             uint64_t n);
 HIDDEN uint64_t cairn_record_enter(const void *cell);
 HIDDEN void cairn_record_leave(uint64_t expected);
+HIDDEN void cairn_record_env(void);
 HIDDEN void cairn_record_back(const void *cell, uint64_t frame);
 
 /* --- an event --------------------------------------------------------------
@@ -205,19 +206,62 @@ void cairn_record_in(const void *cell, const unsigned char *p, uint64_t n)
 /* --- calls from outside, and ways back -------------------------------------
  */
 
-uint64_t cairn_record_enter(const void *cell)
+/* Notes how floating-point arithmetic rounds, if that is new.  Requires: there
+ * is room. */
+static inline void note_env(struct context *c)
+{
+	uint32_t mxcsr, env;
+	uint16_t x87;
+	uint64_t value;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	__asm__ volatile("fnstcw %0" : "=m"(x87));
+	env = (mxcsr & CAIRN_ENV_MXCSR) | (x87 & CAIRN_ENV_X87)
+	                                          << CAIRN_ENV_X87_SHIFT;
+	if (env == c->env)
+		return;
+	c->env = env;
+	value = env;
+	record_note(c, tick_now(), CAIRN_OTHER_ENV, &value, 1);
+}
+
+void cairn_record_env(void)
 {
 	struct context *c = ready(RECORD_HEAD);
+
+	if (c)
+		note_env(c);
+}
+
+/*
+ * While code with marks runs, nobody is expected, and nobody can come but from
+ * a handler of a signal.  If record.c knows of that, another context runs; if
+ * the handler was set behind our back, by a program that was not linked with
+ * --cairn=record, its events would be in the midst of others.
+ */
+static void refuse(void)
+{
+	__cairn_record[CAIRN_RECORD_WRONG / 8] = 1;
+	cairn_record_slow();
+}
+
+uint64_t cairn_record_enter(const void *cell)
+{
 	uint64_t *expect = &__cairn_record[CAIRN_RECORD_EXPECT / 8];
-	uint64_t expected = *expect;
+	uint64_t expected = record_self() ? *expect : CAIRN_RECORD_BASE;
+	struct context *c;
 	struct event e;
 
+	*(volatile uint64_t *)expect = 0; /* first: a handler looks */
+	if (!expected)
+		refuse();
+	c = ready(2 * RECORD_HEAD);
 	if (c) {
+		note_env(c);
 		start(&e, c, tick_now(), CAIRN_EVENT_CALLBACK);
 		put_id(&e, id_of(cell));
 		complete(&e);
 	}
-	*expect = 0;
 	return expected;
 }
 
@@ -231,9 +275,12 @@ void cairn_record_leave(uint64_t expected)
 
 void cairn_record_back(const void *cell, uint64_t frame)
 {
-	struct context *c = ready(RECORD_HEAD);
+	struct context *c = ready(2 * RECORD_HEAD);
 	struct event e;
 
+	/* LAND: an exception may be passed on by code with marks */
+	if (frame && !__cairn_record[CAIRN_RECORD_EXPECT / 8])
+		refuse();
 	if (__cairn_record[CAIRN_RECORD_FRAME / 8])
 		cairn_record_slow(); /* is it still in the handler? */
 	if (!c)
@@ -242,4 +289,5 @@ void cairn_record_back(const void *cell, uint64_t frame)
 	put_id(&e, id_of(cell));
 	put_uv(&e, frame);
 	complete(&e);
+	note_env(c); /* a jump out of a handler leaves the handler's */
 }

@@ -296,6 +296,23 @@ void record_shadow_clear(const struct context *c)
 	}
 }
 
+bool record_shadow_zero(const struct context *c, uintptr_t p, size_t n,
+                        uint64_t range[2])
+{
+	uintptr_t lo, hi;
+
+	if (!c->shift || p + n < p || !record_shadow_follows(p, n))
+		return false;
+	lo = (p - c->shift + RT_PAGE - 1) & ~(RT_PAGE - 1);
+	hi = (p - c->shift + n) & ~(RT_PAGE - 1);
+	if (lo >= hi ||
+	    sys3(SYS_madvise, (long)lo, (long)(hi - lo), MADV_DONTNEED) < 0)
+		return false;
+	range[0] = lo + c->shift;
+	range[1] = hi - lo;
+	return true;
+}
+
 void record_shadow_drop(struct context *c)
 {
 	struct context **at = &shadow.contexts;

@@ -20,9 +20,10 @@ static void print_place(uint64_t cell)
 static void print_other(const struct recording_event *e)
 {
 	static const char *const names[CAIRN_NOTHERS] = {
-	        "END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
+	        "END",  "STACK",  "SYNC", "BEGIN", "STOP",
+	        "FORK", "FORGET", "ZERO", "ENV",
 	};
-	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0};
+	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0, 2, 1};
 
 	printf(" %s", names[e->what]);
 	for (unsigned i = 0; i < n[e->what]; i++)

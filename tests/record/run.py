@@ -115,9 +115,10 @@ def record(folder, program, *args, **more):
                        if name.endswith(".cairn"))
 
 
-def replay(name, file, cut=False):
+def replay(name, file, *options, cut=False):
     """Is the same executed again?"""
-    out = run(os.path.join(os.path.dirname(CC), "cairn"), "replay", file)
+    out = run(os.path.join(os.path.dirname(CC), "cairn"), "replay", *options,
+              file)
     check(name + " replayed", (out.returncode or "identical" not in out.stdout
                                or ("cut off" in out.stdout) != cut) and
           out.stdout + out.stderr)
@@ -133,14 +134,18 @@ def ends(result):
 
 
 def threads(folder):
-    program = make(folder, "threads")
+    for options in ((), ("-static",)):
+        threads_of(folder, make(folder, "threads", *options), *options)
+
+
+def threads_of(folder, program, *options):
     for how, status, expected in (
             ("return", 0, {"END": 42}), ("exit", 4, {"END": 42, "STOP": 4}),
             ("abort", -signal.SIGABRT, {"END": 41, "STOP": 5}),
             ("term", -signal.SIGTERM, {"END": 41, "STOP": 5}),
             ("kill", -signal.SIGKILL, None)):
         out, files = record(folder, program, "40", "4", how)
-        name = "threads " + how
+        name = " ".join(("threads", how, *options))
         check(name + " status", out.returncode != status and out.returncode)
         check(name + " output", out.stdout != "4040\n" and out.stdout)
         result = decode(files[0])
@@ -150,7 +155,7 @@ def threads(folder):
         syncs = [e[2] for c in result["contexts"] for e in c["events"]
                  if e[1] == "SYNC"]
         check(name + " order", len(set(syncs)) != len(syncs) and "twice")
-        replay(name, files[0], how == "kill")
+        replay(name, files[0], cut=how == "kill")
     out, files = record(folder, program, "640", "64", "return")
     check("threads many", out.stdout != "64640\n" and out.stderr)
 
@@ -158,7 +163,8 @@ def threads(folder):
 def signals(folder):
     program = make(folder, "signals")
     for args in (("count", "200"), ("count", "200", "alt"),
-                 ("jump", "30"), ("jump", "30", "alt")):
+                 ("jump", "200"), ("jump", "200", "alt"),
+                 ("late", "100"), ("late", "100", "alt")):
         name = " ".join(("signals", *args))
         out, files = record(folder, program, *args)
         check(name, (out.returncode or out.stdout != "1 1\n") and
@@ -168,8 +174,7 @@ def signals(folder):
         check(name + " kinds", (kinds[0] or set(kinds[1:]) != {1}) and kinds)
         check(name + " main", result["contexts"][0]["events"][-1][1] != "END"
               and result["contexts"][0]["events"][-1])
-        if args[0] == "count":
-            replay(name, files[0])
+        replay(name, files[0])
         check_readers(name, files[0], result)
 
 
@@ -186,6 +191,29 @@ def forks(folder):
         children = [e for r in results for e in r["contexts"][0]["events"]
                     if e[1] == "FORK"]
         check(f"forks {how} child", len(children) != 1 and children)
+        for file in files:
+            replay(f"forks {how} {file}", file)
+    family(folder, program)
+
+
+def family(folder, program):
+    """Children go on from their parents' logs, wherever those are."""
+    out, files = record(folder, program, "family")
+    check("family", (out.returncode or len(files) != 7) and (out, files))
+    for file in files:
+        replay("family " + file, file)
+    (first,) = [f for f in files if decode(f)["contexts"][0]["events"][1][1]
+                == "STACK"]
+    away = os.path.join(folder, "elsewhere")
+    os.rename(first, away)
+    files.remove(first)
+    cairn = os.path.join(os.path.dirname(CC), "cairn")
+    for file in files:
+        out = run(cairn, "replay", file)
+        check("family without parent", (
+            out.returncode != 2 or out.stderr.count("\n") != 1 or
+            "--parent" not in out.stderr) and out)
+        replay("family --parent " + file, file, "--parent", away)
 
 
 def maps(folder):
@@ -207,6 +235,27 @@ def maps(folder):
                              out.stderr.count("\n") != 1) and out.stderr)
 
 
+def unmaps(folder):
+    """Shadows of memory that is given back are given back."""
+    plain = os.path.join(folder, "plain")
+    done = run("clang-19", "-O2", "-pthread",
+               os.path.join(HERE, "unmaps.c"), "-o", plain)
+    if done.returncode:
+        raise ValueError(done.stderr)
+    for options in ((), ("-static",)):
+        program = make(folder, "unmaps", *options)
+        expected = run(plain, "40")
+        out, files = record(folder, program, "40")
+        name = " ".join(("unmaps", *options))
+        check(name, (out.returncode or out.stdout != expected.stdout) and out)
+        result = decode(files[0])
+        zeros = [sum(e[1] == "ZERO" for e in c["events"])
+                 for c in result["contexts"]]
+        check(name + " in all contexts", min(zeros) < 30 and zeros)
+        check_readers(name, files[0], result)
+        replay(name, files[0])
+
+
 def modules(folder):
     def library(mode):
         return make(folder, "lib", "-fPIC", "-shared", mode=mode, out="liblib.so")
@@ -226,6 +275,14 @@ def modules(folder):
     out, files = record(folder, plain)
     check("modules library alone", ends(decode(files[0])) != {"END": 1} and
           out.stderr)
+    plain = make(folder, "uselib_signals", *options, mode="none", out="plain")
+    out, files = record(folder, plain, "sync")
+    check("modules handlers", out.stdout != "57000 300\n" and out)
+    replay("modules handlers", files[0])
+    out, files = record(folder, plain, "async")
+    check("modules handlers at any moment", (
+        out.returncode != 125 or out.stderr.count("\n") != 1 or
+        "link the program" not in out.stderr) and out)
     edges = make(folder, "uselib", *options, mode="edges", out="edges")
     out, files = record(folder, edges)
     check("modules in an edges build", out.returncode != 125 and out.stderr)
@@ -271,7 +328,8 @@ def hand(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (hand, threads, signals, forks, maps, modules):
+        for test in (hand, threads, signals, forks, maps, unmaps,
+                     modules):
             test(folder)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -3,7 +3,8 @@
  * Handlers of signals in a recording: they interrupt marks, each other, and
  * what they interrupt does not notice.  `how`: "count" runs until a timer has
  * struck so many times, on a stack of its own if argv[3] says so; "jump" leaves
- * handlers by siglongjmp.
+ * handlers by siglongjmp; "late" does so when the next signal waits already:
+ * libc would let it come on the stack of the handler that is left.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 static volatile sig_atomic_t nticks, nusr;
 static volatile unsigned char shared[4096];
 static sigjmp_buf env;
-static int jumps;
+static int jumps, nlate;
 
 static void on_usr(int sig)
 {
@@ -35,6 +36,13 @@ static void on_alarm(int sig, siginfo_t *info, void *context)
 	for (int i = 0; i < 100; i++)
 		shared[nticks % 4000 + i % 90]++;
 	raise(SIGUSR1);
+	if (nticks < nlate) {
+		sigset_t set;
+
+		do
+			sigpending(&set);
+		while (!sigismember(&set, sig));
+	}
 	if (jumps)
 		siglongjmp(env, sig);
 }
@@ -66,9 +74,8 @@ int main(int argc, char **argv)
 		sigaltstack(&stack, NULL);
 	sigaction(SIGALRM, &act, NULL);
 	signal(SIGUSR1, on_usr);
-	jumps = strcmp(argv[1], "jump") == 0;
-	if (jumps) /* time to get away: signals on the way nest */
-		every.it_interval.tv_usec = every.it_value.tv_usec = 5000;
+	nlate = strcmp(argv[1], "late") == 0 ? until : 0;
+	jumps = nlate || strcmp(argv[1], "jump") == 0;
 	if (sigsetjmp(env, 1))
 		x++;
 	else /* not before there is something to jump to */

@@ -688,6 +688,27 @@ static void test_forget(void **state)
 	assert_identical(7);
 }
 
+/* The same, and the next handler comes when the jump has just arrived, and its
+ * tick is all that it did. */
+static void test_forget_twice(void **state)
+{
+	uint32_t three = 3;
+
+	(void)state;
+	begin_log("e jumps,c jumps,b,e deep,b,b,e check,b");
+	put_stack();
+	put_callback(0, "jumps");
+	put_word(0, arg("jumps", 0), 35);
+	put_word(4, site("deep", IR_LOAD, 0), 5);
+	put(4, CAIRN_EVENT_OTHER)->what = CAIRN_OTHER_FORGET;
+	put(5, CAIRN_EVENT_OTHER)->what = CAIRN_OTHER_FORGET;
+	put_back(6, site("jumps", IR_TWICE, 0), STACK - 256);
+	put_in(6, site("jumps", IR_TWICE, 0), 0, &three, 4);
+	put_word(7, site("check", IR_LOAD, 0), 35);
+	put_end(8);
+	assert_identical(8);
+}
+
 /* An exception leaves a callback for foreign code, which goes on. */
 static void test_caught_outside(void **state)
 {
@@ -773,6 +794,7 @@ int main(void)
 	        cmocka_unit_test(test_recursion),
 	        cmocka_unit_test(test_setjmp),
 	        cmocka_unit_test(test_forget),
+	        cmocka_unit_test(test_forget_twice),
 	        cmocka_unit_test(test_caught_outside),
 	        cmocka_unit_test(test_wrong_frame),
 	        cmocka_unit_test(test_throw),

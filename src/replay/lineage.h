@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_LINEAGE_H
+#define CAIRN_REPLAY_LINEAGE_H
+
+#include "format/recording.h"
+
+#include <stddef.h>
+
+struct cairn_err;
+
+/* Where the recordings of ancestors may be: these files, then the directory of
+ * the child's. */
+struct lineage_options {
+	const char *const *parents;
+	size_t nparents;
+	enum container_mode mode;
+};
+
+/* The log of a context, from where its first ancestor began: the child of a
+ * fork goes on with what its parent had. */
+struct lineage {
+	struct lineage_link **links; /* the child's first, the oldest last */
+	size_t nlinks, links_cap, at;
+};
+
+/*
+ * Requires: r outlives the lineage, and has the context.
+ * Fails:    CAIRN_E_ABSENT if the recording of a parent is not there;
+ *           CAIRN_E_MISMATCH if it cannot be the parent's; as recording_open.
+ */
+int lineage_open(struct lineage *l, const struct recording *r,
+                 const struct recording_context *c,
+                 const struct lineage_options *options, struct cairn_err *err);
+void lineage_close(struct lineage *l);
+
+/* The next event, as recording_next_event.  What only says that the log of a
+ * child goes on is left out.  lineage: a struct lineage. */
+int lineage_next(void *lineage, struct recording_event *v,
+                 struct cairn_err *err);
+
+#endif /* CAIRN_REPLAY_LINEAGE_H */
