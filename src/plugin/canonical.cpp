@@ -460,45 +460,75 @@ static bool returnsTwice(const Instruction &I)
 	return Call && Call->hasFnAttr(Attribute::ReturnsTwice);
 }
 
-static bool leavesBlock(const Instruction &I)
+// All blocks that control can come to from the beginning of another.
+static void reach(BasicBlock *From, SmallPtrSetImpl<BasicBlock *> &Reached)
 {
-	return any_of(I.users(), [&](const User *U) {
-		auto *At = cast<Instruction>(U);
+	SmallVector<BasicBlock *, 32> Todo{From};
 
-		return At->getParent() != I.getParent() || isa<PHINode>(At);
-	});
+	while (!Todo.empty()) {
+		BasicBlock *B = Todo.pop_back_val();
+
+		if (Reached.insert(B).second)
+			Todo.append(succ_begin(B), succ_end(B));
+	}
 }
 
-// A value that is kept over a call of setjmp is, after a longjmp, the one it
-// was then if it is in a register, and the newest if it is in memory.  All are
-// in memory, in functions that call it; the blocks stay as they are.
+// Is the value still to be used where one of these blocks begins?
+static bool isAlive(const Instruction &I,
+                    const SmallPtrSetImpl<BasicBlock *> &Where)
+{
+	SmallPtrSet<const BasicBlock *, 32> Seen;
+	SmallVector<const BasicBlock *, 32> Todo; // alive at their ends
+
+	auto aliveIn = [&](const BasicBlock *B) {
+		if (B != I.getParent() && Seen.insert(B).second)
+			Todo.append(pred_begin(B), pred_end(B));
+	};
+	for (const Use &U : I.uses()) {
+		auto *At = cast<Instruction>(U.getUser());
+
+		if (auto *Phi = dyn_cast<PHINode>(At))
+			Todo.push_back(Phi->getIncomingBlock(U));
+		else
+			aliveIn(At->getParent());
+	}
+	while (!Todo.empty())
+		aliveIn(Todo.pop_back_val());
+	return any_of(Where, [&](BasicBlock *B) { return Seen.contains(B); });
+}
+
+// A value that is kept over a call of setjmp and computed again before the
+// longjmp is, after that, the old one if it is in a register, and the new one
+// if it is in memory.  Such values are in memory, and the last one counts; the
+// blocks stay as they are.
 static void keepInMemory(Function &F)
 {
 	SmallVector<Instruction *, 32> Values;
 	SmallVector<Instruction *, 4> Calls;
-	SmallVector<PHINode *, 16> Phis;
-	SmallVector<BasicBlock *, 4> Behind;
+	SmallPtrSet<BasicBlock *, 4> Behind;
+	SmallVector<BasicBlock *, 4> Split;
+	SmallPtrSet<BasicBlock *, 32> Later;
 
 	for (Instruction &I : instructions(F))
 		if (returnsTwice(I))
 			Calls.push_back(&I);
-	if (Calls.empty())
-		return;
-	for (Instruction *I : Calls)
-		if (!I->isTerminator())
-			Behind.push_back(
+	for (Instruction *I : Calls) {
+		auto *Invoke = dyn_cast<InvokeInst>(I);
+
+		if (!Invoke)
+			Split.push_back(
 			        SplitBlock(I->getParent(), I->getNextNode()));
+		Behind.insert(Invoke ? Invoke->getNormalDest() : Split.back());
+	}
+	for (BasicBlock *B : Behind)
+		reach(B, Later);
 	for (Instruction &I : instructions(F))
-		if (!isa<AllocaInst>(I) && leavesBlock(I))
+		if (!isa<AllocaInst>(I) && !I.getType()->isVoidTy() &&
+		    Later.contains(I.getParent()) && isAlive(I, Behind))
 			Values.push_back(&I);
 	for (Instruction *I : Values)
 		DemoteRegToStack(*I);
-	for (Instruction &I : instructions(F))
-		if (auto *Phi = dyn_cast<PHINode>(&I))
-			Phis.push_back(Phi);
-	for (PHINode *Phi : Phis)
-		DemotePHIToStack(Phi);
-	for (BasicBlock *B : Behind)
+	for (BasicBlock *B : Split)
 		MergeBlockIntoPredecessor(B);
 }
 
