@@ -60,6 +60,23 @@
 #define CAIRN_RT_RECORD_SET "__cairn_record_set"
 
 /*
+ * uint64_t READ(void *cell, enum cairn_read, const void *a, uint64_t b,
+ *     uint64_t n): what the function of this name returns for the arguments
+ *     that it has; what a and b point at are inputs of the cell and the next.
+ */
+#define CAIRN_RT_RECORD_READ "__cairn_record_read"
+
+enum cairn_read {
+	CAIRN_READ_STRCMP = 0,
+	CAIRN_READ_STRNCMP = 1,
+	CAIRN_READ_MEMCMP = 2, /* and bcmp */
+	CAIRN_READ_STRLEN = 3,
+	CAIRN_READ_STRCHR = 4,
+	CAIRN_READ_MEMCHR = 5,
+	CAIRN_NREADS
+};
+
+/*
  * The log of a context.  An event is
  *     uv  (tick - that of the event before) << CAIRN_EVENT_BITS | kind
  * and then, where id is (module << CAIRN_CELL_BITS | index of the word in its

@@ -252,6 +252,64 @@ static bool is_final(LLVMValueRef f)
 	       has_text_attribute(f, CAIRN_IR_FINAL);
 }
 
+/*
+ * Functions that only read memory, by name and type: "p" a pointer, "i" an int,
+ * "l" a long, first what they return.
+ */
+static const struct {
+	const char *name, *type;
+	int read;
+} readers[] = {
+        {"strcmp", "ipp", CAIRN_READ_STRCMP},
+        {"strncmp", "ippl", CAIRN_READ_STRNCMP},
+        {"memcmp", "ippl", CAIRN_READ_MEMCMP},
+        {"bcmp", "ippl", CAIRN_READ_MEMCMP},
+        {"strlen", "lp", CAIRN_READ_STRLEN},
+        {"strchr", "ppi", CAIRN_READ_STRCHR},
+        {"memchr", "ppil", CAIRN_READ_MEMCHR},
+};
+
+static bool is_type(LLVMTypeRef t, char letter)
+{
+	if (letter == 'p')
+		return LLVMGetTypeKind(t) == LLVMPointerTypeKind;
+	return LLVMGetTypeKind(t) == LLVMIntegerTypeKind &&
+	       LLVMGetIntTypeWidth(t) == (letter == 'i' ? 32 : 64);
+}
+
+static bool is_typed(LLVMTypeRef f, const char *letters)
+{
+	LLVMTypeRef params[3];
+	unsigned n = (unsigned)strlen(letters) - 1;
+
+	if (LLVMIsFunctionVarArg(f) || LLVMCountParamTypes(f) != n ||
+	    !is_type(LLVMGetReturnType(f), letters[0]))
+		return false;
+	LLVMGetParamTypes(f, params);
+	for (unsigned i = 0; i < n; i++)
+		if (!is_type(params[i], letters[i + 1]))
+			return false;
+	return true;
+}
+
+int ir_read(LLVMValueRef call)
+{
+	LLVMValueRef f =
+	        LLVMIsACallInst(call) ? LLVMGetCalledValue(call) : NULL;
+	const char *name;
+	size_t n;
+
+	if (!f || !LLVMIsAFunction(f) || !LLVMIsDeclaration(f) ||
+	    has_attribute(f, "nobuiltin", 0))
+		return -1;
+	name = LLVMGetValueName2(f, &n);
+	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
+		if (!strcmp(name, readers[i].name) &&
+		    is_typed(LLVMGetCalledFunctionType(call), readers[i].type))
+			return readers[i].read;
+	return -1;
+}
+
 static enum ir_kind kind_of_call(LLVMValueRef call)
 {
 	LLVMValueRef f = LLVMGetCalledValue(call);
@@ -266,6 +324,8 @@ static enum ir_kind kind_of_call(LLVMValueRef call)
 		return IR_CALL;
 	if (LLVMGetIntrinsicID(f))
 		return kind_of_intrinsic(f);
+	if (ir_read(call) >= 0)
+		return IR_READ;
 	if (LLVMGetCallSiteEnumAttribute(
 	            call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
 	            twice) ||
@@ -312,6 +372,8 @@ static uint32_t cells_of(LLVMValueRef i, enum ir_kind kind,
 	case IR_CMPXCHG:
 	case IR_COPY:
 		return 1;
+	case IR_READ:
+		return 2;
 	case IR_CALL:
 	case IR_TWICE:
 	case IR_ENV:

@@ -26,6 +26,8 @@ enum ir_kind {
 	IR_CMPXCHG,
 	IR_COPY,   /* llvm.memcpy, llvm.memmove */
 	IR_SET,    /* llvm.memset */
+	IR_READ,   /* a call of a function of libc that only reads memory:
+	              ir_read; it has two cells */
 	IR_KNOWN,  /* call or invoke of a function of the unit that has marks
 	              and that no other can take the place of */
 	IR_CALL,   /* any other call or invoke */
@@ -68,6 +70,9 @@ struct ir_function {
  */
 void ir_function_init(struct ir_function *fn, LLVMValueRef f);
 void ir_function_release(struct ir_function *fn);
+
+/* Which one is called (enum cairn_read), or -1. */
+int ir_read(LLVMValueRef call);
 
 /* Is it defined here and not left out? */
 bool ir_has_marks(LLVMValueRef f);

@@ -23,6 +23,7 @@
 //
 // Cost: linear in instructions and uses.
 #include "abi/record.h"
+#include "ir/sites.h"
 #include "plugin/record.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -562,9 +563,10 @@ class Externs
 		return isa<LandingPadInst>(U.getUser()) ||
 		       (Call &&
 		        Call->getIntrinsicID() == Intrinsic::eh_typeid_for) ||
-		       (Call && (Call->isInlineAsm() ||
-		                 (Call->isCallee(&U) &&
-		                  Call->hasFnAttr(Attribute::ReturnsTwice))));
+		       (Call && Call->isInlineAsm()) ||
+		       (Call && Call->isCallee(&U) &&
+		        (Call->hasFnAttr(Attribute::ReturnsTwice) ||
+		         ir_read(wrap(Call)) >= 0));
 	}
 
 	Value *load(GlobalValue *G, Instruction *Before)

@@ -337,6 +337,44 @@ static void mark_copy(const struct recorder *r, const struct ir_site *s)
 	LLVMInstructionEraseFromParent(s->at);
 }
 
+/* What a call has as its k-th argument, as an i64; 0 if it has no such. */
+static LLVMValueRef argument(const struct recorder *r, LLVMValueRef call,
+                             unsigned k)
+{
+	LLVMValueRef v;
+
+	if (k >= LLVMGetNumArgOperands(call))
+		return constant(r, 0);
+	v = LLVMGetOperand(call, k);
+	if (LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind)
+		return LLVMBuildPtrToInt(r->builder, v, r->i64, "");
+	return LLVMBuildZExtOrBitCast(r->builder, v, r->i64, "");
+}
+
+static void mark_read(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMTypeRef types[5] = {r->ptr, r->i64, r->ptr, r->i64, r->i64};
+	LLVMTypeRef type = LLVMFunctionType(r->i64, types, 5, false);
+	LLVMTypeRef result = LLVMTypeOf(s->at);
+	LLVMValueRef args[5], v;
+
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	args[0] = cell_at(r, s->cell);
+	args[1] = constant(r, (uint64_t)ir_read(s->at));
+	args[2] = LLVMGetOperand(s->at, 0);
+	args[3] = argument(r, s->at, 1);
+	args[4] = argument(r, s->at, 2);
+	v = LLVMBuildCall2(r->builder, type,
+	                   runtime_function(r, CAIRN_RT_RECORD_READ, type),
+	                   args, 5, "");
+	if (LLVMGetTypeKind(result) == LLVMPointerTypeKind)
+		v = LLVMBuildIntToPtr(r->builder, v, result, "");
+	else
+		v = LLVMBuildTruncOrBitCast(r->builder, v, result, "");
+	LLVMReplaceAllUsesWith(s->at, v);
+	LLVMInstructionEraseFromParent(s->at);
+}
+
 static void mark_set(const struct recorder *r, const struct ir_site *s)
 {
 	LLVMTypeRef i32 = LLVMInt32TypeInContext(r->context);
@@ -472,6 +510,9 @@ static void mark_site(const struct recorder *r, const struct ir_site *s)
 	case IR_RMW:
 	case IR_CMPXCHG:
 		mark_atomic(r, s);
+		break;
+	case IR_READ:
+		mark_read(r, s);
 		break;
 	case IR_COPY:
 		mark_copy(r, s);

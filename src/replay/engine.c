@@ -500,6 +500,56 @@ static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
 		memmove(shadow_at(dst), shadow_at(src), n);
 }
 
+/* Byte differences, as the recorder has them. */
+static uint64_t compare(uint64_t a, uint64_t b, uint64_t n, bool is_string)
+{
+	const unsigned char *p = shadow_at(a), *q = shadow_at(b);
+
+	for (uint64_t i = 0; i < n; i++)
+		if (p[i] != q[i] || (is_string && !p[i]))
+			return (uint64_t)(p[i] - q[i]);
+	return 0;
+}
+
+static uint64_t find_byte(uint64_t a, uint64_t c, uint64_t n, bool is_string)
+{
+	const unsigned char *p = shadow_at(a);
+	uint64_t i = 0;
+
+	while (i < n && p[i] != (unsigned char)c && (p[i] || !is_string))
+		i++;
+	return i < n && p[i] == (unsigned char)c ? a + i : 0;
+}
+
+static uint64_t read_memory(uint64_t cell, uint64_t what, uint64_t a,
+                            uint64_t b, uint64_t n)
+{
+	for (;;) { /* in whatever order it looked at them */
+		if (e.state->next_cell == cell)
+			engine_in(cell, a);
+		else if (e.state->next_cell == cell + 8)
+			engine_in(cell + 8, b);
+		else
+			break;
+	}
+	if (is_lost())
+		return 0;
+	switch (what) {
+	case CAIRN_READ_STRCMP:
+		return compare(a, b, UINT64_MAX, true);
+	case CAIRN_READ_STRNCMP:
+		return compare(a, b, n, true);
+	case CAIRN_READ_MEMCMP:
+		return compare(a, b, n, false);
+	case CAIRN_READ_STRLEN:
+		return find_byte(a, 0, UINT64_MAX, true) - a;
+	case CAIRN_READ_STRCHR:
+		return find_byte(a, b, UINT64_MAX, true);
+	default:
+		return find_byte(a, b, n, false);
+	}
+}
+
 static void set(uint64_t dst, uint64_t c, uint64_t n)
 {
 	if (!is_lost())
@@ -553,7 +603,7 @@ static void tell(uint64_t id)
 
 const struct engine_symbol *engine_symbols(size_t *n)
 {
-	static struct engine_symbol symbols[16];
+	static struct engine_symbol symbols[24];
 	size_t k = 0;
 
 #define SYMBOL(name, target) \
@@ -565,6 +615,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_FOREIGN, (uintptr_t)foreign);
 	SYMBOL(REPLAY_COPY, (uintptr_t)copy);
 	SYMBOL(REPLAY_SET, (uintptr_t)set);
+	SYMBOL(REPLAY_READ, (uintptr_t)read_memory);
 	SYMBOL(REPLAY_ENV, (uintptr_t)env);
 	SYMBOL(REPLAY_FAULT, (uintptr_t)fault_here);
 	SYMBOL(REPLAY_LAND, (uintptr_t)land);

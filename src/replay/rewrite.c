@@ -54,6 +54,7 @@ struct function {
 	bool has_marks;
 	unsigned number;
 	LLVMValueRef *callees;     /* of each site of kind IR_KNOWN */
+	int *reads;                /* of each site of kind IR_READ: which */
 	struct ptrmap pads;        /* landing pads to cells */
 	LLVMValueRef first;        /* instruction that is no alloca */
 	LLVMBasicBlockRef out;     /* where it leaves while unwinding */
@@ -69,7 +70,7 @@ struct rewriter {
 	LLVMTargetDataRef layout;
 	LLVMTypeRef none, i8, i64, pointer, shadow;
 	LLVMValueRef state;
-	struct helper arm, in, find, foreign, copy, set, env, fault, land,
+	struct helper arm, in, find, foreign, copy, set, read, env, fault, land,
 	        again, resume, stop, tell;
 	const char *name;
 	const struct rewrite_options *options;
@@ -573,6 +574,33 @@ static void rewrite_copy(struct rewriter *r, const struct function *fn,
 	LLVMInstructionEraseFromParent(s->at);
 }
 
+static LLVMValueRef argument(struct rewriter *r, LLVMValueRef call, unsigned k)
+{
+	return k < LLVMGetNumArgOperands(call)
+	               ? as_word(r, LLVMGetOperand(call, k))
+	               : number(r, 0);
+}
+
+static void rewrite_read(struct rewriter *r, const struct function *fn,
+                         const struct ir_site *s)
+{
+	LLVMTypeRef result = LLVMTypeOf(s->at);
+	LLVMValueRef args[5], v;
+
+	LLVMPositionBuilderBefore(r->b, s->at);
+	args[0] = cell_number(r, fn, s->cell);
+	args[1] = number(r, (uint64_t)fn->reads[s - fn->ir.sites]);
+	for (unsigned k = 0; k < 3; k++)
+		args[2 + k] = argument(r, s->at, k);
+	v = call_helper(r, &r->read, args, 5);
+	if (LLVMGetTypeKind(result) == LLVMPointerTypeKind)
+		v = LLVMBuildIntToPtr(r->b, v, result, "");
+	else
+		v = LLVMBuildTruncOrBitCast(r->b, v, result, "");
+	LLVMReplaceAllUsesWith(s->at, v);
+	LLVMInstructionEraseFromParent(s->at);
+}
+
 static void rewrite_set(struct rewriter *r, const struct ir_site *s)
 {
 	LLVMValueRef args[3] = {LLVMGetOperand(s->at, 0), NULL, NULL};
@@ -660,6 +688,9 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 	case IR_RMW:
 	case IR_CMPXCHG:
 		rewrite_memory(r, fn, s);
+		break;
+	case IR_READ:
+		rewrite_read(r, fn, s);
 		break;
 	case IR_COPY:
 		rewrite_copy(r, fn, s);
@@ -931,7 +962,7 @@ static LLVMValueRef add_symbol(struct rewriter *r, const char *name,
 static void add_helper(struct rewriter *r, struct helper *h, const char *name,
                        LLVMTypeRef result, const char *params)
 {
-	LLVMTypeRef types[4];
+	LLVMTypeRef types[5];
 	unsigned n = 0;
 
 	for (; params[n]; n++)
@@ -949,6 +980,7 @@ static void add_helpers(struct rewriter *r)
 	add_helper(r, &r->find, REPLAY_FIND, r->pointer, "i");
 	add_helper(r, &r->foreign, REPLAY_FOREIGN, r->none, "ii");
 	add_helper(r, &r->copy, REPLAY_COPY, r->none, "ippi");
+	add_helper(r, &r->read, REPLAY_READ, r->i64, "iiiii");
 	add_helper(r, &r->set, REPLAY_SET, r->none, "pii");
 	add_helper(r, &r->env, REPLAY_ENV, r->none, "i");
 	add_helper(r, &r->fault, REPLAY_FAULT, r->none, "");
@@ -977,10 +1009,14 @@ static int find_functions(struct rewriter *r)
 		ir_function_init(&fn->ir, fn->f);
 		fn->callees = xcalloc((size_t)fn->ir.nsites + 1,
 		                      sizeof(*fn->callees));
+		fn->reads =
+		        xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->reads));
 		for (uint32_t k = 0; k < fn->ir.nsites; k++) {
 			const struct ir_site *s = &fn->ir.sites[k];
 
-			if (s->kind == IR_KNOWN)
+			if (s->kind == IR_READ)
+				fn->reads[k] = ir_read(s->at);
+			else if (s->kind == IR_KNOWN)
 				fn->callees[k] = LLVMGetCalledValue(s->at);
 			else if (s->kind == IR_PAD)
 				ptrmap_set(&fn->pads,
@@ -1179,6 +1215,7 @@ int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
 			ir_function_release(&fn->ir);
 		ptrmap_release(&fn->pads);
 		free(fn->callees);
+		free(fn->reads);
 		free(fn->behind);
 		free(fn->frames);
 		free(fn->nodes);

@@ -68,6 +68,8 @@ void replay_stub_steps(void);
 /* void COPY(cell, dst, src, n), void SET(dst, c, n) */
 #define REPLAY_COPY ":copy"
 #define REPLAY_SET ":set"
+/* uint64_t READ(cell, which, a, b, n): see abi/record.h */
+#define REPLAY_READ ":read"
 /* void ENV(cell): something may have changed how arithmetic rounds. */
 #define REPLAY_ENV ":env"
 /* void FAULT(): if the program got a signal here and jumped away,
