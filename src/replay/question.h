@@ -80,6 +80,15 @@ int question_open(struct question *q, struct question_options *o,
                   struct cairn_err *err);
 void question_close(struct question *q);
 
+/* Ids of variables in formulas are numbers in the place's list, or, with these
+ * added, in q->globals or among the functions of the program. */
+#define QUESTION_GLOBAL ((uint32_t)1 << 31)
+#define QUESTION_FUNCTION ((uint32_t)1 << 30)
+
+/* Looks into a unit, if its IR has this text; NULL: in any case. */
+int question_unit(struct question *q, uint32_t i, const char *text,
+                  struct cairn_err *err);
+
 /* Adds a term to a place, or several with commas between them.  A mistake is
  * kept in the term if `may_fail`. */
 int question_add(struct question *q, struct question_place *p, const char *text,
