@@ -106,5 +106,6 @@ int command_print(int argc, char **argv)
 	tell_apart(argv + optind, &text, &o.session.file);
 	status = run(&o, text, condition);
 	free(o.session.exes);
+	free(o.session.parents);
 	return status;
 }

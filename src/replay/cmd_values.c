@@ -166,5 +166,6 @@ int command_values(int argc, char **argv)
 	o.session.file = argv[optind];
 	status = run(&o, variable);
 	free(o.session.exes);
+	free(o.session.parents);
 	return status;
 }

@@ -247,6 +247,44 @@ def without_debug(folder, ask, source):
     check("no -g", (out.returncode != 2 or "-g" not in out.stderr) and out)
 
 
+FORKS = """\
+#include <unistd.h>
+#include <sys/wait.h>
+int sum = 4;
+static void work(int n)
+{
+	sum += n;
+}
+int main(void)
+{
+	work(1);
+	if (!fork()) {
+		work(10);
+		return 0;
+	}
+	wait(NULL);
+	work(100);
+	return 0;
+}
+"""
+
+
+def forks():
+    """A child has what its parent did, up to the fork."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "forks.c")
+        with open(source, "w", encoding="ascii") as stream:
+            stream.write(FORKS)
+        program = os.path.join(folder, "forks")
+        build(source, program, "-O1", "-g", "-fno-inline")
+        run(program, cwd=folder)
+        found = sorted(answer(cairn(folder, "values", file, "--at",
+                                    "forks.c:6", "--var", "sum"))
+                       for file in glob.glob(os.path.join(folder, "*.cairn")))
+        check("forks", found != [["[1] sum = 5", "[1] sum = 105"],
+                                 ["[1] sum = 5", "[1] sum = 15"]] and found)
+
+
 UNITS = {
     "inline.h": """\
 static int hidden = 1;
@@ -315,6 +353,7 @@ def main():
             try_program(source, level)
     options()
     units()
+    forks()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
