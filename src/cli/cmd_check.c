@@ -9,8 +9,8 @@
 #include "analysis/counts.h"
 #include "analysis/trace_counts.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "cli/demangle.h"
-#include "cli/json.h"
 
 #include <getopt.h>
 #include <inttypes.h>

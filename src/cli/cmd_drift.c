@@ -8,7 +8,7 @@
 #include "analysis/drift.h"
 #include "analysis/trace_counts.h"
 #include "base/err.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/side.h"
 #include "format/map.h"
 

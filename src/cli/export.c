@@ -10,7 +10,7 @@
 #include "cli/export.h"
 
 #include "base/alloc.h"
-#include "cli/json.h"
+#include "base/json.h"
 
 #include <assert.h>
 #include <stdlib.h>

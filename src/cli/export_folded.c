@@ -25,7 +25,7 @@
 #include "cli/export.h"
 
 #include "base/alloc.h"
-#include "cli/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "analysis/counts.h"
 #include "base/alloc.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "format/map.h"
 #include "format/profile.h"
 

@@ -10,7 +10,7 @@
 
 #include "analysis/model.h"
 #include "base/alloc.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "format/map.h"
 
 #include <inttypes.h>

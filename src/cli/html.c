@@ -15,7 +15,7 @@
 #include "cli/html.h"
 
 #include "base/alloc.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/report.h"
 #include "format/profile.h"
 

@@ -14,8 +14,8 @@
 
 #include "abi/map.h"
 #include "base/alloc.h"
+#include "base/json.h"
 #include "cli/hot.h"
-#include "cli/json.h"
 #include "format/map.h"
 
 #include <inttypes.h>

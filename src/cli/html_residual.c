@@ -15,8 +15,8 @@
 
 #include "analysis/counts.h"
 #include "base/alloc.h"
+#include "base/json.h"
 #include "cli/html_list.h"
-#include "cli/json.h"
 #include "cli/residue.h"
 #include "format/map.h"
 #include "format/profile.h"

@@ -10,7 +10,7 @@
 
 #include "analysis/lines.h"
 #include "base/alloc.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/report.h"
 #include "format/profile.h"
 

@@ -13,8 +13,8 @@
 #include "cli/html.h"
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "cli/html_list.h"
-#include "cli/json.h"
 #include "cli/trial.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include "analysis/alphabet.h"
 #include "analysis/automaton.h"
-#include "cli/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 

@@ -10,7 +10,7 @@
 #include "analysis/counts.h"
 #include "analysis/lines.h"
 #include "base/alloc.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "format/map.h"
 #include "format/profile.h"
 

@@ -7,7 +7,7 @@
 #include "cli/residue.h"
 
 #include "analysis/counts.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "format/map.h"
 #include "format/profile.h"
 

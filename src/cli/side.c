@@ -11,8 +11,8 @@
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "cli/cli.h"
-#include "cli/json.h"
 #include "format/map.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "analysis/trace_hash.h"
 
 #include "base/err.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/trace_view.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  */
 #include "cli/trace_view.h"
 
-#include "cli/json.h"
+#include "base/json.h"
 #include "format/map.h"
 
 #include <inttypes.h>

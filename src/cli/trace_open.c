@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "cli/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "cli/trace_view.h"
 
 #include "abi/file.h"
-#include "cli/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 

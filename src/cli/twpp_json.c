@@ -7,7 +7,7 @@
 
 #include "analysis/twpp_form.h"
 #include "base/err.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/side.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "cli/wpp.h"
 
 #include "analysis/phases.h"
-#include "cli/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 

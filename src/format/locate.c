@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/elf.h"
+#include "format/image.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -71,7 +72,8 @@ static unsigned char *copy(const unsigned char *bytes, size_t n)
 }
 
 static enum telling judge(struct search *s, const char *path,
-                          const struct elf_view *v, struct cairn_err *err)
+                          const struct elf_file *f, const struct elf_view *v,
+                          struct cairn_err *err)
 {
 	char mine[LOCATE_ID_TEXT], theirs[LOCATE_ID_TEXT];
 
@@ -97,6 +99,7 @@ static enum telling judge(struct search *s, const char *path,
 	if (s->wants_ir) {
 		s->found.ir = copy(v->ir, v->ir_size);
 		s->found.ir_size = v->ir_size;
+		s->found.image = image_new(f->data, f->size);
 	}
 	return NOTHING;
 }
@@ -118,7 +121,7 @@ static bool try_file(struct search *s, const char *path)
 	} else if (elf_parse(f.data, f.size, path, &v, &err)) {
 		told = NOT_ELF;
 	} else {
-		told = judge(s, path, &v, &err);
+		told = judge(s, path, &f, &v, &err);
 	}
 	elf_close(&f);
 	if (told > s->best) {

@@ -29,10 +29,12 @@ int locate_map(const struct locate_module *m, const char *const *exes,
                size_t nexes, unsigned char **bytes, size_t *size,
                struct cairn_err *err);
 
-/* The same for both sections of a recorded module: its map and its IR. */
+/* The same for both sections of a recorded module, its map and its IR, with
+ * what it has in memory when it starts (the caller frees it). */
 struct locate_sections {
 	unsigned char *map, *ir;
 	size_t map_size, ir_size;
+	struct image *image;
 };
 
 int locate_recorded(const struct locate_module *m, const char *const *exes,

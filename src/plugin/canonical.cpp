@@ -249,19 +249,29 @@ static Value *leafPointer(IRBuilder<> &B, Type *T, Value *Pointer,
 	return B.CreateGEP(T, Pointer, Indices);
 }
 
+// Debug records name the store that they are about: it is now the last of
+// several.
+static void replaceStore(Instruction &Old, Instruction *Last)
+{
+	if (Last)
+		Last->copyMetadata(Old, {LLVMContext::MD_DIAssignID});
+	Old.eraseFromParent();
+}
+
 static void splitStore(StoreInst &S)
 {
 	Value *V = S.getValueOperand();
 	SmallVector<unsigned, 4> Path;
 	IRBuilder<> B(&S);
+	Instruction *Last = nullptr;
 
 	eachLeaf(V->getType(), Path, [&](ArrayRef<unsigned> At) {
-		B.CreateAlignedStore(
+		Last = B.CreateAlignedStore(
 		        B.CreateExtractValue(V, At),
 		        leafPointer(B, V->getType(), S.getPointerOperand(), At),
 		        Align(1), S.isVolatile());
 	});
-	S.eraseFromParent();
+	replaceStore(S, Last);
 }
 
 static void splitLoad(LoadInst &L)
@@ -353,12 +363,13 @@ static void expandCopy(MemTransferInst &I, uint64_t N)
 		                         I.getSourceAlign().valueOrOne(), At)),
 		         At});
 	});
+	Instruction *Last = nullptr;
 	for (auto &[V, At] : Pieces)
-		B.CreateAlignedStore(
+		Last = B.CreateAlignedStore(
 		        V,
 		        B.CreateConstGEP1_64(B.getInt8Ty(), I.getRawDest(), At),
 		        commonAlignment(I.getDestAlign().valueOrOne(), At));
-	I.eraseFromParent();
+	replaceStore(I, Last);
 }
 
 static void expandSet(MemSetInst &I, uint64_t N)
@@ -368,15 +379,16 @@ static void expandSet(MemSetInst &I, uint64_t N)
 	Value *Word = B.CreateMul(B.CreateZExt(Byte, B.getInt64Ty()),
 	                          B.getInt64(0x0101010101010101));
 
+	Instruction *Last = nullptr;
 	eachPiece(I.getContext(), N, [&](Type *T, uint64_t At) {
 		Value *V = T->isVectorTy() ? B.CreateVectorSplat(2, Word)
 		                           : B.CreateTrunc(Word, T);
-		B.CreateAlignedStore(
+		Last = B.CreateAlignedStore(
 		        V,
 		        B.CreateConstGEP1_64(B.getInt8Ty(), I.getRawDest(), At),
 		        commonAlignment(I.getDestAlign().valueOrOne(), At));
 	});
-	I.eraseFromParent();
+	replaceStore(I, Last);
 }
 
 static void expandCopies(Function &F)

@@ -10,6 +10,8 @@ enum { FINE = 0, DIFFERENT = 1, ERROR = 2 };
 /* Subcommands: argv[0] is the name.  Return an exit status. */
 int command_replay(int argc, char **argv);
 int command_walk(int argc, char **argv);
+int command_values(int argc, char **argv);
+int command_print(int argc, char **argv);
 
 /* Prints the sentence; returns ERROR. */
 int command_fail(const struct cairn_err *err);

@@ -54,6 +54,7 @@ static struct {
 	void *listener;
 	const struct engine_follower *follower;
 	uint32_t *steps; /* for it */
+	bool notes_seen, has_forgotten;
 	const struct engine_log *log;
 	/* the event that is next; its cell is an address, as in state.h */
 	struct recording_event event;
@@ -294,6 +295,7 @@ static void forget(void)
 {
 	shadow_clear();
 	program_clear_cells(e.program);
+	e.has_forgotten = true;
 	do {
 		e.is_armed = true;
 		take_event();
@@ -344,6 +346,12 @@ static void check_cells(const struct recording_event *v)
 		damaged("an input is longer than its cells");
 }
 
+static void note_seen(uint64_t p, uint64_t n)
+{
+	if (e.notes_seen && n)
+		shadow_note(p, n);
+}
+
 /* Requires: the next event is an input of the cell. */
 void engine_in(uint64_t cell, uint64_t p)
 {
@@ -352,6 +360,7 @@ void engine_in(uint64_t cell, uint64_t p)
 
 		if (p) {
 			memcpy(shadow_at(p + v->offset), v->bytes, v->nbytes);
+			note_seen(p + v->offset, v->nbytes);
 		} else {
 			check_cells(v);
 			memcpy((void *)(uintptr_t)(cell + v->offset), v->bytes,
@@ -427,6 +436,14 @@ static void run_callback(void)
 	}
 }
 
+/* Memory was unmapped, or is new: nobody has seen it. */
+static void zero(uint64_t p, uint64_t n)
+{
+	shadow_zero(p, n);
+	if (e.notes_seen)
+		shadow_zero(p - SHADOW_SEEN, n);
+}
+
 /* What foreign code did that concerns no code: the next event. */
 static void take_other(void)
 {
@@ -435,7 +452,7 @@ static void take_other(void)
 	if (v->what == CAIRN_OTHER_STACK)
 		e.state->record[CAIRN_RECORD_STACK / 8] = v->value[0];
 	else if (v->what == CAIRN_OTHER_ZERO)
-		shadow_zero(v->value[0], v->value[1]);
+		zero(v->value[0], v->value[1]);
 	else if (v->what == CAIRN_OTHER_ENV)
 		set_env(v->value[0]);
 	take_event();
@@ -496,8 +513,11 @@ static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
 {
 	if (e.state->next_cell == cell)
 		engine_in(cell, src);
-	if (!is_lost())
-		memmove(shadow_at(dst), shadow_at(src), n);
+	if (is_lost())
+		return;
+	memmove(shadow_at(dst), shadow_at(src), n);
+	note_seen(src, n);
+	note_seen(dst, n);
 }
 
 /* Byte differences, as the recorder has them. */
@@ -552,8 +572,10 @@ static uint64_t read_memory(uint64_t cell, uint64_t what, uint64_t a,
 
 static void set(uint64_t dst, uint64_t c, uint64_t n)
 {
-	if (!is_lost())
-		memset(shadow_at(dst), (int)c, n);
+	if (is_lost())
+		return;
+	memset(shadow_at(dst), (int)c, n);
+	note_seen(dst, n);
 }
 
 /* Requires: unwinding is this cell.  The tick before it has armed the event. */
@@ -593,6 +615,21 @@ static void stop_here(uint64_t cell, uint64_t line)
 	if (e.state->unwinding)
 		return;
 	diverge(cell, line, "it comes to a place that ends the program");
+}
+
+void engine_note_seen(void)
+{
+	e.notes_seen = true;
+}
+
+bool engine_has_forgotten(void)
+{
+	return e.has_forgotten;
+}
+
+_Noreturn void engine_stop(void)
+{
+	stop(0, ENGINE_STOPPED);
 }
 
 static void tell(uint64_t id)
@@ -662,6 +699,7 @@ static void reset(void)
 	e.state->steps_end = e.steps + NSTEPS;
 	set_env(CAIRN_ENV_DEFAULT);
 	e.nevents = 0;
+	e.has_forgotten = false;
 	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
 	e.is_armed = true;
 }

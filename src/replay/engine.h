@@ -81,6 +81,14 @@ struct engine_follower {
 /* Requires: *follower outlives the engine. */
 void engine_follow(const struct engine_follower *follower);
 
+/* Memory that is seen is noted (shadow.h); for code that does the same. */
+void engine_note_seen(void);
+/* Was all memory forgotten in this context? */
+bool engine_has_forgotten(void);
+
+/* Ends the replay here, as if the process had been stopped; for who listens. */
+_Noreturn void engine_stop(void);
+
 /* The functions that replay code calls, and the state, by the names that
  * replay/state.h has. */
 struct engine_symbol {

@@ -17,6 +17,8 @@ static const struct {
 } commands[] = {
         {"replay", command_replay},
         {"walk", command_walk}, /* of src/cli alone */
+        {"values", command_values},
+        {"print", command_print},
 };
 
 int command_fail(const struct cairn_err *err)

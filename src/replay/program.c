@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "format/image.h"
 #include "replay/arena.h"
 
 #include <inttypes.h>
@@ -24,6 +25,7 @@ void program_release(struct program *p)
 	for (uint32_t i = 0; i < p->nmodules; i++) {
 		free(p->modules[i].path);
 		free(p->modules[i].by_cells);
+		image_free(p->modules[i].image);
 	}
 	for (uint32_t i = 0; i < p->nunits; i++) {
 		free(p->units[i].table);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct cairn_err;
+struct image;
 
 #define PROGRAM_NONE UINT32_MAX
 
@@ -45,9 +46,10 @@ struct program_module {
 	uint64_t bias;
 	uint64_t link; /* link-time address of its first cell */
 	uint64_t ncells;
-	uint64_t cells;     /* where they are now */
-	bool is_ours;       /* no log has its cells */
-	uint32_t *by_cells; /* functions, ascending */
+	uint64_t cells;      /* where they are now */
+	bool is_ours;        /* no log has its cells */
+	struct image *image; /* its memory when it starts; NULL: not known */
+	uint32_t *by_cells;  /* functions, ascending */
 	uint32_t nby_cells, by_cells_cap;
 };
 

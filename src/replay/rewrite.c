@@ -29,6 +29,7 @@
 #include "base/err.h"
 #include "base/ptrmap.h"
 #include "ir/sites.h"
+#include "replay/shadow.h"
 #include "replay/shim.h"
 #include "replay/state.h"
 #include "replay/steps.h"
@@ -546,6 +547,33 @@ static void rewrite_twice(struct rewriter *r, const struct function *fn,
 
 /* --- other sites --------------------------------------------------------- */
 
+/* Before an access of n bytes at p: they are seen. */
+static void put_seen(struct rewriter *r, LLVMValueRef p, unsigned n,
+                     LLVMValueRef before)
+{
+	LLVMTypeRef type = n > 8 ? LLVMVectorType(r->i8, n)
+	                         : LLVMIntTypeInContext(r->context, 8 * n);
+	LLVMValueRef at, store;
+
+	LLVMPositionBuilderBefore(r->b, before);
+	at = LLVMBuildSub(r->b, LLVMBuildPtrToInt(r->b, p, r->i64, ""),
+	                  number(r, SHADOW_SEEN), "");
+	store = LLVMBuildStore(r->b, LLVMConstAllOnes(type),
+	                       LLVMBuildIntToPtr(r->b, at, r->shadow, ""));
+	LLVMSetAlignment(store, 1);
+}
+
+static unsigned bytes_of(struct rewriter *r, const struct ir_site *s)
+{
+	LLVMTypeRef type = LLVMTypeOf(s->at);
+
+	if (s->kind == IR_STORE)
+		type = LLVMTypeOf(LLVMGetOperand(s->at, 0));
+	else if (s->kind == IR_CMPXCHG)
+		type = LLVMTypeOf(LLVMGetOperand(s->at, 1));
+	return (unsigned)LLVMStoreSizeOfType(r->layout, type);
+}
+
 static void rewrite_memory(struct rewriter *r, const struct function *fn,
                            const struct ir_site *s)
 {
@@ -554,6 +582,8 @@ static void rewrite_memory(struct rewriter *r, const struct function *fn,
 
 	if (s->kind != IR_STORE)
 		put_input(r, fn, s->cell, p, s->at);
+	if (r->options->notes_seen)
+		put_seen(r, p, bytes_of(r, s), s->at);
 	LLVMPositionBuilderBefore(r->b, s->at);
 	LLVMSetOperand(s->at, at, to_shadow(r, p));
 	if (s->kind == IR_LOAD || s->kind == IR_STORE)

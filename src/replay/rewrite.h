@@ -16,6 +16,7 @@ struct cairn_err;
 struct rewrite_options {
 	bool shows_calls; /* arguments of foreign calls are in the state */
 	bool shows_steps; /* it says which way it goes: steps.h */
+	bool notes_seen;  /* which memory was seen: SHADOW_SEEN of shadow.h */
 	/*
 	 * Puts questions into a unit: calls of REPLAY_TELL, at any place.  It
 	 * is called when all sites are known and nothing has been changed; it

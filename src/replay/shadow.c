@@ -189,6 +189,65 @@ void shadow_zero(uint64_t p, uint64_t n)
 	}
 }
 
+/* The piece that has an address, or NULL. */
+static const struct piece *find_piece(uintptr_t at)
+{
+	static size_t last;
+
+	for (size_t i = 0; i < shadow.npieces; i++) {
+		size_t k = (last + i) % shadow.npieces;
+		const struct piece *p = &shadow.pieces[k];
+
+		if (at >= p->at && at - p->at < p->size) {
+			last = k;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* Copies bytes of a shadow; false if nothing is mapped there. */
+static bool peek(uintptr_t at, unsigned char *out, size_t n)
+{
+	while (n) {
+		const struct piece *piece = find_piece(at);
+		size_t part;
+
+		if (!piece)
+			return false;
+		part = piece->at + piece->size - at;
+		part = part < n ? part : n;
+		memcpy(out, (const void *)at, part);
+		out += part;
+		at += part;
+		n -= part;
+	}
+	return true;
+}
+
+bool shadow_read(uint64_t p, void *to, size_t n)
+{
+	unsigned char seen[64], *out = to;
+
+	while (n) {
+		size_t part = n < sizeof(seen) ? n : sizeof(seen);
+
+		if (!peek((uintptr_t)shadow_at(p - SHADOW_SEEN), seen, part) ||
+		    memchr(seen, 0, part) ||
+		    !peek((uintptr_t)shadow_at(p), out, part))
+			return false;
+		p += part;
+		out += part;
+		n -= part;
+	}
+	return true;
+}
+
+void shadow_note(uint64_t p, size_t n)
+{
+	memset(shadow_at(p - SHADOW_SEEN), 0xff, n);
+}
+
 void shadow_clear(void)
 {
 	write_gs(-SHADOW_DISTANCE);

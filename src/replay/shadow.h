@@ -34,6 +34,18 @@ int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
 bool shadow_humour(uint64_t p);
 /* n bytes from p on are zeros. */
 void shadow_zero(uint64_t p, uint64_t n);
+
+/*
+ * Which bytes were ever read or written by the context, if replay code notes it
+ * (rewrite.h): the byte for address p is not 0, at p - SHADOW_SEEN from where
+ * its contents are.
+ */
+#define SHADOW_SEEN UINT64_C(0x200000000000)
+
+void shadow_note(uint64_t p, size_t n);
+
+/* Copies what the program had at p; false if a byte was not seen. */
+bool shadow_read(uint64_t p, void *to, size_t n);
 /* Forgets all contents. */
 void shadow_clear(void);
 void shadow_close(void);

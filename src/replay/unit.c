@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "format/image.h"
 #include "format/map.h"
 #include "replay/program.h"
 
@@ -166,8 +167,12 @@ int unit_add_module(struct program *p, const struct unit_module *m,
 	program_keep(p, s.ir);
 	rc = program_add_module(p, m->file.path, m->bias, m->cells, m->ncells,
 	                        err);
-	if (!rc)
+	if (!rc) {
+		p->modules[p->nmodules - 1].image = s.image;
 		rc = add_parts(p, &s, err);
+	} else {
+		image_free(s.image);
+	}
 	free(s.map);
 	return rc;
 }

@@ -14,7 +14,6 @@
 #include "cli/export_chrome.c"
 #include "cli/export_folded.c"
 #include "cli/export_speedscope.c"
-#include "cli/json.c"
 
 #include <inttypes.h>
 #include <stdlib.h>

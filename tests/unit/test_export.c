@@ -8,7 +8,6 @@
 #include "cli/export_chrome.c"
 #include "cli/export_folded.c"
 #include "cli/export_speedscope.c"
-#include "cli/json.c"
 
 #include <string.h>
 

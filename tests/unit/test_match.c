@@ -6,7 +6,6 @@
 #include "base/err.h"
 
 /* The sources of cairn are no library. */
-#include "cli/json.c"
 #include "cli/match.c"
 
 #include <stdlib.h>

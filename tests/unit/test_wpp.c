@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What cairn wpp prints, for a run that is made up. */
-#include "cli/json.c"
 #include "cli/wpp.c"
 #include "cli/wpp_json.c"
 #include "cli/wpp_text.c"

@@ -4,7 +4,7 @@
  * to be UTF-8; RFC 8259 wants UTF-8, so each byte that does not take part in a
  * well-formed sequence (Unicode 15, table 3-7) is replaced.
  */
-#include "cli/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stddef.h>

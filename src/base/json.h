@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CAIRN_CLI_JSON_H
-#define CAIRN_CLI_JSON_H
+#ifndef CAIRN_BASE_JSON_H
+#define CAIRN_BASE_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,4 +33,4 @@ void json_string(struct json *j, const char *s);
 /* v, or null if it is not known. */
 void json_count(struct json *j, uint64_t v, bool known);
 
-#endif /* CAIRN_CLI_JSON_H */
+#endif /* CAIRN_BASE_JSON_H */

@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is asked at a line: finds the line in the units of a program, and
+ * answers whenever replay code comes by.
+ *
+ * Memory is what the context has read or written itself, so far; before that,
+ * what the files of the program have there.  Where a thread-local variable is,
+ * is known once the context has used it.
+ *
+ * Cost: to look at the units that name the file; per answer, that of the terms.
+ */
+#include "replay/question.h"
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "format/image.h"
+#include "format/zframe.h"
+#include "replay/command.h"
+#include "replay/engine.h"
+#include "replay/shadow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOCAL_ID ((uint64_t)1 << 32) /* of what places tell */
+
+/* --- options ------------------------------------------------------------- */
+
+static int parse_count(const struct question_options *o, const char *name,
+                       const char *text, uint64_t max, uint64_t *v)
+{
+	char what[96], *end;
+
+	errno = 0;
+	*v = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *v && *v <= max)
+		return 1;
+	snprintf(what, sizeof(what), "%s needs a number from 1 on, not %.32s",
+	         name, text);
+	command_usage(o->command, what);
+	return -1;
+}
+
+int question_option(struct question_options *o, int option,
+                    const char *argument)
+{
+	uint64_t v;
+	int rc;
+
+	switch (option) {
+	case QUESTION_AT:
+		o->at = argument;
+		return 1;
+	case QUESTION_JSON:
+		o->is_json = true;
+		return 1;
+	case QUESTION_LIMIT:
+		return parse_count(o, "--limit", argument, UINT64_MAX,
+		                   &o->limit);
+	case QUESTION_CONTEXT:
+		rc = parse_count(o, "--context", argument, UINT32_MAX, &v);
+		o->context = (uint32_t)v;
+		return rc;
+	default:
+		return session_option(&o->session, option, argument);
+	}
+}
+
+/* --- units --------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Names of files are in the IR as they are. */
+int question_unit(struct question *q, uint32_t i, const char *text,
+                  struct cairn_err *err)
+{
+	const struct program *p = &q->session.program;
+	const struct program_unit *u = &p->units[i];
+	const char *name = p->modules[u->module].path;
+	unsigned char *bitcode;
+	size_t n;
+
+	if (q->units[i])
+		return 0;
+	CAIRN_TRY(zframe_unpack(u->packed, u->npacked, u->nraw, name, &bitcode,
+	                        &n, err));
+	if (text && !memmem(bitcode, n, text, strlen(text))) {
+		free(bitcode);
+		return 0;
+	}
+	q->units[i] = debug_open(bitcode, n, i);
+	free(bitcode);
+	if (!q->units[i])
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "%s: its IR is damaged; build the program "
+		                  "again",
+		                  name);
+	return 0;
+}
+
+static void add_places(struct question *q, uint32_t unit)
+{
+	size_t n;
+	const struct debug_place *list =
+	        debug_places(q->units[unit], &q->spot, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		VEC_RESERVE(q->places, q->nplaces, q->places_cap);
+		q->places[q->nplaces++] = (struct question_place){
+		        .place = &list[i],
+		        .unit = unit,
+		        .index = i,
+		        .wants = xcalloc(list[i].nvariables + 1, sizeof(bool)),
+		};
+	}
+}
+
+/* Why there is no code at the line. */
+static int fail_line(struct question *q, bool has_debug, struct cairn_err *err)
+{
+	const struct spot *s = &q->spot;
+	uint32_t below = 0, above = 0, a, b;
+	bool has_file = false;
+	char near[64] = "";
+
+	for (uint32_t i = 0; i < q->session.program.nunits; i++) {
+		if (!q->units[i] || !debug_near(q->units[i], s, &b, &a))
+			continue;
+		has_file = true;
+		if (b > below)
+			below = b;
+		if (a && (!above || a < above))
+			above = a;
+	}
+	if (below && above)
+		snprintf(near, sizeof(near),
+		         "lines %" PRIu32 " and %" PRIu32 " have", below,
+		         above);
+	else
+		snprintf(near, sizeof(near), "line %" PRIu32 " has",
+		         below ? below : above);
+	if (!has_debug)
+		return cairn_fail(err, CAIRN_E_ABSENT,
+		                  "%s: the program was built without debug "
+		                  "information; build it with -g and record "
+		                  "again",
+		                  q->options->session.file);
+	if (!has_file)
+		return cairn_fail(
+		        err, CAIRN_E_ABSENT,
+		        "%s: no code of the program comes from a file "
+		        "%s that was compiled with -g",
+		        q->options->session.file, s->file);
+	return cairn_fail(err, CAIRN_E_ABSENT, "%s:%" PRIu32 ": no code; %s",
+	                  s->file, s->line, near);
+}
+
+static int find_line(struct question *q, struct cairn_err *err)
+{
+	uint32_t n = q->session.program.nunits;
+	bool has_debug = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		CAIRN_TRY(question_unit(q, i, base_name(q->spot.file), err));
+		if (q->units[i])
+			add_places(q, i);
+	}
+	if (q->nplaces)
+		return 0;
+	for (uint32_t i = 0; i < n && !has_debug; i++) {
+		CAIRN_TRY(question_unit(q, i, NULL, err));
+		has_debug = debug_is_there(q->units[i]);
+	}
+	return fail_line(q, has_debug, err);
+}
+
+/* --- answers ------------------------------------------------------------- */
+
+/* What was there when the program started, if nothing is known since.  Others
+ * may have changed it. */
+static bool read_image(const struct question *q, uint64_t at, void *to,
+                       size_t n)
+{
+	const struct program *p = &q->session.program;
+	bool has_others = q->session.recording.ncontexts > 1;
+
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct program_module *m = &p->modules[i];
+
+		if (m->image &&
+		    image_read(m->image, m->bias, has_others, at, to, n))
+			return true;
+	}
+	return false;
+}
+
+/* Byte by byte if it is seen in parts. */
+static bool read_memory(void *question, uint64_t address, void *to, size_t n)
+{
+	const struct question *q = question;
+	unsigned char *bytes = to;
+
+	if (shadow_read(address, to, n))
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (!shadow_read(address + i, &bytes[i], 1) &&
+		    (engine_has_forgotten() ||
+		     !read_image(q, address + i, &bytes[i], 1)))
+			return false;
+	return true;
+}
+
+static const char *function_name(void *question, uint64_t address)
+{
+	const struct question *q = question;
+	const struct program_function *f =
+	        program_find(&q->session.program, address);
+
+	return f ? f->name : NULL;
+}
+
+static struct value_memory memory_of(struct question *q)
+{
+	return (struct value_memory){read_memory, function_name, q};
+}
+
+/* One with an address of its own; 0: not known, or it has none. */
+static uint64_t address_of(const struct question *q,
+                           const struct debug_variable *v)
+{
+	for (size_t i = 0; v->is_thread_local && i < q->nlocals; i++)
+		if (q->locals[i].variable == v)
+			return q->locals[i].address;
+	if (v->is_thread_local || v->unit == DEBUG_NONE)
+		return 0;
+	return q->session.program.units[v->unit].table[v->index];
+}
+
+static void give_variable(void *question, uint32_t id, struct value *out)
+{
+	struct question *q = question;
+	struct value_memory m = memory_of(q);
+	const struct debug_variable *v;
+	const struct program *p = &q->session.program;
+
+	*out = (struct value){.place = VALUE_MEMORY};
+	if (id & QUESTION_FUNCTION) {
+		out->address = p->functions[id & ~QUESTION_FUNCTION].address;
+		return;
+	}
+	v = id & QUESTION_GLOBAL ? q->globals[id & ~QUESTION_GLOBAL]
+	                         : &q->here->place->variables[id];
+	out->type = v->type;
+	out->address = address_of(q, v);
+	if (out->address)
+		return;
+	location_value(v, q->words, &m, &q->room, out);
+	if (v->is_thread_local)
+		out->why = VALUE_UNSEEN;
+}
+
+static struct formula_world world_of(struct question *q)
+{
+	return (struct formula_world){give_variable, q, memory_of(q)};
+}
+
+static char *text_of(struct question *q, const struct value *v)
+{
+	struct value_memory m = memory_of(q);
+	size_t size;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return xstrdup("");
+	value_print(out, v, &m);
+	fclose(out);
+	return text;
+}
+
+/* The value of a term, as text for the caller to free; NULL: not to be
+ * shown. */
+static char *answer(struct question *q, const struct question_term *t)
+{
+	struct formula_world w = world_of(q);
+	struct value v;
+
+	if (!t->formula)
+		return xasprintf("<%s>", t->why);
+	formula_evaluate(t->formula, &w, &v);
+	if (type_is_scalar(v.type))
+		value_load(&v, &w.memory);
+	if (v.why && q->options->skips_unknown)
+		return NULL;
+	return text_of(q, &v);
+}
+
+static void print_text(struct question *q, uint64_t tick)
+{
+	const char *comma = " ";
+
+	printf("[%" PRIu32 ":%" PRIu64 "]", q->context, tick);
+	for (size_t i = 0; i < q->here->nterms; i++) {
+		char *text = answer(q, &q->here->terms[i]);
+
+		if (!text)
+			continue;
+		printf("%s%s = %s", comma, q->here->terms[i].text, text);
+		comma = ", ";
+		free(text);
+	}
+	putchar('\n');
+}
+
+static void print_json(struct question *q, uint64_t tick)
+{
+	struct json *j = &q->json;
+
+	json_begin(j, '{');
+	json_key(j, "context");
+	json_u64(j, q->context);
+	json_key(j, "tick");
+	json_u64(j, tick);
+	json_key(j, "function");
+	json_string(j, q->here->place->function);
+	json_key(j, "values");
+	json_begin(j, '[');
+	for (size_t i = 0; i < q->here->nterms; i++) {
+		const struct question_term *t = &q->here->terms[i];
+		char *text = answer(q, t);
+
+		if (!text)
+			continue;
+		json_begin(j, '{');
+		json_key(j, "name");
+		json_string(j, t->text);
+		json_key(j, "type");
+		json_string(j,
+		            t->formula ? formula_type(t->formula)->name : NULL);
+		json_key(j, "value");
+		json_string(j, text);
+		json_end(j, '}');
+		free(text);
+	}
+	json_end(j, ']');
+	json_end(j, '}');
+}
+
+static bool is_met(struct question *q)
+{
+	struct formula_world w = world_of(q);
+	int rc;
+
+	if (!q->here->condition)
+		return true;
+	rc = formula_holds(q->here->condition, &w);
+	q->nunknown += rc < 0;
+	return rc > 0;
+}
+
+/* Replay code came by a place. */
+static void hear(void *question, uint64_t id, uint64_t tick,
+                 const uint64_t *args)
+{
+	struct question *q = question;
+
+	(void)args;
+	if (id >= LOCAL_ID) {
+		q->locals[id - LOCAL_ID].address = q->words[1];
+		return;
+	}
+	q->here = &q->places[id];
+	if (q->words[0] && is_met(q)) {
+		if (q->options->is_json)
+			print_json(q, tick);
+		else
+			print_text(q, tick);
+		q->nanswers++;
+	}
+	location_room_clear(&q->room);
+	if (q->options->limit && q->nanswers == q->options->limit)
+		engine_stop();
+}
+
+/* --- questions in code --------------------------------------------------- */
+
+/* A unit and its first place. */
+struct asked {
+	struct question *q;
+	size_t first;
+};
+
+static bool wants_place(void *asked, size_t i)
+{
+	const struct asked *a = asked;
+
+	return a->q->places[a->first + i].is_used;
+}
+
+static bool wants_variable(void *asked, size_t i, size_t k)
+{
+	const struct asked *a = asked;
+
+	return a->q->places[a->first + i].wants[k];
+}
+
+static uint64_t wants_local(void *asked, uint32_t index, const char *name)
+{
+	const struct asked *a = asked;
+	const struct question *q = a->q;
+
+	(void)index;
+	for (size_t i = 0; i < q->nlocals; i++)
+		if (!strcmp(q->locals[i].variable->symbol, name))
+			return LOCAL_ID + i;
+	return 0;
+}
+
+static bool wants_unit(void *question, uint32_t unit)
+{
+	const struct question *q = question;
+
+	if (q->nlocals)
+		return true; /* any may use it */
+	for (size_t i = 0; i < q->nplaces; i++)
+		if (q->places[i].unit == unit && q->places[i].is_used)
+			return true;
+	return false;
+}
+
+static void ask_unit(void *question, LLVMModuleRef m, uint32_t unit)
+{
+	struct question *q = question;
+	struct asked a = {q, 0};
+	struct debug_request r = {
+	        .spot = &q->spot,
+	        .words = q->words,
+	        .wants_place = wants_place,
+	        .wants = wants_variable,
+	        .local = wants_local,
+	        .context = &a,
+	};
+
+	if (!wants_unit(q, unit))
+		return;
+	while (a.first < q->nplaces && q->places[a.first].unit != unit)
+		a.first++;
+	r.first = a.first;
+	debug_ask(m, &r);
+}
+
+/* --- all of it ----------------------------------------------------------- */
+
+static int open_line(struct question *q, struct cairn_err *err)
+{
+	size_t most = 2;
+
+	q->units = xcalloc((size_t)q->session.program.nunits + 1,
+	                   sizeof(*q->units));
+	CAIRN_TRY(find_line(q, err));
+	for (size_t i = 0; i < q->nplaces; i++)
+		if (q->places[i].place->nwords > most)
+			most = q->places[i].place->nwords;
+	q->words = xcalloc(most, sizeof(*q->words));
+	return 0;
+}
+
+int question_open(struct question *q, struct question_options *o,
+                  struct cairn_err *err)
+{
+	int rc;
+
+	*q = (struct question){.options = o};
+	if (!spot_parse(&q->spot, o->at))
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "--at needs FILE:LINE, with a LINE from 1 on, "
+		        "not %.100s",
+		        o->at);
+	o->session.code.notes_seen = true;
+	o->session.code.ask = ask_unit;
+	o->session.code.wants = wants_unit;
+	o->session.code.context = q;
+	rc = session_open(&q->session, &o->session, err);
+	if (rc < 0) {
+		spot_release(&q->spot);
+		return rc;
+	}
+	rc = open_line(q, err);
+	if (rc < 0)
+		question_close(q);
+	return rc;
+}
+
+static void release_place(struct question_place *p)
+{
+	for (size_t i = 0; i < p->nterms; i++) {
+		free(p->terms[i].text);
+		free(p->terms[i].why);
+		formula_free(p->terms[i].formula);
+	}
+	free(p->terms);
+	free(p->wants);
+	formula_free(p->condition);
+}
+
+void question_close(struct question *q)
+{
+	for (size_t i = 0; i < q->nplaces; i++)
+		release_place(&q->places[i]);
+	for (uint32_t i = 0; q->units && i < q->session.program.nunits; i++)
+		if (q->units[i])
+			debug_close(q->units[i]);
+	free(q->units);
+	free(q->places);
+	free(q->globals);
+	free(q->locals);
+	free(q->words);
+	location_room_release(&q->room);
+	spot_release(&q->spot);
+	session_close(&q->session);
+}
+
+/* Returns an exit status; FINE also if it was stopped early. */
+static int run_context(struct question *q, const struct recording_context *c)
+{
+	struct engine_result result;
+	struct cairn_err err;
+
+	q->context = c->number;
+	for (size_t i = 0; i < q->nlocals; i++)
+		q->locals[i].address = 0;
+	engine_note_seen();
+	engine_listen(hear, q);
+	if (session_run(&q->session, c, &result, &err) < 0)
+		return command_fail(&err);
+	if (result.end == ENGINE_DIVERGED) {
+		command_fail(&err);
+		return DIFFERENT;
+	}
+	return FINE;
+}
+
+static int run_contexts(struct question *q)
+{
+	const struct recording *r = &q->session.recording;
+	const struct question_options *o = q->options;
+	bool found = false;
+
+	for (size_t i = 0; i < r->ncontexts; i++) {
+		int status;
+
+		if (o->context && r->contexts[i].number != o->context)
+			continue;
+		if (o->limit && q->nanswers == o->limit)
+			break;
+		found = true;
+		status = run_context(q, &r->contexts[i]);
+		if (status != FINE)
+			return status;
+	}
+	if (!found && o->context) {
+		struct cairn_err err;
+
+		cairn_fail(&err, CAIRN_E_USAGE,
+		           "%s: has no context %" PRIu32 "; they are 1 to %zu",
+		           o->session.file, o->context, r->ncontexts);
+		return command_fail(&err);
+	}
+	return FINE;
+}
+
+static void begin_json(struct question *q)
+{
+	struct json *j = &q->json;
+
+	*j = (struct json){.out = stdout, .flat_below = 2};
+	json_begin(j, '{');
+	json_key(j, "file");
+	json_string(j, q->spot.file);
+	json_key(j, "line");
+	json_u64(j, q->spot.line);
+	json_key(j, "executions");
+	json_begin(j, '[');
+}
+
+static void end_json(struct question *q)
+{
+	json_end(&q->json, ']');
+	json_end(&q->json, '}');
+	putchar('\n');
+}
+
+int question_run(struct question *q)
+{
+	int status, flushed;
+
+	if (q->options->is_json)
+		begin_json(q);
+	status = run_contexts(q);
+	if (q->options->is_json)
+		end_json(q);
+	flushed = command_flush();
+	if (q->nunknown)
+		fprintf(stderr,
+		        "cairn: the condition was not known %" PRIu64
+		        " times\n",
+		        q->nunknown);
+	if (status != FINE || flushed != FINE)
+		return status != FINE ? status : flushed;
+	return q->nanswers ? FINE : DIFFERENT;
+}

@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs print what they compute, and cairn values and print show the same.
+
+Each program in shown/ says in its output which expressions have which values
+at which line, whenever it comes there (saw.h).  At -O0 all of them have to be
+shown; at -O2 some may be optimized out, but none may be wrong, and the line is
+executed as often.  Then options, and mistakes, which are one sentence each.
+Ends with "N passed, M failed".
+"""
+import collections
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
+BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+LEVELS = os.environ.get("LEVELS", "-O0 -O2").split()
+GONE = ("<optimized out>", "<not in memory>")
+LEAST_KNOWN = 0.75  # of all values at -O2
+passed = failed = 0
+
+
+def check(name, problem):
+    global passed, failed
+    if problem:
+        print(f"FAIL {name}: {str(problem)[:600]}")
+        failed += 1
+    else:
+        passed += 1
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True,
+                          errors="replace", timeout=300, check=False,
+                          **options)
+
+
+def build(source, program, *options):
+    cxx = source.endswith(".cpp")
+    out = run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
+              "--cairn=record", "-w", "-pthread",
+              "-std=c++17" if cxx else "-std=gnu17", *options, source, "-o",
+              program)
+    if out.returncode:
+        raise ValueError(out.stderr)
+
+
+def record(folder, program):
+    """What it printed, and its recording."""
+    out = run(program, cwd=folder)
+    (file,) = glob.glob(os.path.join(folder, "*.cairn"))
+    return out.stdout, file
+
+
+def cairn(folder, *args):
+    return run(os.path.join(BIN, "cairn"), *args, cwd=folder,
+               env=dict(os.environ, XDG_CACHE_HOME=folder))
+
+
+def expected(output, lines):
+    """{(command, line, names): rows of values}, in order."""
+    found = collections.OrderedDict()
+    for line in output.splitlines():
+        command, number, names, *values = line.split("|")
+        number = int(number)
+        while command == "print" and "SAW(" not in lines[number - 1]:
+            number -= 1  # __LINE__ is where the macro's arguments end
+        found.setdefault((command, number, names), []).append(values)
+    return found
+
+
+def question(folder, file, source, key):
+    """Rows of values that cairn shows."""
+    command, line, names = key
+    at = ["--at", f"{os.path.basename(source)}:{line}", "--json"]
+    if command == "values":
+        out = cairn(folder, "values", file, "--var", names, *at)
+    else:
+        out = cairn(folder, "print", names, file, *at)
+    if out.returncode not in (0, 1) or out.stderr:
+        raise ValueError(out.stderr)
+    return [[value["value"] for value in row["values"]]
+            for row in json.loads(out.stdout)["executions"]]
+
+
+def is_same(mine, theirs):
+    return len(mine) == len(theirs) and all(
+        a == b or b in GONE for a, b in zip(mine, theirs))
+
+
+def compare(name, level, rows, shown, count):
+    """Rows may be of several threads, in any order."""
+    if "threads" in name:
+        rows, shown = sorted(rows), sorted(shown)
+    if len(rows) != len(shown):
+        return f"{len(rows)} executions, shown {len(shown)}: {shown}"
+    for mine, theirs in zip(rows, shown):
+        count["all"] += len(theirs)
+        gone = sum(theirs.count(text) for text in GONE)
+        count["gone"] += gone
+        if not is_same(mine, theirs) or (level == "-O0" and gone):
+            return f"{mine}, shown {theirs}"
+    return None
+
+
+def try_program(source, level):
+    name = os.path.basename(source)
+    count = collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "program")
+        build(source, program, level, "-g")
+        output, file = record(folder, program)
+        with open(source, encoding="ascii") as stream:
+            lines = stream.readlines()
+        for key, rows in expected(output, lines).items():
+            try:
+                shown = question(folder, file, source, key)
+                problem = compare(name, level, rows, shown, count)
+            except ValueError as error:
+                problem = error
+            check(f"{name} {level} {key[0]} {key[1]} {key[2]}", problem)
+    known = 1 - count["gone"] / max(count["all"], 1)
+    check(f"{name} {level} known", known < LEAST_KNOWN and f"{known:.2f}")
+
+
+SMALL = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int table[100];
+static void one_line(int n) { for (int i = 0; i < n; i++) table[i] = i; }
+int main(int argc, char **argv)
+{
+	int gone = argc, sum = 0;
+	char text[32] = "text";
+
+	for (int i = 0; i < 5; i++) {
+		sum += i;
+		printf("%d\\n", sum);
+	}
+	one_line(3);
+	text[1] = 0;
+	fflush(stdout);
+	exit(sum + text[0] + gone);
+}
+"""
+
+
+def answer(out):
+    """Lines without their ticks."""
+    return [re.sub(r"^\[(\d+):\d+\]", r"[\1]", line)
+            for line in out.stdout.splitlines()]
+
+
+def options():
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "small.c")
+        with open(source, "w", encoding="ascii") as stream:
+            stream.write(SMALL)
+        program = os.path.join(folder, "small")
+        build(source, program, "-O0", "-g")
+        file = record(folder, program)[1]
+
+        def ask(*args):
+            return cairn(folder, *args)
+
+        out = ask("values", file, "--at", "small.c:11")
+        check("all variables", not out.stdout.splitlines()[4].endswith(
+            ", gone = 1, sum = 10, text = \"text\", i = 4") and out)
+        check("text", 'text = "text"' not in out.stdout and out)
+        out = ask("values", file, "--at", "small.c:11", "--var", "sum")
+        check("values", answer(out) != [f"[1] sum = {n}"
+                                        for n in (0, 1, 3, 6, 10)] and out)
+        ticks = [int(tick) for tick in re.findall(r":(\d+)\]", out.stdout)]
+        check("ticks", sorted(set(ticks)) != ticks and out)
+        out = ask("print", "sum", file, "--at", "small.c:11")
+        check("before", answer(out) != [f"[1] sum = {n}"
+                                        for n in (0, 0, 1, 3, 6)] and out)
+        out = ask("print", file, "sum, i", "--at", "small.c:11", "--if",
+                  "i % 2")
+        check("--if", answer(out) != ["[1] sum = 0, i = 1",
+                                      "[1] sum = 3, i = 3"] and out)
+        out = ask("print", "i", file, "--at", "small.c:11", "--limit", "2")
+        check("--limit", answer(out) != ["[1] i = 0", "[1] i = 1"] and out)
+        out = ask("print", "i", file, "--at", "small.c:11", "--if", "i > 9")
+        check("never", (out.returncode, out.stdout, out.stderr) !=
+              (1, "", "") and out)
+        out = ask("print", "i", file, "--at", "small.c:11", "--context", "1",
+                  "--no-cache")
+        check("--context", len(answer(out)) != 5 and out)
+        # once when it is entered, and after each of its turns
+        out = ask("print", "n, table[0]", file, "--at", "small.c:4")
+        check("loop in a line", len(answer(out)) != 4 and out)
+        out = ask("print", "table", file, "--at", "small.c:15")
+        check("repeats", answer(out) !=
+              ["[1] table = {0, 1, 2, 0 <repeats 97 times>}"] and out)
+        out = ask("print", "text", file, "--at", "small.c:16")
+        check("text with zeros", answer(out) !=
+              ['[1] text = "t\\000xt"'] and out)
+        mistakes(ask, file)
+        without_debug(folder, ask, source)
+
+
+def mistakes(ask, file):
+    def sentence(name, words, *args):
+        out = ask(*args)
+        check(name, (out.returncode != 2 or out.stdout or
+                     out.stderr.count("\n") != 1 or
+                     words not in out.stderr) and out)
+
+    at = ("--at", "small.c:11")
+    sentence("member", "column 5", "print", "sum.x", file, *at)
+    sentence("unknown", "column 7: there is no variable nope here; known are",
+             "print", "sum + nope", file, *at)
+    sentence("unknown variable", "known are i, ", "values", file, *at, "--var",
+             "nope")
+    sentence("condition", "column 1", "print", "sum", file, *at, "--if", "nope")
+    sentence("aggregate", "column 5: a condition", "print", "sum", file, *at,
+             "--if", "argv, 1")
+    for text in ("sum +", "(sum", "sum 3", "sum = 3", "main(1)", "*sum", "'",
+                 "sum[0]", "&3", "", "1e", "(struct x *)sum", "!(", "?", "0x",
+                 "99999999999999999999", "(" * 1000, "argv + argv"):
+        sentence(f"mistake {text[:20]}", ", column ", "print", text, file, *at)
+    sentence("no code", "small.c:9: no code; lines 8 and 10 have", "values",
+             file, "--at", "small.c:9")
+    sentence("behind the end", "line 17 has", "values", file, "--at",
+             "small.c:99")
+    sentence("no file", "no code of the program comes from a file other.c",
+             "values", file, "--at", "other.c:11")
+    sentence("no line", "FILE:LINE", "values", file, "--at", "small.c")
+    sentence("no context", "has no context 7", "values", file, *at,
+             "--context", "7")
+    sentence("no recording", "cannot open", "values", file + "x", *at)
+
+
+def without_debug(folder, ask, source):
+    os.remove(glob.glob(os.path.join(folder, "*.cairn"))[0])
+    program = os.path.join(folder, "small")
+    build(source, program, "-O0")
+    out = ask("values", record(folder, program)[1], "--at", "small.c:11")
+    check("no -g", (out.returncode != 2 or "-g" not in out.stderr) and out)
+
+
+FORKS = """\
+#include <unistd.h>
+#include <sys/wait.h>
+int sum = 4;
+static void work(int n)
+{
+	sum += n;
+}
+int main(void)
+{
+	work(1);
+	if (!fork()) {
+		work(10);
+		return 0;
+	}
+	wait(NULL);
+	work(100);
+	return 0;
+}
+"""
+
+
+def forks():
+    """A child has what its parent did, up to the fork."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "forks.c")
+        with open(source, "w", encoding="ascii") as stream:
+            stream.write(FORKS)
+        program = os.path.join(folder, "forks")
+        build(source, program, "-O1", "-g", "-fno-inline")
+        run(program, cwd=folder)
+        found = sorted(answer(cairn(folder, "values", file, "--at",
+                                    "forks.c:6", "--var", "sum"))
+                       for file in glob.glob(os.path.join(folder, "*.cairn")))
+        check("forks", found != [["[1] sum = 5", "[1] sum = 105"],
+                                 ["[1] sum = 5", "[1] sum = 15"]] and found)
+
+
+UNITS = {
+    "inline.h": """\
+static int hidden = 1;
+extern int counted;
+static inline int add(int n)
+{
+	hidden += n;
+	return hidden + counted;
+}
+""",
+    "first.c": """\
+#include <stdio.h>
+#include "inline.h"
+int second(int n);
+int main(void)
+{
+	int r = add(10);
+	r += second(r);
+	printf("%d\\n", r);
+	return 0;
+}
+""",
+    "second.c": """\
+#include "inline.h"
+int counted = 100;
+static int only_here = 7;
+int second(int n)
+{
+	only_here++;
+	counted = n;
+	return add(20) + only_here;
+}
+"""}
+
+
+def units():
+    """Lines in several units, and variables of other ones."""
+    for level in LEVELS:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in UNITS.items():
+                with open(os.path.join(folder, name), "w",
+                          encoding="ascii") as stream:
+                    stream.write(text)
+            program = os.path.join(folder, "program")
+            build(os.path.join(folder, "first.c"), program, level, "-g",
+                  os.path.join(folder, "second.c"))
+            file = record(folder, program)[1]
+            for args, lines in (
+                    (("print", "n, hidden, counted", file, "--at",
+                      "inline.h:5"), ["[1] n = 10, hidden = 1, counted = 100",
+                                      "[1] n = 20, hidden = 1, counted = 111"]),
+                    (("values", file, "--at", "inline.h:5", "--var", "hidden"),
+                     ["[1] hidden = 11", "[1] hidden = 21"]),
+                    (("print", "only_here, counted, hidden", file, "--at",
+                      "first.c:8"), ["[1] only_here = 8, counted = 111, "
+                                     "hidden = 11"]),
+                    (("values", file, "--at", "second.c:7", "--var",
+                      "counted"), ["[1] counted = 111"])):
+                out = cairn(folder, *args)
+                check(f"units {level} {args[-1]}", answer(out) != lines and out)
+
+
+def main():
+    for source in sorted(glob.glob(os.path.join(HERE, "shown", "*.c*"))):
+        for level in LEVELS:
+            try_program(source, level)
+    options()
+    units()
+    forks()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
