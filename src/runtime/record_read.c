@@ -64,6 +64,37 @@ static void correct(const void *cell, const unsigned char *p, size_t at,
 		record_bytes(cell, p, at + from, upto - from);
 }
 
+/* How many bytes, of n, are in the page of p, and fit into an event. */
+static size_t room(const unsigned char *p, size_t n)
+{
+	size_t most = PAGE - ((uintptr_t)p & (PAGE - 1));
+
+	if (most > RECORD_PIECE)
+		most = RECORD_PIECE;
+	return most < n ? most : n;
+}
+
+/* How many of these matter, as memory is now. */
+static size_t span(const unsigned char *p, unsigned char c, size_t n,
+                   bool is_string)
+{
+	size_t most = room(p, n), i = 0;
+
+	while (i < most && p[i] != c && (p[i] || !is_string))
+		i++;
+	return i < most ? i + 1 : most;
+}
+
+static size_t span_of_two(const unsigned char *a, const unsigned char *b,
+                          size_t n, bool is_string)
+{
+	size_t most = room(a, room(b, n)), i = 0;
+
+	while (i < most && a[i] == b[i] && (a[i] || !is_string))
+		i++;
+	return i < most ? i + 1 : most;
+}
+
 /* Byte i, as the shadow has it from now on. */
 static unsigned char byte_at(const void *cell, const unsigned char *p, size_t i)
 {
@@ -100,6 +131,7 @@ static size_t find(const void *cell, const unsigned char *p, unsigned char c,
 				i += 16;
 				continue;
 			}
+			correct(cell, p, i, span(p + i, c, n - i, is_string));
 		}
 		v = byte_at(cell, p, i);
 		if (v == c || (is_string && !v))
@@ -115,7 +147,7 @@ static int64_t compare(const unsigned char *cell, const unsigned char *a,
 {
 	const unsigned char *other = cell + 8;
 	v2 none = {0};
-	size_t i = 0;
+	size_t i = 0, k;
 
 	while (i < n) {
 		unsigned char x, y;
@@ -138,6 +170,9 @@ static int64_t compare(const unsigned char *cell, const unsigned char *a,
 				i += (size_t)__builtin_ctz(stops);
 				return record_get1(a + i) - record_get1(b + i);
 			}
+			k = span_of_two(a + i, b + i, n - i, is_string);
+			correct(cell, a, i, k);
+			correct(other, b, i, k);
 		}
 		x = byte_at(cell, a, i);
 		y = byte_at(other, b, i);
