@@ -582,11 +582,21 @@ static LLVMValueRef is_expected(const struct recorder *r, LLVMValueRef f)
 	return LLVMBuildICmp(r->builder, LLVMIntEQ, e, as_i64(r, f), "");
 }
 
+/* An exception goes back to code without marks. */
+static void leave_by_throw(const struct recorder *r, LLVMValueRef old)
+{
+	LLVMValueRef cell = as_i64(r, cell_at(r, 0));
+
+	tick(r, IR_TICK_BEHIND);
+	call_asm(r, CAIRN_RT_RECORD_LAND, r->none, "{rax}," CLOBBERS, &cell, 1);
+	expect(r, old);
+}
+
 /* The entry of a function whose body is in another. */
 static void write_entry(const struct recorder *r, LLVMValueRef entry)
 {
 	LLVMBasicBlockRef first, fast, slow;
-	LLVMValueRef place, old, end, cell;
+	LLVMValueRef place, old, end;
 
 	first = LLVMAppendBasicBlockInContext(r->context, entry, "");
 	fast = LLVMAppendBasicBlockInContext(r->context, entry, "expected");
@@ -609,10 +619,29 @@ static void write_entry(const struct recorder *r, LLVMValueRef entry)
 	if (!end)
 		return;
 	LLVMPositionBuilderBefore(r->builder, end);
-	tick(r, IR_TICK_BEHIND);
-	cell = as_i64(r, cell_at(r, 0));
-	call_asm(r, CAIRN_RT_RECORD_LAND, r->none, "{rax}," CLOBBERS, &cell, 1);
-	expect(r, old);
+	leave_by_throw(r, old);
+}
+
+/* At all ends of a function that has one entry. */
+static void leave_here(const struct recorder *r, LLVMValueRef unexpected,
+                       LLVMValueRef old)
+{
+	record_catch_here(r->fn->f);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->fn->f), next; b;
+	     b = next) {
+		LLVMValueRef last = LLVMGetBasicBlockTerminator(b);
+
+		next = LLVMGetNextBasicBlock(b);
+		if (!LLVMIsAReturnInst(last) && !LLVMIsAResumeInst(last))
+			continue;
+		LLVMPositionBuilderBefore(r->builder, last);
+		begin_rare(r, unexpected, last);
+		if (LLVMIsAReturnInst(last))
+			leave(r, old);
+		else
+			leave_by_throw(r, old);
+		end_rare(r, last);
+	}
 }
 
 /* At the top of a function that has one entry, and at all its ends. */
@@ -647,18 +676,7 @@ static void enter_here(const struct recorder *r)
 	values[1] = old;
 	blocks[1] = LLVMGetInstructionParent(end);
 	LLVMAddIncoming(phi, values, blocks, 2);
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->fn->f), next; b;
-	     b = next) {
-		LLVMValueRef last = LLVMGetBasicBlockTerminator(b);
-
-		next = LLVMGetNextBasicBlock(b);
-		if (!LLVMIsAReturnInst(last))
-			continue;
-		LLVMPositionBuilderBefore(r->builder, last);
-		begin_rare(r, unexpected, last);
-		leave(r, phi);
-		end_rare(r, last);
-	}
+	leave_here(r, unexpected, phi);
 }
 
 /* --- a function ---------------------------------------------------------- */

@@ -69,6 +69,9 @@ LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,
 /* If the body may throw: makes the entry's ordinary call of it one whose
  * exceptions come by here, and returns the `resume` that lets them go on. */
 LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry);
+/* The same of a function that has one entry: afterwards exceptions leave it by
+ * a `resume` alone. */
+void record_catch_here(LLVMValueRef f);
 void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID]);
 
 #ifdef __cplusplus

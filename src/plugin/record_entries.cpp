@@ -10,6 +10,8 @@
 #include "plugin/shim.hpp"
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -78,11 +80,64 @@ LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,
 	return wrap(B.CreateRet(Call));
 }
 
+static void needPersonality(Function &F)
+{
+	auto *Type = FunctionType::get(Type::getInt32Ty(F.getContext()), true);
+
+	if (!F.hasPersonalityFn())
+		F.setPersonalityFn(cast<Constant>(
+		        F.getParent()
+		                ->getOrInsertFunction("__gcc_personality_v0",
+		                                      Type)
+		                .getCallee()));
+	F.setUWTableKind(UWTableKind::Async);
+}
+
+// A pad that lets exceptions go on.
+static Instruction *makePad(Function &F)
+{
+	LLVMContext &C = F.getContext();
+	IRBuilder<> B(BasicBlock::Create(C, "", &F));
+	auto *What =
+	        StructType::get(PointerType::get(C, 0), Type::getInt32Ty(C));
+	LandingPadInst *L = B.CreateLandingPad(What, 0);
+
+	L->setCleanup(true);
+	return B.CreateResume(L);
+}
+
+static bool mayThrowHere(const Instruction &I)
+{
+	auto *Call = dyn_cast<CallInst>(&I);
+
+	return Call && !Call->doesNotThrow() && !Call->isInlineAsm() &&
+	       !isa<IntrinsicInst>(Call) &&
+	       !(Call->getCalledFunction() &&
+	         Call->getCalledFunction()->getName().starts_with("__cairn_"));
+}
+
+void record_catch_here(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+	SmallVector<CallInst *, 16> Calls;
+
+	if (F.doesNotThrow())
+		return;
+	for (Instruction &I : instructions(F))
+		if (mayThrowHere(I))
+			Calls.push_back(cast<CallInst>(&I));
+	if (Calls.empty())
+		return;
+	needPersonality(F);
+	BasicBlock *Pad = makePad(F)->getParent();
+	for (CallInst *Call : Calls)
+		changeToInvokeAndSplitBasicBlock(Call, Pad);
+}
+
 LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry)
 {
 	Function &Body = *unwrap<Function>(body);
 	Function &W = *unwrap<Function>(entry);
-	LLVMContext &C = W.getContext();
 	CallInst *Call = nullptr;
 
 	if (Body.doesNotThrow())
@@ -93,20 +148,9 @@ LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry)
 				if (To->getCalledOperand() == &Body &&
 				    !To->isMustTailCall())
 					Call = To;
-	auto *Type = FunctionType::get(Type::getInt32Ty(C), true);
-	W.setPersonalityFn(cast<Constant>(
-	        W.getParent()
-	                ->getOrInsertFunction("__gcc_personality_v0", Type)
-	                .getCallee()));
-	W.setUWTableKind(UWTableKind::Async);
-	BasicBlock *Pad = BasicBlock::Create(C, "", &W);
-	IRBuilder<> B(Pad);
-	auto *What =
-	        StructType::get(PointerType::get(C, 0), Type::getInt32Ty(C));
-	LandingPadInst *L = B.CreateLandingPad(What, 0);
-	L->setCleanup(true);
-	Instruction *End = B.CreateResume(L);
-	changeToInvokeAndSplitBasicBlock(Call, Pad);
+	needPersonality(W);
+	Instruction *End = makePad(W);
+	changeToInvokeAndSplitBasicBlock(Call, End->getParent());
 	return wrap(End);
 }
 

@@ -69,12 +69,20 @@ SHOWN void *mmap64(void *at, size_t n, int prot, int flags, int fd,
 	return map(at, n, prot, flags, fd, offset);
 }
 
+/* Not by name: other programs that map memory get this member, too, but must
+ * not get record.c, which makes them recordings. */
+static void gone(uintptr_t p, size_t n)
+{
+	if (process.is_recording)
+		process.trace->gone(p, n);
+}
+
 /* What came of giving back n bytes at p. */
 static int given_back(long r, void *p, size_t n)
 {
 	if (r < 0)
 		return (int)cairn_set_errno((int)-r);
-	record_gone((uintptr_t)p, n);
+	gone((uintptr_t)p, n);
 	return 0;
 }
 
@@ -99,7 +107,7 @@ SHOWN void *sbrk(intptr_t n)
 	void *old = __sbrk(n);
 
 	if (n < 0 && old != (void *)-1) /* -1: errno is set */
-		record_gone((uintptr_t)old + (uintptr_t)n, 0 - (size_t)n);
+		gone((uintptr_t)old + (uintptr_t)n, 0 - (size_t)n);
 	return old;
 }
 
@@ -118,9 +126,9 @@ SHOWN void *mremap(void *old, size_t nold, size_t n, int flags, ...)
 	if (at == MAP_FAILED)
 		return at;
 	if (at != old)
-		record_gone((uintptr_t)old, nold);
+		gone((uintptr_t)old, nold);
 	else if (n < nold)
-		record_gone((uintptr_t)old + n, nold - n);
+		gone((uintptr_t)old + n, nold - n);
 	return at;
 }
 

@@ -64,7 +64,7 @@ static struct {
 /*
  * What threads unmapped last.  Nobody can say where another thread is, so each
  * context gives back its own shadow: that of the thread at once, others when
- * they next come by (on_sync, record_gone).  One that misses more than NGONE
+ * they next come by (on_sync, on_gone).  One that misses more than NGONE
  * ranges keeps its shadow of the older ones, which is no mistake.
  */
 static struct {
@@ -287,7 +287,7 @@ static void catch_up(struct context *c)
 		give_back(c, &gone.last[c->ngone++ % NGONE]);
 }
 
-void record_gone(uintptr_t p, size_t n)
+static void on_gone(uintptr_t p, size_t n)
 {
 	struct context *c = record_self();
 	const struct range r = {p, n};
@@ -770,4 +770,5 @@ static const struct trace_hooks hooks = {
         .stop = on_stop,
         .sync = on_sync,
         .fork_prepare = on_fork_prepare,
+        .gone = on_gone,
 };

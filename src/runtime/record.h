@@ -143,10 +143,4 @@ bool record_shadow_zero(const struct context *c, uintptr_t p, size_t n,
 /* Is an address one whose shadow is followed? */
 bool record_shadow_follows(uintptr_t p, size_t n);
 
-/* --- record.c --------------------------------------------------------------
- */
-
-/* The calling thread has unmapped n bytes at p, or made them zeros. */
-void record_gone(uintptr_t p, size_t n);
-
 #endif /* CAIRN_RUNTIME_RECORD_H */

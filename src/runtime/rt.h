@@ -270,6 +270,8 @@ struct trace_hooks {
 	void (*fault)(const void *context);
 	/* Calls the program's handler of a signal. */
 	void (*handle)(uintptr_t handler, int sig, void *info, void *context);
+	/* The calling thread has unmapped n bytes at p, or made them zeros. */
+	void (*gone)(uintptr_t p, size_t n);
 };
 
 int64_t __cairn_core_slow(struct cairn_module *m);

@@ -52,6 +52,14 @@ vfork { if (!vfork()) _exit(n); }
 _Fork _Fork()
 END
 
+# Hooks of recordings that others get as well do not make recordings of them.
+printf '%s\n' '#include <sys/mman.h>' '#include <unistd.h>' 'int main(void)' \
+	'{ char *p = mmap(0, 4096, 3, 34, -1, 0);' 'madvise(p, 4096, 4);' \
+	'return munmap(p, 4096) || !sbrk(0) || !mremap; }' >maps.c
+ok "maps" "$cc" -D_GNU_SOURCE maps.c -o prog
+readelf -sW prog | awk '$8 ~ /_recording$/ { print $5 }' | sort -u >now
+ok "is no recording" test "$(cat now)" = WEAK
+
 ok "no build id asked for" "$cc" -Wl,--build-id=none main.c -o prog
 ok "there is one" sh -c "readelf -n prog | grep -q 'Build ID'"
 finish

@@ -40,7 +40,7 @@ def run(*command, **options):
                           **options)
 
 
-def build(source, level, program, *options):
+def build(source, level, program, *options, objects=()):
     """Plain, if there are no options."""
     cxx = source.endswith(".cpp")
     compiler = ["clang++-19" if cxx else "clang-19"]
@@ -48,8 +48,8 @@ def build(source, level, program, *options):
         compiler = [os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
                     *options]
     out = run(*compiler, level, "-g", "-w", "-pthread",
-              "-std=c++17" if cxx else "-std=gnu17", source, "-o", program,
-              "-lm")
+              "-std=c++17" if cxx else "-std=gnu17", source, *objects, "-o",
+              program, "-lm")
     if out.returncode:
         raise ValueError(out.stderr)
 
@@ -68,13 +68,13 @@ def replay(folder, *args):
                env=dict(os.environ, XDG_CACHE_HOME=folder))
 
 
-def try_program(source, level):
+def try_program(source, level, objects=()):
     name = os.path.splitext(os.path.basename(source))[0]
     with tempfile.TemporaryDirectory() as folder:
         plain = os.path.join(folder, "plain")
         program = os.path.join(folder, name)
-        build(source, level, plain)
-        build(source, level, program, "--cairn=record")
+        build(source, level, plain, objects=objects)
+        build(source, level, program, "--cairn=record", objects=objects)
         before, _ = execute(folder, plain)
         out, files = execute(folder, program)
         check(f"{name} {level} status", out.returncode != before.returncode
@@ -137,10 +137,23 @@ def damage(folder, file):
         check(f"damage {i} at {at}", not fine and out)
 
 
+def foreign():
+    """With objects that have no marks."""
+    with tempfile.TemporaryDirectory() as folder:
+        catches = os.path.join(folder, "catches.o")
+        out = run("clang++-19", "-O1", "-c", "-o", catches,
+                  os.path.join(HERE, "foreign", "catches.cpp"))
+        check("foreign", out.returncode and out)
+        for level in LEVELS:
+            try_program(os.path.join(HERE, "foreign", "varargs.cpp"), level,
+                        (catches,))
+
+
 def main():
     for source in sorted(glob.glob(os.path.join(HERE, "*.c*"))):
         for level in LEVELS:
             try_program(source, level)
+    foreign()
     refusals()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
