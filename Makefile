@@ -35,7 +35,7 @@ demo: deps-demo build
 check: deps-check build
 	@tools/check $(SUITES)
 
-proof battery bench-edges bench-paths bench-placement bench-trace \
+proof record-proof battery bench-edges bench-paths bench-placement bench-trace \
 bench-compact fuzz: deps-bench build
 	@tools/run-target $@
 
@@ -49,5 +49,6 @@ clean:
 	rm -rf $(BUILD)
 
 .NOTPARALLEL:
-.PHONY: all build demo check proof battery bench-edges bench-paths \
-	bench-placement bench-trace bench-compact fuzz fmt install clean
+.PHONY: all build demo check proof record-proof battery bench-edges \
+	bench-paths bench-placement bench-trace bench-compact fuzz fmt \
+	install clean

@@ -184,21 +184,31 @@ class Result:
     wall: float = 0.0  # time on the clock, the threads of traces included
 
 
-def run(build, size, inputs, scratch, callgrind=False, extra=None):
+def places(program, links):
+    """Where commands find what is no generated input; by links in the folder
+    `links`, if there is one."""
+    found = {"src": corpus_dir() / "src" / program.package,
+             "corpus": corpus_dir(), "scripts": HERE / "in"}
+    if not links:
+        return found
+    links.mkdir()
+    for name, path in found.items():
+        os.symlink(path, links / name)
+    return {name: links / name for name in found}
+
+
+def run(build, size, inputs, scratch, callgrind=False, extra=None,
+        links=False):
     """Runs a program's commands in a fresh directory `scratch`, with `extra`
     in its environment.  What the instrumentation writes is in scratch/data
-    afterwards."""
+    afterwards.  With `links`, no path outside of scratch is named."""
     program = build.program
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "data").mkdir(parents=True)
     for name in program.inputs:
         os.symlink(inputs / name, scratch / name)
-    values = dict(
-        program.sizes[size],
-        src=corpus_dir() / "src" / program.package,
-        corpus=corpus_dir(),
-        scripts=HERE / "in",
-    )
+    values = dict(program.sizes[size],
+                  **places(program, links and scratch / "places"))
     extra = dict(extra or {})
     if callgrind:
         # memset by `rep stosb` counts as one instruction or as thousands,
