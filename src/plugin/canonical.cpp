@@ -25,6 +25,7 @@
 #include "abi/record.h"
 #include "plugin/record.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/AttributeMask.h"
@@ -820,6 +821,39 @@ class SecondStack
 		}
 	}
 
+	// With zeros in all leaves, and in the padding between: a copy of the
+	// whole has that, too, and the code generator may leave there what it
+	// likes.
+	void clear(AllocaInst *A, Type *T)
+	{
+		BitVector Covered(Layout.getTypeAllocSize(T).getFixedValue());
+		SmallVector<unsigned, 4> Path;
+
+		eachLeaf(T, Path, [&](ArrayRef<unsigned> At) {
+			Type *Leaf = At.empty()
+			                     ? T
+			                     : ExtractValueInst::getIndexedType(
+			                               T, At);
+			Value *P = leafPointer(B, T, A, At);
+			APInt Offset(64, 0);
+
+			cast<GEPOperator>(P)->accumulateConstantOffset(Layout,
+			                                               Offset);
+			Covered.set(Offset.getZExtValue(),
+			            Offset.getZExtValue() +
+			                    Layout.getTypeStoreSize(Leaf)
+			                            .getFixedValue());
+			B.CreateAlignedStore(Constant::getNullValue(Leaf), P,
+			                     Align(1));
+		});
+		Covered.flip();
+		for (unsigned Byte : Covered.set_bits())
+			B.CreateAlignedStore(
+			        B.getInt8(0),
+			        B.CreateConstGEP1_64(B.getInt8Ty(), A, Byte),
+			        Align(1));
+	}
+
 	// What nobody has written yet must not be what was there before.
 	void clearPrivate()
 	{
@@ -832,17 +866,7 @@ class SecondStack
 				T = ArrayType::get(
 				        T, cast<ConstantInt>(A->getArraySize())
 				                   ->getZExtValue());
-			SmallVector<unsigned, 4> Path;
-			eachLeaf(T, Path, [&](ArrayRef<unsigned> At) {
-				Type *Leaf =
-				        At.empty()
-				                ? T
-				                : ExtractValueInst::
-				                          getIndexedType(T, At);
-				B.CreateAlignedStore(
-				        Constant::getNullValue(Leaf),
-				        leafPointer(B, T, A, At), Align(1));
-			});
+			clear(A, T);
 		}
 	}
 
