@@ -22,7 +22,9 @@ BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
 BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
 LEVELS = os.environ.get("LEVELS", "-O0 -O2").split()
 # More ways to compile, which the language leaves more open in.
-MORE = {"undefined": ["-O1", "-O3 -march=native -ffast-math"],
+MORE = {"undefined": ["-O1", "-Os", "-O3 -march=native -ffast-math",
+                      "-O3 -march=native -ffp-contract=fast"],
+        "jumps": ["-O2 -ftrapv", "-O2 -fno-builtin"],
         "vectors": ["-O3 -march=native"]}
 DIFFERENT = {"outside", "loose"}  # what they print need not be the same
 passed = failed = 0

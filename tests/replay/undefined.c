@@ -83,6 +83,7 @@ static __attribute__((noinline)) void shifts(int x, int n)
 		go((unsigned)row[i] + (unsigned)(x >> (n + i)));
 	go((unsigned)__builtin_ctz((unsigned)zero));
 	go((unsigned)__builtin_clzll((unsigned)zero));
+	go((unsigned)abs(INT_MIN + zero));
 	go((unsigned)(1U << (n & 63)));
 }
 
@@ -101,10 +102,19 @@ static __attribute__((noinline)) void conversions(float huge, double nan)
 		go(bytes[i]);
 }
 
+static void go_bits(double d)
+{
+	unsigned long bits;
+
+	memcpy(&bits, &d, sizeof(bits));
+	go(bits);
+	go(bits >> 1);
+}
+
 /* Sums and products that -ffast-math and -ffp-contract may rearrange. */
 static __attribute__((noinline)) void arithmetic(int n)
 {
-	double s = 0, t = 1, u;
+	double s = 0, t = 1;
 	float f = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -112,14 +122,24 @@ static __attribute__((noinline)) void arithmetic(int n)
 		t = t * 0.999 + doubles[i] / 3;
 		f += floats[i] * floats[i] - f * 0.25f;
 	}
-	u = sqrt(s * s + t) / t + fmin(s, t) - 1 / sqrt(t + 2);
-	go((unsigned long)(s * 1e6));
-	go((unsigned long)(t * 1e9));
-	go((unsigned long)(f * 1e3f));
-	memcpy(&way, &u, n > 1000 ? sizeof(u) : 0);
-	go((unsigned long)(long)(u * 1e12));
+	go_bits(s);
+	go_bits(t);
+	go_bits((double)f);
+	go_bits(sqrt(s * s + t) / t + fmin(s, t) - 1 / sqrt(t + 2));
 	for (int i = 0; i < n; i++)
-		go((unsigned long)(floats[i] / 3.0f * 1e6f));
+		go_bits((double)(floats[i] / 3.0f));
+}
+
+/* What there is one more of in a vector, and one less. */
+static __attribute__((noinline)) void elements(int n)
+{
+	typedef int v4 __attribute__((ext_vector_type(4)));
+	v4 v = {n, n * 3, n * 5, n * 7};
+
+	for (int i = -2; i < 10; i++)
+		go((unsigned)v[i + n]);
+	v[n * 9] = 5;
+	go((unsigned)v[1] + (unsigned)v[3]);
 }
 
 int main(int argc, char **argv)
@@ -137,6 +157,7 @@ int main(int argc, char **argv)
 	shifts(argc - 500, 40 + argc);
 	conversions(3e9f * (float)argc, (double)argc * NAN);
 	arithmetic(N - argc);
+	elements(argc);
 	for (unsigned long turns = way % 1000003; turns; turns--)
 		zero = 0;
 	return way == 0;
