@@ -35,8 +35,8 @@ demo: deps-demo build
 check: deps-check build
 	@tools/check $(SUITES)
 
-proof battery bench-edges bench-paths bench-placement bench-trace \
-bench-compact fuzz: deps-bench build
+proof record-proof battery bench-edges bench-paths bench-placement bench-trace \
+bench-compact bench-record fuzz: deps-bench build
 	@tools/run-target $@
 
 fmt: deps-check
@@ -49,5 +49,6 @@ clean:
 	rm -rf $(BUILD)
 
 .NOTPARALLEL:
-.PHONY: all build demo check proof battery bench-edges bench-paths \
-	bench-placement bench-trace bench-compact fuzz fmt install clean
+.PHONY: all build demo check proof record-proof battery bench-edges \
+	bench-paths bench-placement bench-trace bench-compact bench-record \
+	fuzz fmt install clean

@@ -55,8 +55,18 @@ def environment(scratch, extra=None):
     return env
 
 
-def cpu_time(argv, env, cwd, stdin=None, stdout=None, stderr=None):
-    """Runs a command; returns (seconds of CPU time, exit status)."""
+def bytes_read(pid):
+    """What a child read(2) until it ended; waits for that, and leaves its
+    status to the caller."""
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    text = pathlib.Path(f"/proc/{pid}/io").read_text()
+    return int(re.search(r"rchar: (\d+)", text).group(1))
+
+
+def cpu_time(argv, env, cwd, stdin=None, stdout=None, stderr=None,
+             reads=None):
+    """Runs a command; returns (seconds of CPU time, exit status).  Appends to
+    the list `reads` how much it read."""
     child = subprocess.Popen(
         [str(a) for a in argv],
         env=env,
@@ -65,6 +75,8 @@ def cpu_time(argv, env, cwd, stdin=None, stdout=None, stderr=None):
         stdout=stdout or subprocess.DEVNULL,
         stderr=stderr or subprocess.STDOUT,
     )
+    if reads is not None:
+        reads.append(bytes_read(child.pid))
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     return usage.ru_utime + usage.ru_stime, child.returncode
@@ -182,23 +194,35 @@ class Result:
     digest: str
     instructions: int = 0
     wall: float = 0.0  # time on the clock, the threads of traces included
+    reads: list = dataclasses.field(default_factory=list)  # bytes, by command
 
 
-def run(build, size, inputs, scratch, callgrind=False, extra=None):
+def places(program, links):
+    """Where commands find what is no generated input; by links in the folder
+    `links`, if there is one."""
+    found = {"src": corpus_dir() / "src" / program.package,
+             "corpus": corpus_dir(), "scripts": HERE / "in"}
+    if not links:
+        return found
+    links.mkdir()
+    for name, path in found.items():
+        os.symlink(path, links / name)
+    return {name: links / name for name in found}
+
+
+def run(build, size, inputs, scratch, callgrind=False, extra=None,
+        links=False, wrap=()):
     """Runs a program's commands in a fresh directory `scratch`, with `extra`
-    in its environment.  What the instrumentation writes is in scratch/data
-    afterwards."""
+    in its environment, by the command `wrap`.  What the instrumentation writes
+    is in scratch/data afterwards.  With `links`, no path outside of scratch is
+    named."""
     program = build.program
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "data").mkdir(parents=True)
     for name in program.inputs:
         os.symlink(inputs / name, scratch / name)
-    values = dict(
-        program.sizes[size],
-        src=corpus_dir() / "src" / program.package,
-        corpus=corpus_dir(),
-        scripts=HERE / "in",
-    )
+    values = dict(program.sizes[size],
+                  **places(program, links and scratch / "places"))
     extra = dict(extra or {})
     if callgrind:
         # memset by `rep stosb` counts as one instruction or as thousands,
@@ -209,31 +233,39 @@ def run(build, size, inputs, scratch, callgrind=False, extra=None):
         )
     env = environment(scratch / "data", extra)
     total = Result(0.0, (), "")
+    log = scratch / "data" / "callgrind.log"
+    if callgrind:
+        wrap = ["valgrind", "--tool=callgrind", f"--log-file={log}",
+                "--callgrind-out-file=/dev/null"]
     for command in program.commands(program.sizes[size]):
         words = [w.format(**values) for w in shlex.split(command)]
-        run_command(build, words, scratch, env, callgrind, total)
+        run_command(build, words, scratch, env, wrap, total)
+        if callgrind:
+            total.instructions += collected(log)
     check(program, scratch, total)
     return total
 
 
-def run_command(build, command, scratch, env, callgrind, total):
-    argv, stdin, stdout = [], None, None
+def redirected(command):
+    """(words, file for stdin, file for stdout) of a command."""
+    argv, files = [], {"<": None, ">": None}
     words = iter(command)
     for word in words:
-        if word == "<":
-            stdin = open(scratch / next(words), "rb")
-        elif word == ">":
-            stdout = open(scratch / next(words), "wb")
+        if word in files:
+            files[word] = next(words)
         else:
             argv.append(word)
-    argv[0] = build.exe
-    log = scratch / "data" / "callgrind.log"
-    if callgrind:
-        argv = ["valgrind", "--tool=callgrind", f"--log-file={log}",
-                "--callgrind-out-file=/dev/null", *argv]
+    return argv, files["<"], files[">"]
+
+
+def run_command(build, command, scratch, env, wrap, total):
+    argv, stdin, stdout = redirected(command)
+    stdin = stdin and open(scratch / stdin, "rb")
+    stdout = stdout and open(scratch / stdout, "wb")
     with open(scratch / "data" / "stderr", "ab") as errors:
         begun = time.monotonic()
-        seconds, status = cpu_time(argv, env, scratch, stdin, stdout, errors)
+        seconds, status = cpu_time([*wrap, build.exe, *argv[1:]], env, scratch,
+                                   stdin, stdout, errors, total.reads)
         total.wall += time.monotonic() - begun
     for stream in (stdin, stdout):
         if stream:
@@ -246,8 +278,6 @@ def run_command(build, command, scratch, env, callgrind, total):
         )
     total.seconds += seconds
     total.statuses += (status,)
-    if callgrind:
-        total.instructions += collected(log)
 
 
 def collected(log):

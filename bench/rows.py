@@ -69,11 +69,11 @@ class Row:
         with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(self.build, variants))
 
-    def run(self, name, size, callgrind=False):
+    def run(self, name, size, callgrind=False, wrap=()):
         """One run of one build, which must do what the first one did."""
         result = measure.run(
             self.builds[name], size, self.inputs[size], self.dir / "run",
-            callgrind,
+            callgrind, wrap=wrap,
         )
         found = (result.digest, result.statuses)
         wanted = self.expected.setdefault(size, found)

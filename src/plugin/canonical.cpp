@@ -5,9 +5,10 @@
 // A recording is replayed by compiling the program's IR a second time.  What
 // the language leaves open, each compilation may decide differently: undef and
 // poison, flags that promise (nsw, inbounds, fast-math), facts about arguments,
-// shifts by too much, an fmuladd.  All that goes.  A computed goto becomes a
-// switch over small numbers, since addresses of code are not the same.  Loads
-// and stores of whole structures become those of their parts.
+// shifts by too much, an fmuladd, zeros whose bits are counted, conversions
+// that do not fit, elements that no vector has.  All that goes.  A computed
+// goto becomes a switch over small numbers, since addresses of code are not the
+// same.  Loads and stores of whole structures become those of their parts.
 //
 // Two kinds of addresses would have to be inputs whenever they are computed,
 // and are made to follow from what is known:
@@ -26,6 +27,7 @@
 #include "ir/sites.h"
 #include "plugin/record.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/AttributeMask.h"
@@ -160,6 +162,104 @@ static void decideMulAdd(IntrinsicInst &I)
 	I.eraseFromParent();
 }
 
+// Products that may be fused with a sum, if the target can, as the code
+// generator would have done; products that are left are kept from that: it may
+// have been told to fuse whatever it finds (-ffp-contract=fast).
+static bool mayFuse(const Value *V)
+{
+	auto *Mul = dyn_cast<BinaryOperator>(V);
+
+	return Mul && Mul->getOpcode() == Instruction::FMul &&
+	       Mul->hasAllowContract() && Mul->hasOneUse();
+}
+
+static void fuse(BinaryOperator &Sum)
+{
+	IRBuilder<> B(&Sum);
+	bool IsSub = Sum.getOpcode() == Instruction::FSub;
+	unsigned At = mayFuse(Sum.getOperand(0)) ? 0 : 1;
+	auto *Mul = dyn_cast<BinaryOperator>(Sum.getOperand(At));
+	Value *Other = Sum.getOperand(1 - At);
+
+	if (!Sum.hasAllowContract() || !mayFuse(Sum.getOperand(At)))
+		return;
+	Value *Factor = Mul->getOperand(0);
+	if (IsSub && At == 0)
+		Other = B.CreateFNeg(Other);
+	else if (IsSub)
+		Factor = B.CreateFNeg(Factor);
+	Sum.replaceAllUsesWith(
+	        B.CreateIntrinsic(Intrinsic::fma, {Sum.getType()},
+	                          {Factor, Mul->getOperand(1), Other}));
+	Sum.eraseFromParent();
+	Mul->eraseFromParent();
+}
+
+static void fence(BinaryOperator &Mul)
+{
+	IRBuilder<> B(Mul.getNextNode());
+	auto *Fence = B.CreateArithmeticFence(&Mul, Mul.getType());
+
+	Mul.replaceUsesWithIf(Fence,
+	                      [&](Use &U) { return U.getUser() != Fence; });
+}
+
+static void decideFusion(Function &F)
+{
+	SmallVector<BinaryOperator *, 16> Sums, Products;
+
+	if (!hasFma(F))
+		return;
+	for (Instruction &I : instructions(F))
+		if (I.getOpcode() == Instruction::FAdd ||
+		    I.getOpcode() == Instruction::FSub)
+			Sums.push_back(cast<BinaryOperator>(&I));
+	for (BinaryOperator *Sum : Sums)
+		fuse(*Sum);
+	for (Instruction &I : instructions(F))
+		if (I.getOpcode() == Instruction::FMul)
+			Products.push_back(cast<BinaryOperator>(&I));
+	for (BinaryOperator *Mul : Products)
+		fence(*Mul);
+}
+
+// What the code generator may do with arithmetic in all of a function.
+static void dropFastMath(Function &F)
+{
+	for (const char *Name : {"unsafe-fp-math", "no-infs-fp-math",
+	                         "no-nans-fp-math", "no-signed-zeros-fp-math",
+	                         "approx-func-fp-math", "reciprocal-estimates"})
+		F.removeFnAttr(Name);
+}
+
+// Numbers of less than 32 bits by way of those that the processor has: the code
+// generator trusts that they fit.
+static void widenConversion(CastInst &I)
+{
+	Type *T = I.getType();
+	IRBuilder<> B(&I);
+
+	if (T->getScalarSizeInBits() >= 32)
+		return;
+	I.replaceAllUsesWith(B.CreateTrunc(
+	        B.CreateFPToSI(I.getOperand(0), T->getWithNewBitWidth(32)), T));
+	I.eraseFromParent();
+}
+
+// Of extractelement and insertelement: the index.
+static void boundElement(Instruction &I, unsigned Operand)
+{
+	auto *T = dyn_cast<FixedVectorType>(I.getOperand(0)->getType());
+	Value *Index = I.getOperand(Operand);
+	IRBuilder<> B(&I);
+
+	if (T)
+		I.setOperand(Operand,
+		             B.CreateURem(Index, ConstantInt::get(
+		                                         Index->getType(),
+		                                         T->getNumElements())));
+}
+
 static bool isIdle(const IntrinsicInst &I)
 {
 	switch (I.getIntrinsicID()) {
@@ -171,6 +271,24 @@ static bool isIdle(const IntrinsicInst &I)
 		return true;
 	default:
 		return false;
+	}
+}
+
+// Those that promise something of their operands.
+static void decideIntrinsic(IntrinsicInst &I)
+{
+	switch (I.getIntrinsicID()) {
+	case Intrinsic::fmuladd:
+		decideMulAdd(I);
+		break;
+	case Intrinsic::ctlz:
+	case Intrinsic::cttz:
+	case Intrinsic::abs:
+		I.setArgOperand(1, ConstantInt::getFalse(I.getContext()));
+		break;
+	default:
+		if (isIdle(I))
+			I.eraseFromParent();
 	}
 }
 
@@ -196,12 +314,14 @@ static void decideInstruction(Instruction &I)
 		Freeze->eraseFromParent();
 		return;
 	}
-	if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I)) {
-		if (Intrinsic->getIntrinsicID() == Intrinsic::fmuladd)
-			decideMulAdd(*Intrinsic);
-		else if (isIdle(*Intrinsic))
-			Intrinsic->eraseFromParent();
-	}
+	if (isa<FPToSIInst>(I) || isa<FPToUIInst>(I))
+		widenConversion(cast<CastInst>(I));
+	else if (isa<ExtractElementInst>(I))
+		boundElement(I, 1);
+	else if (isa<InsertElementInst>(I))
+		boundElement(I, 2);
+	else if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I))
+		decideIntrinsic(*Intrinsic);
 }
 
 static void decide(Function &F)
@@ -211,6 +331,8 @@ static void decide(Function &F)
 			if (I->hasFnAttr(Attribute::ReturnsTwice))
 				changeToCall(I); // it does not throw
 	EliminateUnreachableBlocks(F);
+	decideFusion(F);
+	dropFastMath(F);
 	for (Instruction &I : make_early_inc_range(instructions(F)))
 		decideInstruction(I);
 }
@@ -465,6 +587,16 @@ static void numberLabels(Function &F)
 
 // --- what setjmp finds
 // -----------------------------------------------------------
+
+// Also where the compiler was told not to know them (-fno-builtin).
+static void markTwice(Module &M)
+{
+	for (const char *Name : {"setjmp", "_setjmp", "sigsetjmp",
+	                         "__sigsetjmp", "getcontext", "vfork"})
+		if (Function *F = M.getFunction(Name))
+			if (F->isDeclaration())
+				F->addFnAttr(Attribute::ReturnsTwice);
+}
 
 static bool returnsTwice(const Instruction &I)
 {
@@ -834,6 +966,39 @@ class SecondStack
 		}
 	}
 
+	// With zeros in all leaves, and in the padding between: a copy of the
+	// whole has that, too, and the code generator may leave there what it
+	// likes.
+	void clear(AllocaInst *A, Type *T)
+	{
+		BitVector Covered(Layout.getTypeAllocSize(T).getFixedValue());
+		SmallVector<unsigned, 4> Path;
+
+		eachLeaf(T, Path, [&](ArrayRef<unsigned> At) {
+			Type *Leaf = At.empty()
+			                     ? T
+			                     : ExtractValueInst::getIndexedType(
+			                               T, At);
+			Value *P = leafPointer(B, T, A, At);
+			APInt Offset(64, 0);
+
+			cast<GEPOperator>(P)->accumulateConstantOffset(Layout,
+			                                               Offset);
+			Covered.set(Offset.getZExtValue(),
+			            Offset.getZExtValue() +
+			                    Layout.getTypeStoreSize(Leaf)
+			                            .getFixedValue());
+			B.CreateAlignedStore(Constant::getNullValue(Leaf), P,
+			                     Align(1));
+		});
+		Covered.flip();
+		for (unsigned Byte : Covered.set_bits())
+			B.CreateAlignedStore(
+			        B.getInt8(0),
+			        B.CreateConstGEP1_64(B.getInt8Ty(), A, Byte),
+			        Align(1));
+	}
+
 	// What nobody has written yet must not be what was there before.
 	void clearPrivate()
 	{
@@ -846,17 +1011,7 @@ class SecondStack
 				T = ArrayType::get(
 				        T, cast<ConstantInt>(A->getArraySize())
 				                   ->getZExtValue());
-			SmallVector<unsigned, 4> Path;
-			eachLeaf(T, Path, [&](ArrayRef<unsigned> At) {
-				Type *Leaf =
-				        At.empty()
-				                ? T
-				                : ExtractValueInst::
-				                          getIndexedType(T, At);
-				B.CreateAlignedStore(
-				        Constant::getNullValue(Leaf),
-				        leafPointer(B, T, A, At), Align(1));
-			});
+			clear(A, T);
 		}
 	}
 
@@ -1049,6 +1204,7 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 	auto HasMarks = [](Function &F) { return ir_has_marks(wrap(&F)); };
 	Constant *Top = topOfStack(M, IsExecutable);
 
+	markTwice(M);
 	for (Function &F : M)
 		if (F.hasAvailableExternallyLinkage()) {
 			F.deleteBody(); // another unit has it
@@ -1066,10 +1222,10 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 		if (Changers.contains(&F))
 			orderArithmetic(F);
 		copyArguments(F);
-		splitStructures(F);
 		expandCopies(F);
 		numberLabels(F);
 		keepInMemory(F);
+		splitStructures(F);
 		SecondStack(F, Top).run();
 	}
 	Externs(M).replace(HasMarks);
