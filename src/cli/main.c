@@ -33,6 +33,8 @@ static const struct command {
          cmd_replay},
         {"print", "expressions of C whenever a line of a recording ran",
          cmd_replay},
+        {"output", "what a recorded run wrote to stdout and stderr, and where",
+         cmd_replay},
         {"merge", "sum the profiles of several runs into one file", cmd_merge},
         {"pack", "make a profile self-contained", cmd_pack},
         {"check", "is this profile sound? which function is not, and why",

@@ -89,6 +89,25 @@ bool engine_has_forgotten(void);
 /* Ends the replay here, as if the process had been stopped; for who listens. */
 _Noreturn void engine_stop(void);
 
+/* A piece of what the program wrote; bytes until the listener returns. */
+struct engine_output {
+	uint64_t tick;
+	uint64_t cell;     /* of the foreign call that wrote it, or of its
+	                      function; 0: no code with marks called anybody */
+	uint32_t site;     /* of that call, by its index in the function */
+	uint64_t order;    /* number of the last SYNC; 0: there was none */
+	bool is_inherited; /* an ancestor wrote it, before a fork */
+	unsigned how;      /* enum cairn_out */
+	uint64_t pending;
+	const unsigned char *bytes;
+	size_t n;
+};
+
+/* Who wants to know of these. */
+void engine_listen_output(void (*output)(void *context,
+                                         const struct engine_output *o),
+                          void *context);
+
 /* The functions that replay code calls, and the state, by the names that
  * replay/state.h has. */
 struct engine_symbol {

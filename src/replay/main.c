@@ -19,6 +19,7 @@ static const struct {
         {"walk", command_walk}, /* of src/cli alone */
         {"values", command_values},
         {"print", command_print},
+        {"output", command_output},
 };
 
 int command_fail(const struct cairn_err *err)

@@ -329,7 +329,9 @@ static LLVMValueRef lower_call(struct rewriter *r, const struct function *fn,
 static void call_foreign(struct rewriter *r, const struct function *fn,
                          const struct ir_site *s, uint32_t n)
 {
-	LLVMValueRef args[] = {cell_number(r, fn, s->cell), number(r, n)};
+	uint64_t site = (uint64_t)(s - fn->ir.sites);
+	LLVMValueRef args[] = {cell_number(r, fn, s->cell),
+	                       number(r, site << REPLAY_SITE_SHIFT | n)};
 
 	call_helper(r, &r->foreign, args, 2);
 }

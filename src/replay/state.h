@@ -62,9 +62,11 @@ void replay_stub_steps(void);
 /* void *FIND(uint64_t address): the body of the function that was there, or
  * NULL: it is foreign. */
 #define REPLAY_FIND ":find"
-/* void FOREIGN(cell, n): does what a foreign call did; then its n cells have
- * its result, unless it unwinds. */
+/* void FOREIGN(cell, site << SHIFT | n): does what a foreign call did; then its
+ * n cells have its result, unless it unwinds.  The site is an index in the
+ * function of the cell, which is that of the function if there is no result. */
 #define REPLAY_FOREIGN ":foreign"
+#define REPLAY_SITE_SHIFT 32
 /* void COPY(cell, dst, src, n), void SET(dst, c, n) */
 #define REPLAY_COPY ":copy"
 #define REPLAY_SET ":set"
