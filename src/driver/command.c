@@ -187,6 +187,9 @@ static void add_recorded(struct argv *out, const struct command_tools *t,
 	add_linker(out, "--undefined=" MEMBER_MAP);
 	add_linker(out, s->no_dynamic ? "--undefined=" MEMBER_OUTPUT_STATIC
 	                              : "--undefined=" MEMBER_OUTPUT_DYNAMIC);
+	/* tells when a thread ends; nothing else may bring it in */
+	if (s->no_dynamic)
+		add_linker(out, "--undefined=__cxa_thread_atexit_impl");
 	for (size_t i = 0; i < COUNT(outputs); i++)
 		if (s->no_dynamic)
 			add_linker(out, xasprintf("--wrap=%s", outputs[i]));
