@@ -35,6 +35,8 @@ static const struct command {
          cmd_replay},
         {"output", "what a recorded run wrote to stdout and stderr, and where",
          cmd_replay},
+        {"writes", "who wrote a variable of a recorded run, when and what",
+         cmd_replay},
         {"merge", "sum the profiles of several runs into one file", cmd_merge},
         {"pack", "make a profile self-contained", cmd_pack},
         {"check", "is this profile sound? which function is not, and why",

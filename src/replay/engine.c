@@ -57,6 +57,9 @@ static struct {
 	bool notes_seen, has_forgotten;
 	void (*output)(void *context, const struct engine_output *o);
 	void *output_listener;
+	void (*wrote)(void *context, const struct engine_write *w);
+	void *wrote_listener;
+	uint64_t watched, nwatched;
 	uint64_t caller; /* cell of the innermost foreign call; 0: none */
 	uint32_t site;   /* and its site */
 	uint64_t order;  /* number of the last SYNC */
@@ -349,6 +352,43 @@ static void bump_tick(uint64_t cell)
 		engine_arm(cell, 0);
 }
 
+/* Tells who watches memory at p, if it is in there. */
+static void tell_write(struct engine_write w, uint64_t p, uint64_t n)
+{
+	uint64_t end =
+	        p + n < e.watched + e.nwatched ? p + n : e.watched + e.nwatched;
+
+	w.at = p > e.watched ? p : e.watched;
+	if (!e.wrote || w.at >= end)
+		return;
+	w.n = (size_t)(end - w.at);
+	w.tick = tick_now();
+	w.order = e.order;
+	e.wrote(e.wrote_listener, &w);
+}
+
+/* What came from outside. */
+static void tell_outside(uint64_t cell, uint32_t site, uint64_t p, uint64_t n)
+{
+	struct engine_write w = {
+	        .cell = cell, .site = site, .is_outside = true};
+
+	tell_write(w, p, n);
+}
+
+static void wrote(uint64_t cell, uint64_t what, uint64_t p, uint64_t n)
+{
+	struct engine_write w = {
+	        .cell = cell,
+	        .site = (uint32_t)(what >> REPLAY_SITE_SHIFT),
+	        .is_copy = (uint32_t)what == REPLAY_WROTE_COPY,
+	        .is_only_a_change = (uint32_t)what == REPLAY_WROTE_MAYBE,
+	};
+
+	if (!is_lost())
+		tell_write(w, p, n);
+}
+
 static bool is_input_of(uint64_t cell)
 {
 	return e.is_armed && e.event.kind == CAIRN_EVENT_IN &&
@@ -380,6 +420,8 @@ void engine_in(uint64_t cell, uint64_t p)
 		if (p) {
 			memcpy(shadow_at(p + v->offset), v->bytes, v->nbytes);
 			note_seen(p + v->offset, v->nbytes);
+			tell_outside(cell, ENGINE_NO_SITE, p + v->offset,
+			             v->nbytes);
 		} else {
 			check_cells(v);
 			memcpy((void *)(uintptr_t)(cell + v->offset), v->bytes,
@@ -481,8 +523,10 @@ static void put_out(void)
 	        .n = v->nbytes,
 	};
 
-	if (at && v->bytes)
+	if (at && v->bytes) {
 		memcpy(shadow_at(at), v->bytes, v->nbytes);
+		tell_outside(e.caller, e.site, at, v->nbytes);
+	}
 	if (at)
 		note_seen(at, v->nbytes);
 	if (!v->bytes && v->nbytes)
@@ -715,6 +759,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_STOP, (uintptr_t)stop_here);
 	SYMBOL(REPLAY_TELL, (uintptr_t)tell);
 	SYMBOL(REPLAY_STEPS, (uintptr_t)replay_stub_steps);
+	SYMBOL(REPLAY_WROTE, (uintptr_t)wrote);
 #undef SYMBOL
 	*n = k;
 	return symbols;
@@ -756,6 +801,8 @@ static void reset(void)
 	e.nevents = 0;
 	e.has_forgotten = false;
 	e.order = 0;
+	e.state->watched = e.watched;
+	e.state->nwatched = e.nwatched;
 	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
 	e.is_armed = true;
 }
@@ -833,6 +880,17 @@ void engine_listen_output(void (*output)(void *context,
 {
 	e.output = output;
 	e.output_listener = context;
+}
+
+void engine_listen_writes(uint64_t at, uint64_t n,
+                          void (*told)(void *context,
+                                       const struct engine_write *w),
+                          void *context)
+{
+	e.watched = at;
+	e.nwatched = n;
+	e.wrote = told;
+	e.wrote_listener = context;
 }
 
 void engine_close(void)

@@ -20,6 +20,7 @@ static const struct {
         {"values", command_values},
         {"print", command_print},
         {"output", command_output},
+        {"writes", command_writes},
 };
 
 int command_fail(const struct cairn_err *err)

@@ -11,7 +11,6 @@
 #include "replay/places.h"
 
 #include "base/alloc.h"
-#include "format/zframe.h"
 #include "ir/sites.h"
 #include "replay/program.h"
 #include "replay/shim.h"
@@ -22,8 +21,13 @@
 
 #include <llvm-c/BitReader.h>
 
+struct site {
+	uint32_t cell, ncells;
+	struct place place;
+};
+
 struct function {
-	struct place *sites;
+	struct site *sites;
 	uint32_t nsites;
 };
 
@@ -96,7 +100,9 @@ static struct function read_function(struct places *s, LLVMValueRef f)
 	fn.nsites = ir.nsites;
 	fn.sites = xcalloc((size_t)ir.nsites + 1, sizeof(*fn.sites));
 	for (uint32_t i = 0; i < ir.nsites; i++)
-		fn.sites[i] = find_place(s, ir.sites[i].at);
+		fn.sites[i] =
+		        (struct site){ir.sites[i].cell, ir.sites[i].ncells,
+		                      find_place(s, ir.sites[i].at)};
 	ir_function_release(&ir);
 	return fn;
 }
@@ -129,8 +135,8 @@ static void read_unit(struct places *s, uint32_t unit)
 	size_t n;
 
 	s->units[unit].is_read = true;
-	if (zframe_unpack(u->packed, u->npacked, u->nraw, "", &bitcode, &n,
-	                  NULL) < 0)
+	bitcode = program_bitcode(u, &n);
+	if (!bitcode)
 		return;
 	context = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(context, ignore, NULL);
@@ -155,13 +161,32 @@ static const struct function *find_function(struct places *s,
 	return f->index < u->nfunctions ? &u->functions[f->index] : NULL;
 }
 
+/* site NULL: there is none. */
+static struct place place_of(const struct program_function *f,
+                             const struct site *site)
+{
+	if (site && site->place.line)
+		return site->place;
+	return f ? (struct place){f->name, f->file, f->line}
+	         : (struct place){NULL, NULL, 0};
+}
+
 struct place places_of_site(struct places *s, uint64_t cell, uint32_t site)
 {
 	const struct program_function *f = program_of_cell(s->p, cell);
 	const struct function *fn = f ? find_function(s, f) : NULL;
 
-	if (fn && site < fn->nsites && fn->sites[site].line)
-		return fn->sites[site];
-	return f ? (struct place){f->name, f->file, f->line}
-	         : (struct place){NULL, NULL, 0};
+	return place_of(f, fn && site < fn->nsites ? &fn->sites[site] : NULL);
+}
+
+struct place places_of_cell(struct places *s, uint64_t cell)
+{
+	const struct program_function *f = program_of_cell(s->p, cell);
+	const struct function *fn = f ? find_function(s, f) : NULL;
+	uint32_t i = 0, at = f ? (uint32_t)((cell - f->cells) / 8) : 0;
+
+	while (fn && i < fn->nsites &&
+	       at - fn->sites[i].cell >= fn->sites[i].ncells)
+		i++;
+	return place_of(f, fn && i < fn->nsites ? &fn->sites[i] : NULL);
 }

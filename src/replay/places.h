@@ -21,8 +21,10 @@ struct places;
 struct places *places_new(const struct program *p);
 void places_free(struct places *s);
 
-/* The place of a site, by its index in the function that has a cell; that of
- * the function if there is no such site, or nothing is known. */
+/* The place of a site, by its index in the function that has a cell, or by one
+ * of its own cells; that of the function if there is no such site, or nothing
+ * is known. */
 struct place places_of_site(struct places *s, uint64_t cell, uint32_t site);
+struct place places_of_cell(struct places *s, uint64_t cell);
 
 #endif /* CAIRN_REPLAY_PLACES_H */

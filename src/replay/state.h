@@ -32,6 +32,8 @@ struct replay_state {
 		uint64_t address;
 		void *body;
 	} found[REPLAY_NFOUND];
+	/* if stores are to be shown: where */
+	uint64_t watched, nwatched;
 };
 
 /* Symbols of replay code: functions of the unit and their entries for foreign
@@ -85,6 +87,16 @@ void replay_stub_steps(void);
 /* void STOP(cell 0, line): the program cannot have come here, or ended here.
  * Returns only to leave frames. */
 #define REPLAY_STOP ":stop"
+
+/* void WROTE(cell 0, site << SHIFT | how, p, n): n bytes at p were stored to,
+ * some of them where somebody watches, unless it is a copy; if stores are
+ * shown. */
+#define REPLAY_WROTE ":wrote"
+enum replay_wrote {
+	REPLAY_WROTE_STORE,
+	REPLAY_WROTE_MAYBE, /* only if they changed: a cmpxchg */
+	REPLAY_WROTE_COPY,  /* or set */
+};
 
 /* void TELL(id): somebody asked what is in args, and what the tick is; the id
  * is theirs. */
