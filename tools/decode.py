@@ -158,8 +158,8 @@ def unzstd(payload, size):
 # --- section 16: recordings --------------------------------------------------
 RECORDING = 128
 OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
-          "ZERO", "ENV"]
-OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1]
+          "ZERO", "ENV", "OUT"]
+OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1, 0]
 
 
 def read_logs(data, chunks):
@@ -185,6 +185,17 @@ def read_logs(data, chunks):
     return logs
 
 
+def read_out(c):
+    """Flags, pending, address, length and bytes of OUT."""
+    word = c.uv()
+    n = word >> 6
+    pending = c.uv() if word & 8 else 0
+    address = c.uv() if word & 4 else 0
+    need(n <= 4096 and (not n or word & 6), "length of a piece")
+    return [word & 63, pending, address, n,
+            c.take(n).hex() if word & 2 else ""]
+
+
 def read_event(c, tick, cell):
     """An event as a list, and the cell."""
     word = c.uv()
@@ -193,6 +204,8 @@ def read_event(c, tick, cell):
         what = c.uv()
         need(what < len(OTHERS), "kind of an event")
         values = [c.uv() for _ in range(OTHER_VALUES[what])]
+        if OTHERS[what] == "OUT":
+            values = read_out(c)
         return [tick, OTHERS[what], *values], cell
     cell += c.sv()
     place = [cell >> 32, cell & 0xFFFFFFFF]

@@ -21,6 +21,7 @@
 #define CAIRN_RECORD_SELF 24  /* the runtime's: the context, 0: none yet */
 #define CAIRN_RECORD_FRAME 32 /* ... of the innermost handler of a signal */
 #define CAIRN_RECORD_WRONG 40 /* ... not 0: see record_log.c */
+#define CAIRN_RECORD_BUSY 48  /* ... a hook that says what goes out runs */
 #define CAIRN_RECORD_WORDS 8
 /* Of EXPECT: foreign code runs below all frames with marks.  0: code with marks
  * runs. */
@@ -123,6 +124,9 @@ enum cairn_other {
 	CAIRN_OTHER_ZERO = 7,
 	/* uv: CAIRN_ENV_*: how floating-point arithmetic rounds from here on */
 	CAIRN_OTHER_ENV = 8,
+	/* uv: length << CAIRN_OUT_BITS | enum cairn_out, [uv: pending], [uv:
+	 * address], [bytes]: the program wrote to stdout or stderr */
+	CAIRN_OTHER_OUT = 9,
 	CAIRN_NOTHERS
 };
 
@@ -132,6 +136,27 @@ enum cairn_other {
 #define CAIRN_ENV_X87 0x0f00u
 #define CAIRN_ENV_X87_SHIFT 16
 #define CAIRN_ENV_DEFAULT (0x0300u << CAIRN_ENV_X87_SHIFT)
+
+/*
+ * What goes out is said behind the call that wrote it, in pieces.  If it has an
+ * address it is what the context has in memory there, with BYTES from now on.
+ * Without both there is no more than how many bytes are pending: the process
+ * ended before they were written, anywhere, if no other OUT of the context to
+ * the same descriptor follows.
+ */
+enum cairn_out {
+	CAIRN_OUT_STDERR = 1,
+	CAIRN_OUT_BYTES = 2,
+	CAIRN_OUT_AT = 4,
+	CAIRN_OUT_PENDING = 8, /* it went out before that many bytes, which are
+	                          the last of those that libc had to write */
+	CAIRN_OUT_LINE = 16,   /* a newline follows it */
+	CAIRN_OUT_LATE = 32,   /* it was found in libc's buffer: somebody had
+	                          put it there, some time since the last OUT */
+};
+
+#define CAIRN_OUT_BITS 6
+#define CAIRN_OUT_MAX 4096u /* bytes of a piece */
 
 enum cairn_context {
 	CAIRN_CONTEXT_THREAD = 0,

@@ -50,6 +50,9 @@
 #define MEMBER_WAITS "__cairn_waits_member"
 /* Looks at where a program that is recorded maps memory. */
 #define MEMBER_MAP "__cairn_map_member"
+/* Say what it writes to stdout and stderr. */
+#define MEMBER_OUTPUT_DYNAMIC "__cairn_output_dynamic"
+#define MEMBER_OUTPUT_STATIC "__cairn_output_static"
 /* A shared object's, by one of the names in it. */
 #define MEMBER_UNHOOKED "__wrap_longjmp"
 
@@ -73,6 +76,21 @@ static const char *const exported[] = {
 static const char *const exported_record[] = {
         CAIRN_RT_RECORD, "mmap",    "mmap64", "mremap",
         "munmap",        "madvise", "sbrk",   "shmat",
+};
+
+/* And what such a program writes to stdout and stderr with, all that
+ * runtime/output.h names: exported, or wrapped in a static one. */
+static const char *const outputs[] = {
+        "__dprintf_chk",  "__fprintf_chk",   "__overflow",
+        "__printf_chk",   "__vdprintf_chk",  "__vfprintf_chk",
+        "__vprintf_chk",  "dprintf",         "fclose",
+        "fflush",         "fflush_unlocked", "fprintf",
+        "fputc",          "fputc_unlocked",  "fputs",
+        "fputs_unlocked", "fwrite",          "fwrite_unlocked",
+        "perror",         "printf",          "putc",
+        "putc_unlocked",  "putchar",         "putchar_unlocked",
+        "puts",           "vdprintf",        "vfprintf",
+        "vprintf",        "write",           "writev",
 };
 
 /*
@@ -162,6 +180,25 @@ static void add_exported(struct argv *out, const char *name)
 	add_linker(out, xasprintf("--export-dynamic-symbol=%s", name));
 }
 
+/* What only a program gets that is recorded. */
+static void add_recorded(struct argv *out, const struct command_tools *t,
+                         const struct scan *s)
+{
+	add_linker(out, "--undefined=" MEMBER_MAP);
+	add_linker(out, s->no_dynamic ? "--undefined=" MEMBER_OUTPUT_STATIC
+	                              : "--undefined=" MEMBER_OUTPUT_DYNAMIC);
+	/* tells when a thread ends; nothing else may bring it in */
+	if (s->no_dynamic)
+		add_linker(out, "--undefined=__cxa_thread_atexit_impl");
+	for (size_t i = 0; i < COUNT(outputs); i++)
+		if (s->no_dynamic)
+			add_linker(out, xasprintf("--wrap=%s", outputs[i]));
+		else
+			add_exported(out, outputs[i]);
+	if (!s->no_dynamic)
+		add_linker(out, t->output);
+}
+
 /* What a program gets that a shared object does not. */
 static void add_executable(struct argv *out, const struct command_tools *t,
                            const struct option *o, const struct scan *s)
@@ -178,7 +215,7 @@ static void add_executable(struct argv *out, const struct command_tools *t,
 			add_exported(out, exported_record[i]);
 	}
 	if (o->record)
-		add_linker(out, "--undefined=" MEMBER_MAP);
+		add_recorded(out, t, s);
 	add_linker(out, t->executable); /* before the rest, which it needs */
 }
 
@@ -401,6 +438,8 @@ static int refuse(const struct command_tools *t, const struct option *o,
 		CAIRN_TRY(need_file(t->runtime, err));
 	if (links && !s->shared)
 		CAIRN_TRY(need_file(t->executable, err));
+	if (links && !s->shared && o->record && !s->no_dynamic)
+		CAIRN_TRY(need_file(t->output, err));
 	return 0;
 }
 

@@ -16,6 +16,7 @@ struct command_tools {
 	const char *plugin;
 	const char *runtime;
 	const char *executable; /* the part of it that is not for libraries */
+	const char *output;     /* and that of programs that are recorded */
 	bool cxx;               /* called as a C++ compiler */
 };
 

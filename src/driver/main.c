@@ -72,6 +72,7 @@ static int find_tools(struct command_tools *t, const char *name,
 	t->plugin = xasprintf("%s/lib/cairn/cairn-plugin.so", self);
 	t->runtime = xasprintf("%s/lib/cairn/libcairn_rt.a", self);
 	t->executable = xasprintf("%s/lib/cairn/libcairn_exe.a", self);
+	t->output = xasprintf("%s/lib/cairn/libcairn_out.a", self);
 	n = (ssize_t)strlen(name);
 	t->cxx = n >= 2 && strcmp(name + n - 2, "++") == 0;
 	return 0;

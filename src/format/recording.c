@@ -61,7 +61,7 @@ static const unsigned nvalues[CAIRN_NOTHERS] = {
         [CAIRN_OTHER_SYNC] = 1,   [CAIRN_OTHER_BEGIN] = 3,
         [CAIRN_OTHER_STOP] = 0,   [CAIRN_OTHER_FORK] = 3,
         [CAIRN_OTHER_FORGET] = 0, [CAIRN_OTHER_ZERO] = 2,
-        [CAIRN_OTHER_ENV] = 1,
+        [CAIRN_OTHER_ENV] = 1,    [CAIRN_OTHER_OUT] = 1,
 };
 
 static void read_in(struct cursor *c, struct recording_event *e)
@@ -74,6 +74,24 @@ static void read_in(struct cursor *c, struct recording_event *e)
 	e->bytes = cursor_take(c, n >> 1);
 }
 
+/* The rest of OUT. */
+static void read_out(struct cursor *c, struct recording_event *e)
+{
+	uint64_t word = e->value[0];
+	uint64_t n = word >> CAIRN_OUT_BITS;
+
+	e->value[0] = word & ((1u << CAIRN_OUT_BITS) - 1);
+	if (word & CAIRN_OUT_PENDING)
+		e->value[1] = cursor_uv(c);
+	if (word & CAIRN_OUT_AT)
+		e->value[2] = cursor_uv(c);
+	if (word & CAIRN_OUT_BYTES)
+		e->bytes = cursor_take(c, n);
+	if (n > CAIRN_OUT_MAX || (n && !e->bytes && !e->value[2]))
+		c->bad = true;
+	e->nbytes = (size_t)n;
+}
+
 static int read_other(const struct recording_log *l, struct cursor *c,
                       struct recording_event *e, struct cairn_err *err)
 {
@@ -84,6 +102,8 @@ static int read_other(const struct recording_log *l, struct cursor *c,
 	e->what = (enum cairn_other)what;
 	for (unsigned i = 0; i < nvalues[what]; i++)
 		e->value[i] = cursor_uv(c);
+	if (what == CAIRN_OTHER_OUT)
+		read_out(c, e);
 	return 0;
 }
 

@@ -93,8 +93,11 @@ struct recording_event {
 	const unsigned char *bytes; /* until the next call */
 	size_t nbytes;
 	uint64_t frame;        /* of BACK */
-	enum cairn_other what; /* of OTHER, and what it says */
+	enum cairn_other what; /* of OTHER, and what it says: */
+	/* of OUT enum cairn_out, bytes pending, address; and nbytes, with bytes
+	 * NULL if they are those at the address */
 	uint64_t value[RECORDING_VALUES];
+	bool is_inherited; /* of another process, which was forked later */
 };
 
 /*

@@ -12,6 +12,8 @@ int command_replay(int argc, char **argv);
 int command_walk(int argc, char **argv);
 int command_values(int argc, char **argv);
 int command_print(int argc, char **argv);
+int command_output(int argc, char **argv);
+int command_writes(int argc, char **argv);
 
 /* Prints the sentence; returns ERROR. */
 int command_fail(const struct cairn_err *err);

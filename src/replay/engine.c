@@ -55,6 +55,14 @@ static struct {
 	const struct engine_follower *follower;
 	uint32_t *steps; /* for it */
 	bool notes_seen, has_forgotten;
+	void (*output)(void *context, const struct engine_output *o);
+	void *output_listener;
+	void (*wrote)(void *context, const struct engine_write *w);
+	void *wrote_listener;
+	uint64_t watched, nwatched;
+	uint64_t caller; /* cell of the innermost foreign call; 0: none */
+	uint32_t site;   /* and its site */
+	uint64_t order;  /* number of the last SYNC */
 	const struct engine_log *log;
 	/* the event that is next; its cell is an address, as in state.h */
 	struct recording_event event;
@@ -122,7 +130,8 @@ static void describe_event(char *text, size_t size)
 		         e.event.what == CAIRN_OTHER_END ? "the end"
 		         : e.event.what == CAIRN_OTHER_SYNC
 		                 ? "a synchronisation"
-		                 : "another context",
+		         : e.event.what == CAIRN_OTHER_OUT ? "output"
+		                                           : "another context",
 		         e.event.tick);
 		return;
 	}
@@ -222,6 +231,17 @@ static void check_event(uint64_t now)
 		damaged("it names a cell that no module has");
 }
 
+static void take_event(void);
+static void put_out(void);
+
+/* What was not written out when the process ended, wherever that was. */
+static void take_end(void)
+{
+	e.caller = 0;
+	put_out();
+	take_event();
+}
+
 /* The tick of the next event is reached. */
 static void arm(void)
 {
@@ -231,6 +251,8 @@ static void arm(void)
 		e.state->next_cell = e.event.cell;
 	else if (is_other(CAIRN_OTHER_STOP))
 		stop(0, ENGINE_STOPPED);
+	else if (is_other(CAIRN_OTHER_OUT) && !e.event.nbytes)
+		take_end();
 }
 
 void engine_take_steps(void);
@@ -330,6 +352,43 @@ static void bump_tick(uint64_t cell)
 		engine_arm(cell, 0);
 }
 
+/* Tells who watches memory at p, if it is in there. */
+static void tell_write(struct engine_write w, uint64_t p, uint64_t n)
+{
+	uint64_t end =
+	        p + n < e.watched + e.nwatched ? p + n : e.watched + e.nwatched;
+
+	w.at = p > e.watched ? p : e.watched;
+	if (!e.wrote || w.at >= end)
+		return;
+	w.n = (size_t)(end - w.at);
+	w.tick = tick_now();
+	w.order = e.order;
+	e.wrote(e.wrote_listener, &w);
+}
+
+/* What came from outside. */
+static void tell_outside(uint64_t cell, uint32_t site, uint64_t p, uint64_t n)
+{
+	struct engine_write w = {
+	        .cell = cell, .site = site, .is_outside = true};
+
+	tell_write(w, p, n);
+}
+
+static void wrote(uint64_t cell, uint64_t what, uint64_t p, uint64_t n)
+{
+	struct engine_write w = {
+	        .cell = cell,
+	        .site = (uint32_t)(what >> REPLAY_SITE_SHIFT),
+	        .is_copy = (uint32_t)what == REPLAY_WROTE_COPY,
+	        .is_only_a_change = (uint32_t)what == REPLAY_WROTE_MAYBE,
+	};
+
+	if (!is_lost())
+		tell_write(w, p, n);
+}
+
 static bool is_input_of(uint64_t cell)
 {
 	return e.is_armed && e.event.kind == CAIRN_EVENT_IN &&
@@ -361,6 +420,8 @@ void engine_in(uint64_t cell, uint64_t p)
 		if (p) {
 			memcpy(shadow_at(p + v->offset), v->bytes, v->nbytes);
 			note_seen(p + v->offset, v->nbytes);
+			tell_outside(cell, ENGINE_NO_SITE, p + v->offset,
+			             v->nbytes);
 		} else {
 			check_cells(v);
 			memcpy((void *)(uintptr_t)(cell + v->offset), v->bytes,
@@ -444,6 +505,36 @@ static void zero(uint64_t p, uint64_t n)
 		shadow_zero(p - SHADOW_SEEN, n);
 }
 
+/* A piece that went out.  What it names was there for foreign code; it is so
+ * for the program from now on. */
+static void put_out(void)
+{
+	const struct recording_event *v = &e.event;
+	uint64_t at = v->value[2];
+	struct engine_output o = {
+	        .tick = tick_now(),
+	        .cell = e.caller,
+	        .site = e.site,
+	        .order = e.order,
+	        .is_inherited = v->is_inherited,
+	        .how = (unsigned)v->value[0],
+	        .pending = v->value[1],
+	        .bytes = v->bytes,
+	        .n = v->nbytes,
+	};
+
+	if (at && v->bytes) {
+		memcpy(shadow_at(at), v->bytes, v->nbytes);
+		tell_outside(e.caller, e.site, at, v->nbytes);
+	}
+	if (at)
+		note_seen(at, v->nbytes);
+	if (!v->bytes && v->nbytes)
+		o.bytes = shadow_at(at);
+	if (e.output)
+		e.output(e.output_listener, &o);
+}
+
 /* What foreign code did that concerns no code: the next event. */
 static void take_other(void)
 {
@@ -455,6 +546,10 @@ static void take_other(void)
 		zero(v->value[0], v->value[1]);
 	else if (v->what == CAIRN_OTHER_ENV)
 		set_env(v->value[0]);
+	else if (v->what == CAIRN_OTHER_SYNC)
+		e.order = v->value[0];
+	else if (v->what == CAIRN_OTHER_OUT)
+		put_out();
 	take_event();
 }
 
@@ -476,9 +571,11 @@ static bool has_result(uint64_t cell, uint64_t n)
 
 /* What foreign code did, up to where replay code goes on: a result is the last
  * thing. */
-static void run_foreign(uint64_t cell, uint64_t n)
+static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 {
 	while (e.is_armed && !e.state->unwinding) {
+		e.caller = cell;
+		e.site = site;
 		if (e.event.kind == CAIRN_EVENT_CALLBACK) {
 			run_callback();
 		} else if (is_other(CAIRN_OTHER_END)) {
@@ -496,17 +593,18 @@ static void run_foreign(uint64_t cell, uint64_t n)
 	look_back();
 }
 
-static void foreign(uint64_t cell, uint64_t n)
+static void foreign(uint64_t cell, uint64_t what)
 {
 	if (e.watch)
 		e.watch(tick_now(), e.state->callee, e.state->args,
 		        (unsigned)e.state->nargs);
-	run_foreign(cell, n);
+	run_foreign(cell, (uint32_t)(what >> REPLAY_SITE_SHIFT),
+	            (uint32_t)what);
 }
 
 static void env(uint64_t cell)
 {
-	run_foreign(cell, 0);
+	run_foreign(cell, UINT32_MAX, 0);
 }
 
 static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
@@ -597,7 +695,7 @@ static void again(uint64_t cell, uint64_t frame)
 
 static void resume(uint64_t cell)
 {
-	run_foreign(cell, 0);
+	run_foreign(cell, UINT32_MAX, 0);
 	if (!e.state->unwinding)
 		diverge(cell, 0, "an exception is passed on");
 }
@@ -661,6 +759,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_STOP, (uintptr_t)stop_here);
 	SYMBOL(REPLAY_TELL, (uintptr_t)tell);
 	SYMBOL(REPLAY_STEPS, (uintptr_t)replay_stub_steps);
+	SYMBOL(REPLAY_WROTE, (uintptr_t)wrote);
 #undef SYMBOL
 	*n = k;
 	return symbols;
@@ -685,6 +784,7 @@ static void run_context(void)
 		} else if (v->what == CAIRN_OTHER_END) {
 			stop(0, ENGINE_ENDED);
 		} else {
+			e.caller = 0;
 			take_other();
 		}
 	}
@@ -700,6 +800,9 @@ static void reset(void)
 	set_env(CAIRN_ENV_DEFAULT);
 	e.nevents = 0;
 	e.has_forgotten = false;
+	e.order = 0;
+	e.state->watched = e.watched;
+	e.state->nwatched = e.nwatched;
 	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
 	e.is_armed = true;
 }
@@ -769,6 +872,25 @@ void engine_listen(void (*tell)(void *context, uint64_t id, uint64_t tick,
 void engine_follow(const struct engine_follower *follower)
 {
 	e.follower = follower;
+}
+
+void engine_listen_output(void (*output)(void *context,
+                                         const struct engine_output *o),
+                          void *context)
+{
+	e.output = output;
+	e.output_listener = context;
+}
+
+void engine_listen_writes(uint64_t at, uint64_t n,
+                          void (*told)(void *context,
+                                       const struct engine_write *w),
+                          void *context)
+{
+	e.watched = at;
+	e.nwatched = n;
+	e.wrote = told;
+	e.wrote_listener = context;
 }
 
 void engine_close(void)

@@ -89,6 +89,49 @@ bool engine_has_forgotten(void);
 /* Ends the replay here, as if the process had been stopped; for who listens. */
 _Noreturn void engine_stop(void);
 
+/* A piece of what the program wrote; bytes until the listener returns. */
+struct engine_output {
+	uint64_t tick;
+	uint64_t cell;     /* of the foreign call that wrote it, or of its
+	                      function; 0: no code with marks called anybody */
+	uint32_t site;     /* of that call, by its index in the function */
+	uint64_t order;    /* number of the last SYNC; 0: there was none */
+	bool is_inherited; /* an ancestor wrote it, before a fork */
+	unsigned how;      /* enum cairn_out */
+	uint64_t pending;
+	const unsigned char *bytes;
+	size_t n;
+};
+
+/* Who wants to know of these. */
+void engine_listen_output(void (*output)(void *context,
+                                         const struct engine_output *o),
+                          void *context);
+
+/* A store to memory that is watched, or something of it that came from
+ * outside; what is there now is in the shadow (replay/shadow.h). */
+struct engine_write {
+	uint64_t tick, order; /* as in struct engine_output */
+	uint64_t cell;        /* of the function that stores, or of the site
+	                         that found it; 0: none did */
+	uint32_t site;   /* of the store, by its index; ENGINE_NO_SITE: the cell
+	                    tells */
+	bool is_outside; /* somebody else has written, at some time */
+	bool is_copy;    /* by memcpy, memset or the like */
+	bool is_only_a_change; /* it stored nothing if nothing changed */
+	uint64_t at;           /* within what is watched */
+	size_t n;
+};
+
+#define ENGINE_NO_SITE UINT32_MAX
+
+/* Who watches n bytes of memory, in all that is replayed from now on.
+ * Requires: the compiler shows stores. */
+void engine_listen_writes(uint64_t at, uint64_t n,
+                          void (*told)(void *context,
+                                       const struct engine_write *w),
+                          void *context);
+
 /* The functions that replay code calls, and the state, by the names that
  * replay/state.h has. */
 struct engine_symbol {

@@ -315,12 +315,13 @@ static void name_object(char *key, size_t size, const struct program_unit *u)
 	for (size_t i = 0; i < sizeof(u->id); i++)
 		n += (size_t)snprintf(key + n, size - n, "%02x", u->id[i]);
 	snprintf(key + n, size - n,
-	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d%s%s%s.o",
+	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d%s%s%s%s.o",
 	         crc32c(0, u->packed, u->npacked),
 	         crc32c(0, jit.features, strlen(jit.features)), REWRITE_VERSION,
 	         jit.options.shows_calls ? "c" : "",
 	         jit.options.shows_steps ? "s" : "",
-	         jit.options.notes_seen ? "m" : "");
+	         jit.options.notes_seen ? "m" : "",
+	         jit.options.shows_stores ? "w" : "");
 }
 
 /* Is what is made of a unit the same whenever it is made? */

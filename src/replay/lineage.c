@@ -268,6 +268,8 @@ int lineage_next(void *lineage, struct recording_event *v,
 
 		if (rc < 0 || (!rc && !l->at))
 			return rc;
+		if (rc)
+			v->is_inherited = l->at;
 		if (rc && !(link->c->is_forked && says_only_fork(v)))
 			return rc;
 		if (rc)

@@ -19,6 +19,8 @@ static const struct {
         {"walk", command_walk}, /* of src/cli alone */
         {"values", command_values},
         {"print", command_print},
+        {"output", command_output},
+        {"writes", command_writes},
 };
 
 int command_fail(const struct cairn_err *err)

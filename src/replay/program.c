@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/image.h"
+#include "format/zframe.h"
 #include "replay/arena.h"
 
 #include <inttypes.h>
@@ -255,6 +256,16 @@ struct program_function *program_of_code(const struct program *p, uint64_t pc)
 			best = f;
 	}
 	return best;
+}
+
+unsigned char *program_bitcode(const struct program_unit *u, size_t *n)
+{
+	unsigned char *bitcode;
+
+	return zframe_unpack(u->packed, u->npacked, u->nraw, "", &bitcode, n,
+	                     NULL) < 0
+	               ? NULL
+	               : bitcode;
 }
 
 void program_clear_cells(struct program *p)

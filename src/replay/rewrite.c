@@ -72,7 +72,7 @@ struct rewriter {
 	LLVMTypeRef none, i8, i64, pointer, shadow;
 	LLVMValueRef state;
 	struct helper arm, in, find, foreign, copy, set, read, env, fault, land,
-	        again, resume, stop, tell;
+	        again, resume, stop, tell, wrote;
 	const char *name;
 	const struct rewrite_options *options;
 	struct cairn_err *err;
@@ -329,7 +329,9 @@ static LLVMValueRef lower_call(struct rewriter *r, const struct function *fn,
 static void call_foreign(struct rewriter *r, const struct function *fn,
                          const struct ir_site *s, uint32_t n)
 {
-	LLVMValueRef args[] = {cell_number(r, fn, s->cell), number(r, n)};
+	uint64_t site = (uint64_t)(s - fn->ir.sites);
+	LLVMValueRef args[] = {cell_number(r, fn, s->cell),
+	                       number(r, site << REPLAY_SITE_SHIFT | n)};
 
 	call_helper(r, &r->foreign, args, 2);
 }
@@ -545,6 +547,40 @@ static void rewrite_twice(struct rewriter *r, const struct function *fn,
 	LLVMInstructionEraseFromParent(s->at);
 }
 
+/* --- stores that somebody watches ---------------------------------------- */
+
+static void call_wrote(struct rewriter *r, const struct function *fn,
+                       uint32_t i, enum replay_wrote how, LLVMValueRef p,
+                       LLVMValueRef n)
+{
+	uint64_t what = (uint64_t)i << REPLAY_SITE_SHIFT | (uint64_t)how;
+	LLVMValueRef args[] = {cell_number(r, fn, 0), number(r, what), p, n};
+
+	call_helper(r, &r->wrote, args, 4);
+}
+
+/* Behind a store of n bytes to p: p + n - 1 is less than n - 1 bytes behind
+ * what is watched, or in it. */
+static void put_watch(struct rewriter *r, const struct function *fn, uint32_t i,
+                      LLVMValueRef p, uint64_t n)
+{
+	LLVMValueRef at = fn->ir.sites[i].at, next, d, size;
+	enum replay_wrote how = fn->ir.sites[i].kind == IR_CMPXCHG
+	                                ? REPLAY_WROTE_MAYBE
+	                                : REPLAY_WROTE_STORE;
+
+	next = LLVMGetNextInstruction(at);
+	LLVMPositionBuilderBefore(r->b, next);
+	d = LLVMBuildPtrToInt(r->b, p, r->i64, "");
+	d = LLVMBuildSub(r->b, d, load_state(r, FIELD(watched)), "");
+	d = LLVMBuildAdd(r->b, d, number(r, n - 1), "");
+	size = LLVMBuildAdd(r->b, load_state(r, FIELD(nwatched)),
+	                    number(r, n - 1), "");
+	d = LLVMBuildICmp(r->b, LLVMIntULT, d, size, "");
+	LLVMPositionBuilderBefore(r->b, replay_shim_if(d, next, true));
+	call_wrote(r, fn, i, how, p, number(r, n));
+}
+
 /* --- other sites --------------------------------------------------------- */
 
 /* Before an access of n bytes at p: they are seen. */
@@ -575,8 +611,9 @@ static unsigned bytes_of(struct rewriter *r, const struct ir_site *s)
 }
 
 static void rewrite_memory(struct rewriter *r, const struct function *fn,
-                           const struct ir_site *s)
+                           uint32_t i)
 {
+	const struct ir_site *s = &fn->ir.sites[i];
 	unsigned at = s->kind == IR_STORE ? 1 : 0;
 	LLVMValueRef p = LLVMGetOperand(s->at, at);
 
@@ -588,11 +625,14 @@ static void rewrite_memory(struct rewriter *r, const struct function *fn,
 	LLVMSetOperand(s->at, at, to_shadow(r, p));
 	if (s->kind == IR_LOAD || s->kind == IR_STORE)
 		LLVMSetOrdering(s->at, LLVMAtomicOrderingNotAtomic);
+	if (r->options->shows_stores && s->kind != IR_LOAD)
+		put_watch(r, fn, i, p, bytes_of(r, s));
 }
 
 static void rewrite_copy(struct rewriter *r, const struct function *fn,
-                         const struct ir_site *s)
+                         uint32_t i)
 {
+	const struct ir_site *s = &fn->ir.sites[i];
 	LLVMValueRef args[4] = {cell_number(r, fn, s->cell),
 	                        LLVMGetOperand(s->at, 0),
 	                        LLVMGetOperand(s->at, 1), NULL};
@@ -601,6 +641,8 @@ static void rewrite_copy(struct rewriter *r, const struct function *fn,
 	args[3] = LLVMBuildZExtOrBitCast(r->b, LLVMGetOperand(s->at, 2), r->i64,
 	                                 "");
 	call_helper(r, &r->copy, args, 4);
+	if (r->options->shows_stores)
+		call_wrote(r, fn, i, REPLAY_WROTE_COPY, args[1], args[3]);
 	LLVMInstructionEraseFromParent(s->at);
 }
 
@@ -631,8 +673,10 @@ static void rewrite_read(struct rewriter *r, const struct function *fn,
 	LLVMInstructionEraseFromParent(s->at);
 }
 
-static void rewrite_set(struct rewriter *r, const struct ir_site *s)
+static void rewrite_set(struct rewriter *r, const struct function *fn,
+                        uint32_t i)
 {
+	const struct ir_site *s = &fn->ir.sites[i];
 	LLVMValueRef args[3] = {LLVMGetOperand(s->at, 0), NULL, NULL};
 
 	LLVMPositionBuilderBefore(r->b, s->at);
@@ -640,6 +684,8 @@ static void rewrite_set(struct rewriter *r, const struct ir_site *s)
 	args[2] = LLVMBuildZExtOrBitCast(r->b, LLVMGetOperand(s->at, 2), r->i64,
 	                                 "");
 	call_helper(r, &r->set, args, 3);
+	if (r->options->shows_stores)
+		call_wrote(r, fn, i, REPLAY_WROTE_COPY, args[0], args[2]);
 	LLVMInstructionEraseFromParent(s->at);
 }
 
@@ -717,16 +763,16 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 	case IR_STORE:
 	case IR_RMW:
 	case IR_CMPXCHG:
-		rewrite_memory(r, fn, s);
+		rewrite_memory(r, fn, i);
 		break;
 	case IR_READ:
 		rewrite_read(r, fn, s);
 		break;
 	case IR_COPY:
-		rewrite_copy(r, fn, s);
+		rewrite_copy(r, fn, i);
 		break;
 	case IR_SET:
-		rewrite_set(r, s);
+		rewrite_set(r, fn, i);
 		break;
 	case IR_KNOWN:
 		lower_call(r, fn, s->at);
@@ -1019,6 +1065,7 @@ static void add_helpers(struct rewriter *r)
 	add_helper(r, &r->resume, REPLAY_RESUME, r->none, "i");
 	add_helper(r, &r->stop, REPLAY_STOP, r->none, "ii");
 	add_helper(r, &r->tell, REPLAY_TELL, r->none, "i");
+	add_helper(r, &r->wrote, REPLAY_WROTE, r->none, "iipi");
 }
 
 /* Sees what every function has, before anything is changed. */

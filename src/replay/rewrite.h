@@ -10,13 +10,14 @@
 struct cairn_err;
 
 /* Changes with the code that is made: part of the names of cached objects. */
-#define REWRITE_VERSION 8
+#define REWRITE_VERSION 10
 
 /* What replay code does besides replaying. */
 struct rewrite_options {
-	bool shows_calls; /* arguments of foreign calls are in the state */
-	bool shows_steps; /* it says which way it goes: steps.h */
-	bool notes_seen;  /* which memory was seen: SHADOW_SEEN of shadow.h */
+	bool shows_calls;  /* arguments of foreign calls are in the state */
+	bool shows_steps;  /* it says which way it goes: steps.h */
+	bool notes_seen;   /* which memory was seen: SHADOW_SEEN of shadow.h */
+	bool shows_stores; /* those to what the state watches are told */
 	/*
 	 * Puts questions into a unit: calls of REPLAY_TELL, at any place.  It
 	 * is called when all sites are known and nothing has been changed; it

@@ -297,3 +297,29 @@ unsigned replay_shim_line(LLVMValueRef instruction)
 		at = at->getInlinedAt();
 	return at->getLine();
 }
+
+/* Nobody asks where headers of the system do something. */
+static const DILocation *leave_headers(const DILocation *at)
+{
+	while (at && at->getInlinedAt() &&
+	       at->getFilename().starts_with("/usr/"))
+		at = at->getInlinedAt();
+	return at;
+}
+
+bool replay_shim_find_place(LLVMValueRef instruction,
+                            struct replay_shim_place *place)
+{
+	const DILocation *at =
+	        leave_headers(unwrap<Instruction>(instruction)->getDebugLoc());
+	const DISubprogram *f = at ? at->getScope()->getSubprogram() : nullptr;
+
+	if (!f)
+		return false;
+	place->function = f->getName().data();
+	place->nfunction = f->getName().size();
+	place->file = at->getFilename().data();
+	place->nfile = at->getFilename().size();
+	place->line = at->getLine();
+	return true;
+}

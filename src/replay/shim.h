@@ -4,6 +4,7 @@
 
 /* What the rewriter needs and LLVM-C lacks. */
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <llvm-c/Core.h>
 
@@ -59,6 +60,17 @@ bool replay_shim_is_in_memory(LLVMValueRef f, unsigned parameter);
 /* The line of an instruction in its function, not in what was inlined there; 0
  * if there is none. */
 unsigned replay_shim_line(LLVMValueRef instruction);
+
+/* Where an instruction is in the source, in what was inlined, too, unless a
+ * header of the system has it.  Memory: the module's.  False: it does not say.
+ */
+struct replay_shim_place {
+	const char *function, *file;
+	size_t nfunction, nfile;
+	unsigned line;
+};
+bool replay_shim_find_place(LLVMValueRef instruction,
+                            struct replay_shim_place *place);
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,8 @@ struct replay_state {
 		uint64_t address;
 		void *body;
 	} found[REPLAY_NFOUND];
+	/* if stores are to be shown: where */
+	uint64_t watched, nwatched;
 };
 
 /* Symbols of replay code: functions of the unit and their entries for foreign
@@ -62,9 +64,11 @@ void replay_stub_steps(void);
 /* void *FIND(uint64_t address): the body of the function that was there, or
  * NULL: it is foreign. */
 #define REPLAY_FIND ":find"
-/* void FOREIGN(cell, n): does what a foreign call did; then its n cells have
- * its result, unless it unwinds. */
+/* void FOREIGN(cell, site << SHIFT | n): does what a foreign call did; then its
+ * n cells have its result, unless it unwinds.  The site is an index in the
+ * function of the cell, which is that of the function if there is no result. */
 #define REPLAY_FOREIGN ":foreign"
+#define REPLAY_SITE_SHIFT 32
 /* void COPY(cell, dst, src, n), void SET(dst, c, n) */
 #define REPLAY_COPY ":copy"
 #define REPLAY_SET ":set"
@@ -83,6 +87,16 @@ void replay_stub_steps(void);
 /* void STOP(cell 0, line): the program cannot have come here, or ended here.
  * Returns only to leave frames. */
 #define REPLAY_STOP ":stop"
+
+/* void WROTE(cell 0, site << SHIFT | how, p, n): n bytes at p were stored to,
+ * some of them where somebody watches, unless it is a copy; if stores are
+ * shown. */
+#define REPLAY_WROTE ":wrote"
+enum replay_wrote {
+	REPLAY_WROTE_STORE,
+	REPLAY_WROTE_MAYBE, /* only if they changed: a cmpxchg */
+	REPLAY_WROTE_COPY,  /* or set */
+};
 
 /* void TELL(id): somebody asked what is in args, and what the tick is; the id
  * is theirs. */

@@ -36,6 +36,16 @@ HIDDEN const char __cairn_executable = 1;
 
 struct libc libc;
 
+/* There are others in programs that are recorded. */
+__attribute__((weak)) void cairn_output_start(void)
+{
+}
+
+__attribute__((weak)) void exe_output_end(bool is_flushed)
+{
+	(void)is_flushed;
+}
+
 __attribute__((used)) static const void *const members[] = {
         &hook_jump_member,   &hook_exit_member,          &hook_signal_member,
         (const void *)vfork, (const void *)__wrap__Fork,
@@ -89,13 +99,23 @@ static void end_here(uintptr_t to)
 static void at_exit(void *unused)
 {
 	(void)unused;
+	exe_output_end(true);
+	end_here((uintptr_t)__builtin_return_address(0));
+}
+
+static void at_quick_exit(void *unused)
+{
+	(void)unused;
+	exe_output_end(false);
 	end_here((uintptr_t)__builtin_return_address(0));
 }
 
 static void at_fini(void)
 {
-	if (process.is_static)
-		end_here((uintptr_t)__builtin_return_address(0));
+	if (!process.is_static)
+		return;
+	exe_output_end(true);
+	end_here((uintptr_t)__builtin_return_address(0));
 }
 
 static void at_start(int argc, char **argv, char **env)
@@ -112,6 +132,7 @@ static void at_start(int argc, char **argv, char **env)
 		__cairn_static();
 	else if (__cairn_dynamic)
 		__cairn_dynamic();
+	cairn_output_start();
 	rt_enter(&mask);
 	process.is_executable = true;
 	process.is_static = !o.has_interpreter;
@@ -122,7 +143,7 @@ static void at_start(int argc, char **argv, char **env)
 		return;
 	if (!process.is_static)
 		__cxa_atexit(at_exit, NULL, NULL);
-	__cxa_at_quick_exit(at_exit, NULL);
+	__cxa_at_quick_exit(at_quick_exit, NULL);
 	fatal_install();
 }
 

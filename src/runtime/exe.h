@@ -2,6 +2,7 @@
 #ifndef CAIRN_RUNTIME_EXE_H
 #define CAIRN_RUNTIME_EXE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Sets errno and returns -1. */
@@ -25,6 +26,12 @@ extern struct libc libc;
 
 void __cairn_dynamic(void) __attribute__((weak));
 void __cairn_static(void) __attribute__((weak));
+
+/* Of what goes out (hook_output.c), in programs that are recorded: at the
+ * start, and when the process ends, with or without libc's streams being
+ * flushed. */
+void cairn_output_start(void);
+void exe_output_end(bool is_flushed);
 
 /* Archive members that nothing else would bring in. */
 extern const char hook_jump_member, hook_exit_member, hook_signal_member;

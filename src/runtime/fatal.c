@@ -16,6 +16,7 @@
 
 #include <signal.h>
 
+#include "runtime/exe.h"
 #include "runtime/finish.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
@@ -51,8 +52,11 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 		process.trace->fault(context);
 	rt_zero(&u, sizeof(u));
 	unwind_from_signal(&u, context);
-	if (!vfork_ends(&u))
+	if (!vfork_ends(&u)) {
+		if (!rt_is_inside())
+			exe_output_end(false);
 		finish_process(CAIRN_HOW_SIGNAL, (uint32_t)sig, &u);
+	}
 	sys_sigaction(sig, &dfl, NULL);
 	sys4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), sig,
 	     (long)info);

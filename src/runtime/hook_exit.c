@@ -46,8 +46,10 @@ static void end_begin(struct end *e, uint32_t how, uintptr_t to)
 		e->walked_to = t->walked_to;
 	}
 	e->is_vfork = vfork_ends(e->has_frames ? &e->u : NULL);
-	if (!e->is_vfork)
-		finish_process(how, 0, e->has_frames ? &e->u : NULL);
+	if (e->is_vfork)
+		return;
+	exe_output_end(false);
+	finish_process(how, 0, e->has_frames ? &e->u : NULL);
 }
 
 static void end_take_back(struct end *e)

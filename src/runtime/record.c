@@ -64,8 +64,8 @@ static struct {
 /*
  * What threads unmapped last.  Nobody can say where another thread is, so each
  * context gives back its own shadow: that of the thread at once, others when
- * they next come by (on_sync, on_gone).  One that misses more than NGONE
- * ranges keeps its shadow of the older ones, which is no mistake.
+ * they next come by (record_order, on_gone).  One that misses more than
+ * NGONE ranges keeps its shadow of the older ones, which is no mistake.
  */
 static struct {
 	struct range {
@@ -536,6 +536,7 @@ static void enter_handler(struct frame *f)
 	}
 	__cairn_record[CAIRN_RECORD_FRAME / 8] = (uint64_t)(uintptr_t)f;
 	__cairn_record[CAIRN_RECORD_EXPECT / 8] = CAIRN_RECORD_BASE;
+	__cairn_record[CAIRN_RECORD_BUSY / 8] = 0;
 	record_set_self(NULL); /* unless it runs code of ours: no context */
 	inner = f->outer ? f->outer->inner : NULL;
 	if (inner &&
@@ -595,6 +596,7 @@ static void on_jump(struct thread *t, const struct unwind *u, uintptr_t sp,
 			end_context(c);
 		}
 		leave_handler(f);
+		__cairn_record[CAIRN_RECORD_BUSY / 8] = 0;
 		if (f->outer)
 			forget(f->outer);
 		__cairn_record[CAIRN_RECORD_EXPECT / 8] = CAIRN_RECORD_BASE;
@@ -614,7 +616,7 @@ static void notice_gone(struct context *c)
 	rt_leave(&mask);
 }
 
-static void on_sync(void)
+void record_order(void)
 {
 	struct context *c = record_self();
 	uint64_t number;
@@ -768,7 +770,7 @@ static const struct trace_hooks hooks = {
         .jump = on_jump,
         .handle = on_handle,
         .stop = on_stop,
-        .sync = on_sync,
+        .sync = record_order,
         .fork_prepare = on_fork_prepare,
         .gone = on_gone,
 };

@@ -117,10 +117,25 @@ void record_bytes(const void *cell, const unsigned char *p, uint64_t offset,
 void record_note(struct context *c, uint64_t tick, unsigned what,
                  const uint64_t *values, unsigned nvalues);
 
+/*
+ * A piece that went out, of up to RECORD_PIECE bytes: text, or memory of the
+ * program, which is not logged if the context has it; `how` is some of enum
+ * cairn_out.  Requires: the calling thread has a context.
+ */
+void record_text(unsigned how, uint64_t pending, const void *text, uint64_t n);
+void record_memory(unsigned how, uint64_t pending, const void *p, uint64_t n);
+
 static inline uint64_t record_used(const struct context *c)
 {
 	return *(const uint64_t *)c->bytes >> 1;
 }
+
+/* record_copy.c: lets the shadow of n bytes have what they are; false: it had
+ * that. */
+bool record_correct(const unsigned char *p, size_t n);
+
+/* record.c: the calling context goes on behind what others have done so far. */
+void record_order(void);
 
 /* record.S: makes what the calling thread lacks: the module's number, a
  * context, room for an event.  Keeps all registers. */

@@ -70,6 +70,19 @@ static size_t correct(const unsigned char *p, size_t n)
 	return upto;
 }
 
+bool record_correct(const unsigned char *p, size_t n)
+{
+	bool was_wrong = false;
+
+	for (size_t i = 0; i < n; i += 16) {
+		size_t k = n - i < 16 ? n - i : 16;
+
+		if (differs(p + i, k) && correct(p + i, k))
+			was_wrong = true;
+	}
+	return was_wrong;
+}
+
 /* Logs the runs of bytes that differ, each at its offset. */
 static void look(const void *cell, const unsigned char *p, size_t n)
 {

@@ -10,7 +10,8 @@
  * filled is one event.
  *
  * Compiled for general registers only: the caller's vector registers are
- * neither saved nor changed here.  Calls nothing but record.S.
+ * neither saved nor changed here.  Calls nothing but record.S; what goes out is
+ * said by hooks, which may call more.
  *
  * Invariant: the shadow holds what the log says, before and after each event.
  * Cost: some 40 instructions and the bytes; a look at two words behind them.
@@ -201,6 +202,51 @@ void cairn_record_in(const void *cell, const unsigned char *p, uint64_t n)
 	if (!is_cell)
 		n = (uint64_t)(run_end(p, n) - p);
 	record_bytes(cell, p, 0, n);
+}
+
+/* --- what goes out ---------------------------------------------------------
+ */
+
+static inline void start_out(struct event *e, struct context *c, unsigned how,
+                             uint64_t pending, uint64_t n)
+{
+	if (pending)
+		how |= CAIRN_OUT_PENDING;
+	start(e, c, tick_now(), CAIRN_EVENT_OTHER);
+	put_uv(e, CAIRN_OTHER_OUT);
+	put_uv(e, n << CAIRN_OUT_BITS | how);
+	if (pending)
+		put_uv(e, pending);
+}
+
+void record_text(unsigned how, uint64_t pending, const void *text, uint64_t n)
+{
+	struct context *c = ready(n + RECORD_HEAD);
+	struct event e;
+
+	if (!c)
+		return;
+	start_out(&e, c, n ? how | CAIRN_OUT_BYTES : how, pending, n);
+	for (uint64_t i = 0; i < n; i++)
+		*e.at++ = ((const unsigned char *)text)[i];
+	complete(&e);
+}
+
+void record_memory(unsigned how, uint64_t pending, const void *p, uint64_t n)
+{
+	struct context *c = ready(n + RECORD_HEAD);
+	struct event e;
+
+	if (!c)
+		return;
+	how |= CAIRN_OUT_AT;
+	if (record_correct(p, n))
+		how |= CAIRN_OUT_BYTES;
+	start_out(&e, c, how, pending, n);
+	put_uv(&e, (uint64_t)(uintptr_t)p);
+	if (how & CAIRN_OUT_BYTES)
+		put_shadow(&e, p, n);
+	complete(&e);
 }
 
 /* --- calls from outside, and ways back -------------------------------------

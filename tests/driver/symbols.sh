@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 lib=$(cd "$bin/.." && pwd)/lib/cairn
 touch main.o
-readelf -sW "$lib/libcairn_rt.a" "$lib/libcairn_exe.a" |
+readelf -sW "$lib/libcairn_rt.a" "$lib/libcairn_exe.a" "$lib/libcairn_out.a" |
 	awk '($5 == "GLOBAL" || $5 == "WEAK") && $6 == "DEFAULT" &&
 		$7 != "UND" { print $8 }' | sort -u >shown
 command_of --cairn=record main.o | sed -n 's/^--export-dynamic-symbol=//p' | sort -u >exported

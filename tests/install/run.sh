@@ -34,6 +34,7 @@ mv "$work/stage/opt/cairn" "$work/moved here"
 prefix=$work/moved\ here
 for file in bin/cairn bin/cairn-cc bin/cairn-c++ lib/cairn/cairn-plugin.so \
 	lib/cairn/libcairn_rt.a lib/cairn/libcairn_exe.a \
+	lib/cairn/libcairn_out.a \
 	share/man/man1/cairn.1 share/man/man1/cairn-cc.1; do
 	ok "installed" test -s "$prefix/$file"
 done

@@ -21,13 +21,18 @@ static void print_other(const struct recording_event *e)
 {
 	static const char *const names[CAIRN_NOTHERS] = {
 	        "END",  "STACK",  "SYNC", "BEGIN", "STOP",
-	        "FORK", "FORGET", "ZERO", "ENV",
+	        "FORK", "FORGET", "ZERO", "ENV",   "OUT",
 	};
-	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0, 2, 1};
+	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0, 2, 1, 3};
 
 	printf(" %s", names[e->what]);
 	for (unsigned i = 0; i < n[e->what]; i++)
 		printf(" %" PRIu64, e->value[i]);
+	if (e->what != CAIRN_OTHER_OUT)
+		return;
+	printf(" %zu ", e->nbytes);
+	for (size_t i = 0; e->bytes && i < e->nbytes; i++)
+		printf("%02x", e->bytes[i]);
 }
 
 static void print_event(const struct recording_event *e)

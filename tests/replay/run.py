@@ -97,6 +97,19 @@ def try_program(source, level, objects=()):
                   f"{again.returncode} {again.stdout} {again.stderr}")
 
 
+def static_threads():
+    """Logs of threads end as they should in a static program, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "threads")
+        build(os.path.join(HERE, "threads.c"), "-O2", program,
+              "--cairn=record", "-static-pie")
+        out, files = execute(folder, program)
+        check("static threads status", out.returncode and out)
+        again = replay(folder, *files)
+        check("static threads", not again.stdout.endswith(", identical\n") and
+              again)
+
+
 def is_sentence(out, words):
     return out.returncode == 2 and out.stderr.count("\n") == 1 and \
         words in out.stderr
@@ -160,6 +173,7 @@ def main():
         for level in LEVELS + MORE.get(name, []):
             try_program(source, level)
     foreign()
+    static_threads()
     refusals()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cairn output: what a recorded program wrote to stdout and stderr, and which
+ * places in it did.
+ */
+#include "abi/record.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "replay/command.h"
+#include "replay/engine.h"
+#include "replay/pieces.h"
+#include "replay/places.h"
+#include "replay/session.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+        "usage: cairn output [OPTION...] FILE\n\n"
+        "Shows what a recorded run wrote to stdout and stderr: each piece with "
+        "the context\nand tick of the call that wrote it, and its place in the "
+        "source.\n\n"
+        "  --fd N           only of stdout (1) or stderr (2)\n"
+        "  --raw            only the bytes of stdout, or of --fd, as they came "
+        "out\n"
+        "  --json           as JSON\n" SESSION_HELP;
+
+enum { OPT_FD = SESSION_OTHERS, OPT_RAW, OPT_JSON };
+
+static const struct option options[] = {
+        {"fd", required_argument, NULL, OPT_FD},
+        {"raw", no_argument, NULL, OPT_RAW},
+        {"json", no_argument, NULL, OPT_JSON},
+        SESSION_OPTIONS,
+        {0},
+};
+
+struct question {
+	struct session_options session;
+	int fd; /* 0: both */
+	bool is_raw, is_json;
+};
+
+/* Whoever is asked. */
+struct listener {
+	struct pieces pieces;
+	uint32_t context;
+};
+
+static void listen(void *context, const struct engine_output *o)
+{
+	struct listener *l = context;
+
+	if (!o->is_inherited)
+		pieces_add(&l->pieces, l->context, o);
+}
+
+/* Returns an exit status.  What there is up to a divergence is kept. */
+static int replay_all(struct session *s, struct listener *l)
+{
+	struct engine_result result;
+	struct cairn_err err;
+
+	engine_listen_output(listen, l);
+	for (size_t i = 0; i < s->recording.ncontexts; i++) {
+		const struct recording_context *c = &s->recording.contexts[i];
+
+		l->context = c->number;
+		if (session_run(s, c, &result, &err) < 0)
+			return command_fail(&err);
+		if (result.end == ENGINE_DIVERGED) {
+			command_fail(&err);
+			return DIFFERENT;
+		}
+	}
+	pieces_sort(&l->pieces);
+	return FINE;
+}
+
+/* --- showing -------------------------------------------------------------- */
+
+static void print_raw(const struct pieces *p, int fd)
+{
+	size_t n;
+	unsigned char *all = pieces_join(p, fd ? fd : STDOUT_FILENO, &n);
+
+	fwrite(all, 1, n, stdout);
+	free(all);
+}
+
+/* As in a string of C. */
+static void print_bytes(const unsigned char *bytes, size_t n)
+{
+	static const char special[] = "\n\t\r\"\\", letters[] = "ntr\"\\";
+
+	putchar('"');
+	for (size_t i = 0; i < n; i++) {
+		const char *at = bytes[i] ? strchr(special, bytes[i]) : NULL;
+		size_t k = json_character((const char *)bytes + i);
+
+		if (at)
+			printf("\\%c", letters[at - special]);
+		else if (bytes[i] < ' ' || bytes[i] == 0x7f || !k || k > n - i)
+			printf("\\%03o", bytes[i]);
+		else
+			putchar(bytes[i]);
+		for (; !at && k > 1 && k <= n - i; k--)
+			putchar(bytes[++i]);
+	}
+	putchar('"');
+}
+
+static void print_piece(const struct pieces *p, const struct piece *x,
+                        const struct place *at)
+{
+	printf("%3" PRIu32 " %10" PRIu64 "  %s  ", x->context, x->tick,
+	       x->fd == STDOUT_FILENO ? "stdout" : "stderr");
+	if (at->file)
+		printf("%s:%" PRIu32 " in %s", at->file, at->line,
+		       at->function);
+	else
+		printf("%s",
+		       at->function ? at->function : "code without marks");
+	printf("%s  ", x->how & CAIRN_OUT_LATE ? ", or before" : "");
+	if (x->n)
+		print_bytes(p->bytes + x->at, x->n);
+	else
+		printf("the end: %" PRIu64 " bytes were never written out",
+		       x->pending);
+	putchar('\n');
+}
+
+/* Is it text that a string of JSON can have as it is? */
+static bool is_text(const unsigned char *bytes, size_t n)
+{
+	for (size_t i = 0, k; i < n; i += k) {
+		k = json_character((const char *)bytes + i);
+		if (!bytes[i] || !k || k > n - i)
+			return false;
+	}
+	return true;
+}
+
+static void json_bytes(struct json *j, const unsigned char *bytes, size_t n)
+{
+	bool is_fine = is_text(bytes, n);
+	char *text = xmalloc(2 * n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		if (is_fine)
+			text[i] = (char)bytes[i];
+		else
+			snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	text[is_fine ? n : 2 * n] = '\0';
+	json_key(j, "text");
+	json_string(j, is_fine ? text : NULL);
+	json_key(j, "hex");
+	json_string(j, is_fine ? NULL : text);
+	free(text);
+}
+
+static void json_piece(struct json *j, const struct pieces *p,
+                       const struct piece *x, const struct place *at)
+{
+	json_begin(j, '{');
+	json_key(j, "context");
+	json_u64(j, x->context);
+	json_key(j, "tick");
+	json_u64(j, x->tick);
+	json_key(j, "fd");
+	json_u64(j, (uint64_t)x->fd);
+	json_key(j, "function");
+	json_string(j, at->function);
+	json_key(j, "file");
+	json_string(j, at->file);
+	json_key(j, "line");
+	json_count(j, at->line, at->line);
+	json_key(j, "late");
+	json_bool(j, x->how & CAIRN_OUT_LATE);
+	json_key(j, "pending");
+	json_u64(j, x->pending);
+	json_bytes(j, p->bytes + x->at, x->n);
+	json_end(j, '}');
+}
+
+static void show(const struct question *q, const struct session *s,
+                 struct pieces *p)
+{
+	struct places *places = places_new(&s->program);
+	struct json j = {.out = stdout, .flat_below = 2};
+
+	if (q->is_json) {
+		json_begin(&j, '{');
+		json_key(&j, "version");
+		json_u64(&j, 1);
+		json_key(&j, "pieces");
+		json_begin(&j, '[');
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		const struct piece *x = &p->items[i];
+		struct place at = places_of_site(places, x->cell, x->site);
+
+		if (q->fd && x->fd != q->fd)
+			continue;
+		if (q->is_json)
+			json_piece(&j, p, x, &at);
+		else
+			print_piece(p, x, &at);
+	}
+	if (q->is_json) {
+		json_end(&j, ']');
+		json_end(&j, '}');
+	}
+	places_free(places);
+}
+
+static int answer(const struct question *q)
+{
+	struct listener l = {0};
+	struct session s;
+	struct cairn_err err;
+	int status, flushed;
+
+	if (session_open(&s, &q->session, &err) < 0)
+		return command_fail(&err);
+	status = replay_all(&s, &l);
+	if (!l.pieces.n && status == FINE)
+		fprintf(stderr,
+		        "cairn: %s: has no output; the program wrote nothing "
+		        "to stdout and stderr, or was linked with an older "
+		        "cairn\n",
+		        q->session.file);
+	if (status != ERROR && q->is_raw)
+		print_raw(&l.pieces, q->fd);
+	else if (status != ERROR)
+		show(q, &s, &l.pieces);
+	pieces_release(&l.pieces);
+	session_close(&s);
+	flushed = command_flush();
+	return status == FINE ? flushed : status;
+}
+
+/* False: it was used wrongly, which was said. */
+static bool take_option(struct question *q, int option)
+{
+	switch (option) {
+	case OPT_FD:
+		q->fd = !strcmp(optarg, "1")   ? STDOUT_FILENO
+		        : !strcmp(optarg, "2") ? STDERR_FILENO
+		                               : 0;
+		if (!q->fd)
+			command_usage("output", "--fd is 1 or 2");
+		return q->fd;
+	case OPT_RAW:
+		q->is_raw = true;
+		return true;
+	case OPT_JSON:
+		q->is_json = true;
+		return true;
+	default:
+		return session_option(&q->session, option, optarg);
+	}
+}
+
+int command_output(int argc, char **argv)
+{
+	struct question q = {0};
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return FINE;
+		}
+		if (!take_option(&q, option))
+			return ERROR;
+	}
+	if (argc - optind != 1)
+		return command_usage("output", "name one file");
+	if (q.is_raw && q.is_json)
+		return command_usage("output", "--raw is no JSON");
+	q.session.file = argv[optind];
+	status = answer(&q);
+	free(q.session.exes);
+	return status;
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cairn writes: who wrote some memory of a recorded program, when and what.
+ */
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "replay/changes.h"
+#include "replay/command.h"
+#include "replay/engine.h"
+#include "replay/globals.h"
+#include "replay/places.h"
+#include "replay/session.h"
+#include "replay/shadow.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+        "usage: cairn writes [OPTION...] --var NAME FILE\n"
+        "       cairn writes [OPTION...] --addr ADDRESS[:SIZE] FILE\n\n"
+        "Shows who wrote a variable or some memory of a recorded run, when "
+        "(context and\ntick), where in the source, and what.\n\n"
+        "  --var NAME       a global or static variable, or FILE:NAME; or a "
+        "part of\n"
+        "                   one, as in list.items[3].key\n"
+        "  --addr A[:SIZE]  memory at this address; 8 bytes, if no SIZE is "
+        "given\n"
+        "  --last           the last write only, or the last --limit\n"
+        "  --limit N        no more than N writes (1000; 0: all)\n"
+        "  --json           as JSON\n" SESSION_HELP;
+
+enum { OPT_VAR = SESSION_OTHERS, OPT_ADDR, OPT_LAST, OPT_LIMIT, OPT_JSON };
+
+#define LIMIT 1000u
+#define SIZE 8u                     /* of --addr */
+#define SIZE_MAX_ ((size_t)1 << 30) /* of anything */
+#define NPART 256u
+#define NVALUE 128u
+
+static const struct option options[] = {
+        {"var", required_argument, NULL, OPT_VAR},
+        {"addr", required_argument, NULL, OPT_ADDR},
+        {"last", no_argument, NULL, OPT_LAST},
+        {"limit", required_argument, NULL, OPT_LIMIT},
+        {"json", no_argument, NULL, OPT_JSON},
+        SESSION_OPTIONS,
+        {0},
+};
+
+struct question {
+	struct session_options session;
+	const char *var;
+	uint64_t addr, size; /* without var; size 0: neither */
+	size_t limit;
+	bool has_limit, is_last, is_json;
+};
+
+/* --- values --------------------------------------------------------------- */
+
+static void format_bytes(char *text, size_t size, const unsigned char *p,
+                         size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n && at + 6 < size; i++)
+		at += (size_t)snprintf(text + at, size - at, "%s%02x",
+		                       i ? " " : "", p[i]);
+	if (3 * n > at + 1)
+		snprintf(text + at, size - at, " ..");
+}
+
+static uint64_t get_unsigned(const unsigned char *p, size_t n)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, n < sizeof(v) ? n : sizeof(v));
+	return v;
+}
+
+static int64_t get_signed(const unsigned char *p, size_t n)
+{
+	unsigned shift = n < 8 ? 64 - 8 * (unsigned)n : 0;
+
+	return (int64_t)(get_unsigned(p, n) << shift) >> shift;
+}
+
+static double get_float(const unsigned char *p, size_t n)
+{
+	double v;
+	float f;
+
+	if (n == sizeof(f)) {
+		memcpy(&f, p, sizeof(f));
+		return (double)f;
+	}
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static void format_value(char *text, size_t size, enum global_kind kind,
+                         const unsigned char *p, size_t n)
+{
+	switch (kind) {
+	case GLOBAL_SIGNED:
+		snprintf(text, size, "%" PRId64, get_signed(p, n));
+		break;
+	case GLOBAL_UNSIGNED:
+		snprintf(text, size, "%" PRIu64, get_unsigned(p, n));
+		break;
+	case GLOBAL_BOOL:
+		snprintf(text, size, "%s", *p ? "true" : "false");
+		break;
+	case GLOBAL_POINTER:
+		snprintf(text, size, "%#" PRIx64, get_unsigned(p, n));
+		break;
+	case GLOBAL_FLOAT:
+		snprintf(text, size, "%.*g", n == 4 ? 9 : 17, get_float(p, n));
+		break;
+	case GLOBAL_BYTES:
+		format_bytes(text, size, p, n);
+		break;
+	}
+}
+
+/* --- replaying ------------------------------------------------------------ */
+
+static void note(void *context, const struct engine_write *w)
+{
+	changes_note(context, w, shadow_at(w->at));
+}
+
+static void listen(void *context, const struct engine_write *w)
+{
+	changes_add(context, w, shadow_at(w->at));
+}
+
+/* Returns an exit status. */
+static int replay_once(struct session *s, struct changes *c,
+                       void (*told)(void *, const struct engine_write *))
+{
+	struct engine_result result;
+	struct cairn_err err;
+	int status = FINE;
+
+	engine_listen_writes(c->at, c->size, told, c);
+	for (size_t i = 0; status == FINE && i < s->recording.ncontexts; i++) {
+		const struct recording_context *context =
+		        &s->recording.contexts[i];
+
+		changes_begin(c, context->number);
+		if (session_run(s, context, &result, &err) < 0)
+			return command_fail(&err);
+		if (result.end == ENGINE_DIVERGED) {
+			command_fail(&err);
+			status = DIFFERENT;
+		}
+	}
+	return status;
+}
+
+/* A context that finds something does not know who wrote it: if there are
+ * several, what they store is collected first. */
+static int replay_all(struct session *s, struct changes *c)
+{
+	int status = FINE;
+
+	if (s->recording.ncontexts > 1)
+		status = replay_once(s, c, note);
+	if (status == FINE)
+		status = replay_once(s, c, listen);
+	changes_finish(c);
+	return status;
+}
+
+/* --- showing -------------------------------------------------------------- */
+
+/* What a change is, as it is shown. */
+struct view {
+	struct place at;
+	char part[NPART], before[NVALUE], after[NVALUE];
+};
+
+static void look(struct view *v, struct change *x, struct places *places,
+                 const struct global *g)
+{
+	uint64_t offset = x->offset, n = x->n;
+	enum global_kind kind =
+	        global_scalar(g, &offset, &n, v->part, sizeof(v->part));
+
+	v->at = x->site == ENGINE_NO_SITE
+	                ? places_of_cell(places, x->cell)
+	                : places_of_site(places, x->cell, x->site);
+	if (offset != x->offset || n != x->n)
+		kind = GLOBAL_BYTES; /* a part of a scalar */
+	if (kind == GLOBAL_BYTES && (x->offset || x->n != g->size))
+		snprintf(v->part, sizeof(v->part), "+%" PRIu64, x->offset);
+	format_value(v->before, sizeof(v->before), kind, change_bytes(x), x->n);
+	format_value(v->after, sizeof(v->after), kind, change_bytes(x) + x->n,
+	             x->n);
+}
+
+static void print_change(const struct change *x, const struct view *v,
+                         const char *name)
+{
+	printf("%3" PRIu32 " %10" PRIu64 "  %s%s: %s -> %s  ", x->context,
+	       x->tick, name, v->part, x->is_first ? "?" : v->before, v->after);
+	if (x->is_outside && x->is_first)
+		printf("found at ");
+	else if (x->is_outside)
+		printf("by code without marks or another thread, seen at ");
+	if (v->at.file)
+		printf("%s:%" PRIu32 " in %s", v->at.file, v->at.line,
+		       v->at.function);
+	else
+		printf("%s",
+		       v->at.function ? v->at.function : "code without marks");
+	putchar('\n');
+}
+
+static void json_change(struct json *j, const struct change *x,
+                        const struct view *v, uint64_t base)
+{
+	json_begin(j, '{');
+	json_key(j, "context");
+	json_u64(j, x->context);
+	json_key(j, "tick");
+	json_u64(j, x->tick);
+	json_key(j, "address");
+	json_u64(j, base + x->offset);
+	json_key(j, "size");
+	json_u64(j, x->n);
+	json_key(j, "part");
+	json_string(j, v->part);
+	json_key(j, "old");
+	json_string(j, x->is_first ? NULL : v->before);
+	json_key(j, "new");
+	json_string(j, v->after);
+	json_key(j, "how");
+	json_string(j, x->is_outside ? "outside"
+	               : x->is_copy  ? "copy"
+	                             : "store");
+	json_key(j, "function");
+	json_string(j, v->at.function);
+	json_key(j, "file");
+	json_string(j, v->at.file);
+	json_key(j, "line");
+	json_count(j, v->at.line, v->at.line);
+	json_end(j, '}');
+}
+
+static void show_json(const struct changes *c, struct places *places,
+                      const struct global *g)
+{
+	struct json j = {.out = stdout, .flat_below = 2};
+	struct view v;
+
+	json_begin(&j, '{');
+	json_key(&j, "version");
+	json_u64(&j, 1);
+	json_key(&j, "address");
+	json_u64(&j, g->address);
+	json_key(&j, "size");
+	json_u64(&j, g->size);
+	json_key(&j, "total");
+	json_u64(&j, c->total);
+	json_key(&j, "writes");
+	json_begin(&j, '[');
+	for (size_t i = 0; i < c->n; i++) {
+		look(&v, &c->items[i], places, g);
+		json_change(&j, &c->items[i], &v, g->address);
+	}
+	json_end(&j, ']');
+	json_end(&j, '}');
+}
+
+static void show_text(const struct changes *c, struct places *places,
+                      const struct global *g, const char *name)
+{
+	struct view v;
+
+	if (c->keeps_last && c->n < c->total)
+		printf("%" PRIu64 " writes before these\n", c->total - c->n);
+	for (size_t i = 0; i < c->n; i++) {
+		look(&v, &c->items[i], places, g);
+		print_change(&c->items[i], &v, name);
+	}
+	if (!c->keeps_last && c->n < c->total)
+		printf("%" PRIu64 " more writes; --limit 0 shows all\n",
+		       c->total - c->n);
+	if (!c->total)
+		printf("nobody wrote %" PRIu64 " bytes at %#" PRIx64 "\n",
+		       g->size, g->address);
+}
+
+/* --- the question --------------------------------------------------------- */
+
+static int find(const struct question *q, const struct session *s,
+                struct global *g, struct cairn_err *err)
+{
+	*g = (struct global){.address = q->addr, .size = q->size};
+	if (q->var)
+		CAIRN_TRY(global_find(g, &s->program, q->var, err));
+	if (!g->size || g->size > SIZE_MAX_)
+		return cairn_fail(err, CAIRN_E_LIMIT,
+		                  "%" PRIu64 " bytes cannot be watched; name a "
+		                  "part of them",
+		                  g->size);
+	return 0;
+}
+
+static void widen(const void *variable, uint64_t *offset, uint64_t *n)
+{
+	char part[NPART];
+
+	global_scalar(variable, offset, n, part, sizeof(part));
+}
+
+static int watch(const struct question *q, struct session *s,
+                 const struct global *g)
+{
+	struct changes c = {
+	        .at = g->address,
+	        .size = (size_t)g->size,
+	        .limit = q->limit,
+	        .keeps_last = q->is_last,
+	        .initial = g->initial,
+	        .is_known = g->is_known,
+	        .widen = widen,
+	        .context_of_widen = g,
+	};
+	struct places *places = places_new(&s->program);
+	char name[32];
+	int status;
+
+	snprintf(name, sizeof(name), "%#" PRIx64, g->address);
+	changes_init(&c);
+	status = replay_all(s, &c);
+	if (status != ERROR && q->is_json)
+		show_json(&c, places, g);
+	else if (status != ERROR)
+		show_text(&c, places, g, q->var ? q->var : name);
+	changes_release(&c);
+	places_free(places);
+	return status;
+}
+
+static int answer(const struct question *q)
+{
+	struct session s;
+	struct global g;
+	struct cairn_err err;
+	int status, flushed;
+
+	if (session_open(&s, &q->session, &err) < 0)
+		return command_fail(&err);
+	if (find(q, &s, &g, &err) < 0)
+		status = command_fail(&err);
+	else
+		status = watch(q, &s, &g);
+	global_release(&g);
+	session_close(&s);
+	flushed = command_flush();
+	return status == FINE ? flushed : status;
+}
+
+static bool take_number(const char *text, char end, uint64_t *v,
+                        const char **rest)
+{
+	char *stop;
+
+	errno = 0;
+	*v = strtoull(text, &stop, 0);
+	*rest = stop;
+	return !errno && stop != text && (!*stop || *stop == end);
+}
+
+static bool take_address(struct question *q, const char *text)
+{
+	const char *rest;
+
+	q->size = SIZE;
+	return take_number(text, ':', &q->addr, &rest) &&
+	       (!*rest ||
+	        (take_number(rest + 1, '\0', &q->size, &rest) && q->size));
+}
+
+static bool take_option(struct question *q, int option)
+{
+	const char *rest;
+	uint64_t n;
+
+	switch (option) {
+	case OPT_VAR:
+		q->var = optarg;
+		return true;
+	case OPT_ADDR:
+		if (take_address(q, optarg))
+			return true;
+		command_usage("writes", "--addr is ADDRESS or ADDRESS:SIZE");
+		return false;
+	case OPT_LIMIT:
+		q->has_limit = true;
+		if (take_number(optarg, '\0', &n, &rest)) {
+			q->limit = (size_t)n;
+			return true;
+		}
+		command_usage("writes", "--limit is a number");
+		return false;
+	case OPT_LAST:
+		q->is_last = true;
+		return true;
+	case OPT_JSON:
+		q->is_json = true;
+		return true;
+	default:
+		return session_option(&q->session, option, optarg);
+	}
+}
+
+int command_writes(int argc, char **argv)
+{
+	struct question q = {0};
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return FINE;
+		}
+		if (!take_option(&q, option))
+			return ERROR;
+	}
+	if (argc - optind != 1)
+		return command_usage("writes", "name one file");
+	if (!q.var == !q.size)
+		return command_usage("writes", "give --var or --addr");
+	if (!q.has_limit)
+		q.limit = q.is_last ? 1 : LIMIT;
+	q.session.file = argv[optind];
+	q.session.code.shows_stores = true;
+	status = answer(&q);
+	free(q.session.exes);
+	return status;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_REPLAY_GLOBALS_H
+#define CAIRN_REPLAY_GLOBALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cairn_err;
+struct program;
+
+/* A global or static variable, or a part of one. */
+struct global {
+	uint64_t address, size;
+	/* What it began with, byte by byte, and whether that is known. */
+	unsigned char *initial;
+	bool *is_known;
+	struct global_type *type; /* NULL: not known */
+};
+
+enum global_kind {
+	GLOBAL_BYTES, /* something else */
+	GLOBAL_SIGNED,
+	GLOBAL_UNSIGNED,
+	GLOBAL_BOOL,
+	GLOBAL_FLOAT, /* of 4 or 8 bytes */
+	GLOBAL_POINTER,
+};
+
+/*
+ * Finds NAME or FILE:NAME; parts of it follow, as in `list.items[3].key`.
+ *
+ * Fails: CAIRN_E_ABSENT if there is no such variable or part, or more than one;
+ *        *err names them.
+ */
+int global_find(struct global *g, const struct program *p, const char *what,
+                struct cairn_err *err);
+void global_release(struct global *g);
+
+/* The scalar that n bytes at an offset are, or are in: they become those of the
+ * scalar; its name behind that of the variable goes to `part`.  GLOBAL_BYTES:
+ * there is none. */
+enum global_kind global_scalar(const struct global *g, uint64_t *offset,
+                               uint64_t *n, char *part, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CAIRN_REPLAY_GLOBALS_H */

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""cairn output: are these the bytes that a recorded program printed?
+
+The programs of tests/replay/output print what no replay could compute.  What
+`cairn output --raw` says has to be what came out, to the byte, of stdout and of
+stderr; pieces that begin with "line N" have to be from line N.  Ends with
+"N passed, M failed".
+"""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
+BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+PROGRAMS = os.path.join(HERE, "output")
+passed = failed = 0
+
+
+def check(name, problem):
+    global passed, failed
+    if problem:
+        print(f"FAIL {name}: {str(problem)[:400]}")
+        failed += 1
+    else:
+        passed += 1
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, timeout=300,
+                          check=False, **options)
+
+
+def build(folder, source, *options):
+    cxx = source.endswith(".cpp")
+    program = os.path.join(folder, os.path.splitext(source)[0])
+    out = run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
+              "--cairn=record", "-g", "-w", "-pthread", *options,
+              os.path.join(PROGRAMS, source), "-o", program)
+    if out.returncode:
+        raise ValueError(out.stderr.decode())
+    return program
+
+
+def record(folder, program, *args):
+    """What it did, and its recording."""
+    for name in glob.glob(os.path.join(folder, "*.cairn")):
+        os.remove(name)
+    out = run(program, *args, cwd=folder)
+    (file,) = glob.glob(os.path.join(folder, "*.cairn"))
+    return out, file
+
+
+def output(folder, *args):
+    return run(os.path.join(BIN, "cairn"), "output", *args, cwd=folder,
+               env=dict(os.environ, XDG_CACHE_HOME=folder))
+
+
+def differ(a, b):
+    """Where two byte strings do, and how; None: nowhere."""
+    if a == b:
+        return None
+    at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y),
+              min(len(a), len(b)))
+    return (f"at byte {at} of {len(a)} and {len(b)}: "
+            f"{a[max(at - 20, 0):at + 40]!r}, {b[max(at - 20, 0):at + 40]!r}")
+
+
+def compare(name, folder, file, out):
+    """Both streams, to the byte."""
+    for fd, real in (("1", out.stdout), ("2", out.stderr)):
+        mine = output(folder, "--raw", "--fd", fd, file)
+        check(f"{name} fd {fd}", mine.returncode and mine.stderr or
+              differ(mine.stdout, real))
+
+
+def pieces_of(folder, file):
+    out = output(folder, "--json", file)
+    return json.loads(out.stdout)["pieces"]
+
+
+def compare_lines(name, folder, file, source, at_least):
+    """Pieces that say which line they are from."""
+    n = 0
+    for piece in pieces_of(folder, file):
+        words = (piece["text"] or "").lstrip("\n").split(":")[0].split()
+        if len(words) != 2 or words[0] != "line" or piece["late"]:
+            continue
+        n += 1
+        check(f"{name} line {words[1]}", (
+            piece["line"] != int(words[1]) or
+            os.path.basename(piece["file"]) != source) and piece)
+    check(f"{name} lines", n < at_least and n)
+
+
+def programs(folder):
+    for options in (("-O0",), ("-O2",), ("-O2", "-static-pie"),
+                    ("-O2", "-D_FORTIFY_SOURCE=2"), ("-O1", "-flto")):
+        name = " ".join(("outside", *options))
+        program = build(folder, "outside.c", *options)
+        out, file = record(folder, program)
+        check(name + " status", out.returncode and out)
+        compare(name, folder, file, out)
+        compare_lines(name, folder, file, "outside.c", 5)
+    for options in (("-O0",), ("-O2",), ("-O2", "-static-pie")):
+        program = build(folder, "streams.cpp", *options)
+        for args in ((), ("unsynced",)):
+            name = " ".join(("streams", *options, *args))
+            out, file = record(folder, program, *args)
+            check(name + " status", out.returncode and out)
+            compare(name, folder, file, out)
+
+
+def threads(folder):
+    for options in (("-O2",), ("-O0", "-static-pie")):
+        program = build(folder, "threads.c", *options)
+        for i in range(10):
+            name = " ".join(("threads", *options, str(i)))
+            out, file = record(folder, program)
+            compare(name, folder, file, out)
+        compare_lines(name, folder, file, "threads.c", 1)
+
+
+def forked(folder, name, program):
+    """Parent and child have a file each: what they wrote themselves."""
+    for old in glob.glob(os.path.join(folder, "*.cairn")):
+        os.remove(old)
+    real = run(program, "fork", cwd=folder).stdout
+    files = sorted(glob.glob(os.path.join(folder, "*.cairn")),
+                   key=lambda x: int(x.split(".")[-2]))
+    check(f"{name} files", len(files) != 2 and files)
+    mine = [output(folder, "--raw", file) for file in files]
+    child, rest = mine[1].stdout, mine[0].stdout
+    check(name, (not child.startswith(b"the child and its parent\n") or
+                 sorted(child + rest) != sorted(real)) and mine)
+
+
+ENDS = {"": 0, "unbuffered": 0, "lines": 0, "closed": None, "_exit": 0,
+        "abort": -6, "signal": -11, "crash": -11, "exec": None, "noexec": 0,
+        "quick_exit": 0, "fclose": 0}
+
+
+def ends(folder):
+    for options in (("-O2",), ("-O0", "-static-pie")):
+        program = build(folder, "ends.c", *options)
+        for how, status in ENDS.items():
+            name = " ".join(("ends", *options, how))
+            out, file = record(folder, program, how)
+            if how == "exec":  # what that prints is no output of ours
+                out.stdout = out.stdout.replace(b"another program\n", b"")
+            if how == "closed":
+                continue
+            check(name + " status",
+                  status is not None and out.returncode != status and out)
+            compare(name, folder, file, out)
+        forked(folder, " ".join(("fork", *options)), program)
+        out, file = record(folder, program, "wide")
+        check("wide", out.stdout != b"wide\n" and out)
+
+
+def others(folder):
+    """What is said to who asks for something else."""
+    program = build(folder, "ends.c", "-O2")
+    _, file = record(folder, program)
+    text = output(folder, file).stdout.decode()
+    check("text", 'ends.c:' not in text and text)
+    check("text: a piece", '"three"' not in text and text)
+    check("text: late", "or before" not in text and text)
+    late = [p for p in pieces_of(folder, file) if p["late"]]
+    check("late", "".join(p["text"] for p in late) != "x\ny!" and late)
+    out = output(folder, "--fd", "3", file)
+    check("--fd 3", out.returncode != 2 and out)
+    out = output(folder, "--raw", "--json", file)
+    check("--raw --json", out.returncode != 2 and out)
+    silent = os.path.join(folder, "silent.c")
+    with open(silent, "w", encoding="ascii") as source:
+        source.write("int main(void) { return 0; }\n")
+    program = build(folder, silent)
+    _, file = record(folder, program)
+    out = output(folder, file)
+    check("nothing", (out.returncode or out.stdout or
+                      b"has no output" not in out.stderr) and out)
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    try:
+        for test in (programs, threads, ends, others):
+            test(folder)
+    finally:
+        shutil.rmtree(folder)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
