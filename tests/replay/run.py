@@ -135,6 +135,23 @@ def refusals():
         check("another build", not is_sentence(out, "another build") and out)
         shutil.move(program + ".old", program)
         damage(folder, file)
+        other_processor(folder)
+
+
+def other_processor(folder):
+    """Built for a processor with features that this one has not."""
+    with open("/proc/cpuinfo", encoding="ascii") as stream:
+        flags = set(stream.read().split())
+    lacking = [f for f in ("xop", "amx-fp16", "avx512er") if f not in flags]
+    if not lacking:
+        return
+    program = os.path.join(folder, "other")
+    build(os.path.join(HERE, "calls.c"), "-O1", program, "--cairn=record",
+          "-m" + lacking[0])
+    (file,) = [f for f in execute(folder, program)[1] if "other" in f]
+    out = replay(folder, file)
+    check("other processor", not is_sentence(out, "was built for processors")
+          and out)
 
 
 def damage(folder, file):
