@@ -36,15 +36,12 @@ HIDDEN const char __cairn_executable = 1;
 
 struct libc libc;
 
-/* There are others in programs that are recorded. */
+/* There is another one in programs that are recorded. */
 __attribute__((weak)) void cairn_output_start(void)
 {
 }
 
-__attribute__((weak)) void exe_output_end(bool is_flushed)
-{
-	(void)is_flushed;
-}
+void (*exe_output_end)(bool is_flushed);
 
 __attribute__((used)) static const void *const members[] = {
         &hook_jump_member,   &hook_exit_member,          &hook_signal_member,
@@ -99,14 +96,14 @@ static void end_here(uintptr_t to)
 static void at_exit(void *unused)
 {
 	(void)unused;
-	exe_output_end(true);
+	exe_end_output(true);
 	end_here((uintptr_t)__builtin_return_address(0));
 }
 
 static void at_quick_exit(void *unused)
 {
 	(void)unused;
-	exe_output_end(false);
+	exe_end_output(false);
 	end_here((uintptr_t)__builtin_return_address(0));
 }
 
@@ -114,7 +111,7 @@ static void at_fini(void)
 {
 	if (!process.is_static)
 		return;
-	exe_output_end(true);
+	exe_end_output(true);
 	end_here((uintptr_t)__builtin_return_address(0));
 }
 

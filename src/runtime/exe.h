@@ -29,9 +29,16 @@ void __cairn_static(void) __attribute__((weak));
 
 /* Of what goes out (hook_output.c), in programs that are recorded: at the
  * start, and when the process ends, with or without libc's streams being
- * flushed. */
+ * flushed.  That one is a pointer: a call by name would bring hook_output.c,
+ * and with it record.c, into programs that are no recordings. */
 void cairn_output_start(void);
-void exe_output_end(bool is_flushed);
+extern void (*exe_output_end)(bool is_flushed);
+
+static inline void exe_end_output(bool is_flushed)
+{
+	if (exe_output_end)
+		exe_output_end(is_flushed);
+}
 
 /* Archive members that nothing else would bring in. */
 extern const char hook_jump_member, hook_exit_member, hook_signal_member;

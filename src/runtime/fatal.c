@@ -54,7 +54,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 	unwind_from_signal(&u, context);
 	if (!vfork_ends(&u)) {
 		if (!rt_is_inside())
-			exe_output_end(false);
+			exe_end_output(false);
 		finish_process(CAIRN_HOW_SIGNAL, (uint32_t)sig, &u);
 	}
 	sys_sigaction(sig, &dfl, NULL);

@@ -48,7 +48,7 @@ static void end_begin(struct end *e, uint32_t how, uintptr_t to)
 	e->is_vfork = vfork_ends(e->has_frames ? &e->u : NULL);
 	if (e->is_vfork)
 		return;
-	exe_output_end(false);
+	exe_end_output(false);
 	finish_process(how, 0, e->has_frames ? &e->u : NULL);
 }
 

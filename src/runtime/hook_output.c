@@ -297,10 +297,10 @@ void output_formatted(int fd, int n, int error, const char *format,
 /* --- the end ----------------------------------------------------------------
  */
 
-/* Weak in exe.c, where it does nothing.  Without libc flushing its streams this
+/* Without libc flushing its streams this
  * may be anywhere, in the middle of marked code: nothing but the end can be
  * said there. */
-void exe_output_end(bool is_flushed)
+static void on_end(bool is_flushed)
 {
 	if (!is_recorded())
 		return;
@@ -312,4 +312,9 @@ void exe_output_end(bool is_flushed)
 		else if (fp && pending(fd))
 			record_text(how_of(fd), pending(fd), NULL, 0);
 	}
+}
+
+__attribute__((constructor)) static void tell_of_the_end(void)
+{
+	exe_output_end = on_end;
 }
