@@ -175,7 +175,7 @@ def try_random(seed):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--csmith", type=int, default=4)
+    parser.add_argument("--csmith", type=int, default=2)
     options = parser.parse_args()
     for source in PROGRAMS:
         for level in ("-O0", "-O2"):
