@@ -8,6 +8,7 @@
  * stays one.
  */
 #include "cli/cli.h"
+#include "cli/walked.h"
 
 #include "analysis/trace_counts.h"
 #include "base/err.h"
@@ -157,5 +158,6 @@ int cmd_merge(int argc, char **argv)
 
 int cmd_pack(int argc, char **argv)
 {
+	walked_end(); /* a recording would no longer be one */
 	return run(argc, argv, true);
 }

@@ -187,3 +187,8 @@ void walked_begin(void)
 {
 	container_replay_with(replay);
 }
+
+void walked_end(void)
+{
+	container_replay_with(NULL);
+}

@@ -4,6 +4,8 @@
 
 /* From now on recordings are read as the traces that their replays make. */
 void walked_begin(void);
+/* Or no longer. */
+void walked_end(void);
 /* --exe, for them. */
 void walked_look_in(const char *path);
 

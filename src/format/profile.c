@@ -598,8 +598,8 @@ static int load_container(struct profile *p, struct biases *biases,
 
 	if (of->flags & CAIRN_FILE_RECORDING && !recordings)
 		return cairn_fail(err, CAIRN_E_MISMATCH,
-		                  "%s: is a recording, which has no counts; "
-		                  "replay it with cairn replay",
+		                  "%s: is a recording, which has no counts of "
+		                  "its own; cairn report replays it",
 		                  of->name);
 	CAIRN_TRY(check_cut(of, err));
 	add_file(p, of);

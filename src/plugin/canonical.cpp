@@ -677,6 +677,56 @@ static void keepInMemory(Function &F)
 		MergeBlockIntoPredecessor(B);
 }
 
+// --- variables of threads
+// -----------------------------------------------------------
+
+static bool isAddress(const User *U)
+{
+	auto *I = dyn_cast<IntrinsicInst>(U);
+
+	return I && I->getIntrinsicID() == Intrinsic::threadlocal_address;
+}
+
+static void addressThreadLocals(Instruction &I)
+{
+	for (Use &U : I.operands()) {
+		auto *G = dyn_cast<GlobalVariable>(U);
+		auto *Phi = dyn_cast<PHINode>(&I);
+
+		if (!G || !G->isThreadLocal() ||
+		    G->getName() == CAIRN_RT_RECORD || isAddress(&I))
+			continue;
+		IRBuilder<> B(Phi ? Phi->getIncomingBlock(U)->getTerminator()
+		                  : &I);
+		Value *At = B.CreateThreadLocalAddress(G);
+
+		if (Phi)
+			Phi->setIncomingValueForBlock(Phi->getIncomingBlock(U),
+			                              At);
+		else
+			U = At;
+	}
+}
+
+// Where a variable of a thread is, is an input.  Most code asks for it by an
+// intrinsic; what initialises such variables does not.
+static void addressThreadLocals(Module &M,
+                                function_ref<bool(Function &)> HasMarks)
+{
+	SmallVector<Constant *, 8> All;
+
+	for (GlobalVariable &G : M.globals())
+		if (G.isThreadLocal() && G.getName() != CAIRN_RT_RECORD)
+			All.push_back(&G);
+	for (Function &F : M) {
+		if (!HasMarks(F))
+			continue;
+		convertUsersOfConstantsToInstructions(All, &F, false);
+		for (Instruction &I : make_early_inc_range(instructions(F)))
+			addressThreadLocals(I);
+	}
+}
+
 // --- globals of others
 // -----------------------------------------------------------
 
@@ -874,6 +924,20 @@ class SecondStack
 	SmallVector<ReturnInst *, 4> Returns;
 	bool ReturnsTwice = false;
 
+	// Of coroutines they stand behind other code.
+	void gatherAllocas()
+	{
+		BasicBlock &Entry = F.getEntryBlock();
+		Instruction *First = &*Entry.getFirstNonPHIOrDbgOrAlloca();
+
+		for (Instruction &I : make_early_inc_range(Entry)) {
+			auto *A = dyn_cast<AllocaInst>(&I);
+
+			if (A && A->isStaticAlloca() && First->comesBefore(A))
+				A->moveBefore(First);
+		}
+	}
+
 	void look()
 	{
 		// what setjmp finds must be in the shadow, too
@@ -1022,9 +1086,28 @@ class SecondStack
 
 		if (auto *Invoke = dyn_cast<InvokeInst>(I))
 			Next = &*Invoke->getNormalDest()->getFirstInsertionPt();
+		if (Current && returnsTwice(*I)) {
+			comeBackTo(I, Next, Current);
+			return;
+		}
 		B.SetInsertPoint(Next);
 		storeTop(Current ? B.CreateLoad(B.getInt64Ty(), Current)
 		                 : Base);
+	}
+
+	// longjmp takes the stack back to where it was at setjmp.
+	void comeBackTo(Instruction *I, Instruction *Next, AllocaInst *Current)
+	{
+		auto *There = new AllocaInst(B.getInt64Ty(), 0, "",
+		                             F.getEntryBlock().begin());
+
+		B.SetInsertPoint(I);
+		B.CreateStore(loadTop(), There);
+		B.SetInsertPoint(Next);
+		Value *At = B.CreateLoad(B.getInt64Ty(), There);
+
+		storeTop(At); // first: record.c asks for the top behind it
+		B.CreateStore(At, Current);
 	}
 
       public:
@@ -1038,6 +1121,7 @@ class SecondStack
 		SmallVector<uint64_t, 8> At;
 		Align Most;
 
+		gatherAllocas();
 		look();
 		clearPrivate();
 		if (Fixed.empty() && Varying.empty() && ComesBack.empty())
@@ -1228,6 +1312,7 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 		splitStructures(F);
 		SecondStack(F, Top).run();
 	}
+	addressThreadLocals(M, HasMarks);
 	Externs(M).replace(HasMarks);
 }
 

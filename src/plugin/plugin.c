@@ -546,6 +546,18 @@ static void run_recorded(struct plugin *p, struct record_unit *u, size_t i)
 	ir_function_release(&ir);
 }
 
+/* What it computes is an input of those that call it. */
+static void say_left_out(struct plugin *p, LLVMValueRef f, const char *reason)
+{
+	size_t n;
+	char *text = xasprintf("cairn: %s is not recorded, and no question "
+	                       "about it can be answered: %s",
+	                       name_of(f, &n), reason);
+
+	shim_say(p->module, true, text);
+	free(text);
+}
+
 /* First the whole unit becomes definite and is put away, then it is marked. */
 static void record_module(struct plugin *p)
 {
@@ -556,6 +568,7 @@ static void record_module(struct plugin *p)
 		const char *reason = has_body(f) ? record_why_not(f) : NULL;
 
 		if (reason) {
+			say_left_out(p, f, reason);
 			leave_out(p, f, reason);
 			canonical_leave_out(f);
 		}

@@ -443,7 +443,10 @@ static void mark_twice(const struct recorder *r, const struct ir_site *s)
 	LLVMPositionBuilderBefore(r->builder, s->at);
 	tick(r, ir_tick_before(r->fn, s));
 	/* behind it canonical.cpp sets the second stack right */
-	place = LLVMGetNextInstruction(LLVMGetNextInstruction(s->at));
+	place = LLVMGetNextInstruction(s->at);
+	while (!LLVMIsAStoreInst(place))
+		place = LLVMGetNextInstruction(place);
+	place = LLVMGetNextInstruction(place);
 	LLVMPositionBuilderBefore(r->builder, place);
 	tick(r, IR_TICK_BEHIND);
 	again = LLVMBuildICmp(r->builder, LLVMIntNE, s->at,

@@ -71,6 +71,16 @@ static int replay_all(struct session *s)
 {
 	struct sum sum = {0};
 	char contexts[64] = "";
+	struct cairn_err err;
+
+	if (!s->recording.ncontexts) {
+		cairn_fail(
+		        &err, CAIRN_E_ABSENT,
+		        "%s: has no log, so nothing can be replayed; no code "
+		        "that is recorded ran, or the file was cut before",
+		        s->options->file);
+		return command_fail(&err);
+	}
 
 	for (size_t i = 0; i < s->recording.ncontexts; i++) {
 		int status = replay_context(s, &s->recording.contexts[i], &sum);

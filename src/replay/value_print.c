@@ -83,7 +83,9 @@ static void print_real(FILE *out, const struct value *v)
 	}
 	for (int n = 1; n <= 21; n++) {
 		snprintf(text, sizeof(text), "%.*Lg", n, v->real);
-		if (is_enough(v, text))
+		/* 100, not 1e+02, as long as all digits are there */
+		if (is_enough(v, text) &&
+		    (!strstr(text, "e+") || atoi(strstr(text, "e+") + 1) >= 17))
 			break;
 	}
 	fputs(text, out);

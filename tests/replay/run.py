@@ -53,7 +53,7 @@ def build(source, level, program, *options, objects=()):
         compiler = [os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
                     *options]
     out = run(*compiler, *level.split(), "-g", "-w", "-pthread",
-              "-std=c++17" if cxx else "-std=gnu17", source, *objects, "-o",
+              "-std=c++20" if cxx else "-std=gnu17", source, *objects, "-o",
               program, "-lm")
     if out.returncode:
         raise ValueError(out.stderr)
