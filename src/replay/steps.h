@@ -26,11 +26,9 @@ enum step {
 void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number);
 /* One more, at the place of a builder. */
 void steps_put(LLVMBuilderRef b, LLVMModuleRef m, enum step step);
-/* And AGAIN, for a call that steps_place has seen. */
-void steps_put_again(LLVMBuilderRef b, LLVMModuleRef m, LLVMValueRef call);
-/* What a call has before it that steps_put_again needs, for when it is no
- * longer there. */
+/* The node of a call that steps_place has seen; and AGAIN, for that. */
 LLVMValueRef steps_node_of(LLVMValueRef call);
+void steps_put_again(LLVMBuilderRef b, LLVMModuleRef m, LLVMValueRef node);
 /* When nothing else is to be changed: makes code of what was put. */
 void steps_expand(LLVMModuleRef m);
 
