@@ -423,6 +423,8 @@ class Function:
         self.how, self.calls = c.uv(), []
         if not self.how:
             return
+        self.has_pairs = self.how in (9, 10)  # as 1 and 2
+        self.how -= 8 * self.has_pairs
         need(self.how in (1, 2, 3, 4, *TRACED), "unknown way to count paths")
         if self.how == WITNESS:
             self.witnesses, slot = [], 0
@@ -980,15 +982,23 @@ def count_paths(f, table, counter):
     f.is_partial = f.how == 4
     f.lost = table.get(0, 0)
     f.consistent &= not f.lost
+    f.pairs = {}
     if f.how == 1:
-        found = [(i, counter(i)) for i in range(f.possible)]
+        n = f.ncounters if f.has_pairs else f.possible
+        found = [(i, counter(i)) for i in range(n)]
+        need(not f.has_pairs or n == f.possible * (1 + columns_of(f)),
+             f.name + ": number of counters")
     else:
         found = [(word - 1, n) for word, n in table.items() if word]
         at = 5
         for head in f.turns:
-            for number in loop_of(f.numbering, head):
-                found.append((number, counter(at)))
-                at += 1
+            turns = list(loop_of(f.numbering, head))
+            for before in turns if f.has_pairs else (None,):
+                for number in turns:
+                    if f.has_pairs and counter(at):
+                        number = number_of_pair(f, before, number)
+                    found.append((number, counter(at)))
+                    at += 1
         if f.how == 3:
             found += [(number, counter(at + i)) for number, i in f.slots]
             at += f.nslots + 1
@@ -1002,7 +1012,30 @@ def count_paths(f, table, counter):
         add_frame(f, at, register, ins, outs)
 
 
+def columns_of(f):
+    """How many paths there are that do not begin at the entry."""
+    begins = [step[3] for step in f.numbering.steps[START]
+              if step[0] == "begin"]
+    return f.possible - min(begins, default=f.possible)
+
+
+def number_of_pair(f, before, number):
+    if before is None or number is None:
+        return None
+    columns = columns_of(f)
+    return f.possible + before * columns + number - (f.possible - columns)
+
+
 def add_path(f, number, n):
+    if f.has_pairs and number is not None and number >= f.possible:
+        columns = columns_of(f)
+        before, number = divmod(number - f.possible, columns)
+        number += f.possible - columns
+        if f.numbering.path(before) is None:
+            number = None
+        else:
+            key = "%d %d" % (before, number)
+            f.pairs[key] = f.pairs.get(key, 0) + n
     if number is None or f.numbering.path(number) is None:
         f.consistent = False
     else:
@@ -1107,6 +1140,7 @@ def paths_json(f):
     return {
         "possible": f.possible,
         "counts": {str(k): n for k, n in sorted(f.counts.items()) if n},
+        "pairs": dict(sorted(f.pairs.items())) if f.has_pairs else None,
         "unfinished": sorted(unfinished),
         "lost": f.lost,
         "unknown": f.unknown,
@@ -2038,6 +2072,9 @@ def simplify_paths(listed):
                 "exact": f["exact"],
                 "possible": int(f["possible"]),
                 "counts": counts,
+                "pairs": {"%s %s" % (p["before"], p["number"]):
+                          int(p["count"]) for p in f["pairs"]}
+                         if "pairs" in f else None,
                 "unfinished": sorted(unfinished),
                 "lost": f["lost"],
                 "unknown": f["unknown"],

@@ -130,6 +130,9 @@
  * PREFERRED: as HASHED, but interesting paths have counters, their slots.
  * RESIDUAL: as HASHED, but only paths that no test had are counted; no loop has
  * counters, and where all are tested there are no words.
+ * PAIRS_DIRECT and PAIRS: as DIRECT and HASHED, but counters and keys are those
+ * of graph/pairs.h, of paths and of pairs of a path and the one before it; a
+ * loop that counts its turns has a counter for each pair of them, by rows.
  * TRACE: none is counted; the function writes its histories (graph/codes.h).
  * TRACE_PATHS: the same, but a history has one path.
  * WITNESS: the same, but it writes witnesses (graph/witness.h).
@@ -146,6 +149,8 @@ enum cairn_paths {
 	CAIRN_PATHS_TRACE_PATHS = 6,
 	CAIRN_PATHS_WITNESS = 7,
 	CAIRN_PATHS_RECORD = 8,
+	CAIRN_PATHS_PAIRS_DIRECT = 9,
+	CAIRN_PATHS_PAIRS = 10,
 	CAIRN_NPATHS_KINDS
 };
 

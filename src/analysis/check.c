@@ -292,6 +292,12 @@ static const char *owner_name(const struct profile *p, uint32_t module,
 	return f ? map_string(m, f->name) : p->modules[module].path;
 }
 
+/* 1 + the greatest number that a function may count in its table. */
+static uint64_t last_key(const struct map_function *f)
+{
+	return f->pairs ? f->npaths + f->npaths * f->npaths : f->npaths;
+}
+
 /* Records, sorted by path, of paths that are none. */
 static void check_records(struct findings *out, const struct profile *p,
                           const struct profile_first *items)
@@ -306,7 +312,7 @@ static void check_records(struct findings *out, const struct profile *p,
 			continue;
 		if (!i || x[-1].module != x->module || x[-1].owner != x->owner)
 			f = table_function(m, x->owner);
-		if (!f || x->key > f->npaths)
+		if (!f || x->key > last_key(f))
 			add(out, "C8", owner_name(p, x->module, x->owner),
 			    xasprintf("the order of first occurrences has "
 			              "path %" PRIu64

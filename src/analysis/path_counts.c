@@ -21,6 +21,9 @@
  * behind it, as for edge counts (frames.c): if the edge ends a path, this path
  * is complete, and missing in the counters.
  *
+ * A function may count pairs (graph/pairs.h): then the count of a path is the
+ * sum over what came before it.
+ *
  * Where a function has many paths, loops may count their turns (graph/local.h):
  * each is a path that begins at the head.
  *
@@ -38,6 +41,7 @@
 #include "format/map.h"
 #include "format/profile.h"
 #include "graph/local.h"
+#include "graph/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,19 +125,64 @@ static void add_count(struct path_counts *pc, uint64_t number, uint64_t count)
 	path_release(&path);
 }
 
+static void add_pair(struct path_counts *pc, uint64_t before, uint64_t number,
+                     uint64_t count)
+{
+	add_count(pc, number, count);
+	if (!count)
+		return;
+	VEC_RESERVE(pc->pairs, pc->npairs, pc->pairs_cap);
+	pc->pairs[pc->npairs++] = (struct path_pair){before, number, count};
+}
+
+/* What a number of a counter or of a table stands for. */
+static void add_numbered(struct path_counts *pc, const struct pairs *pairs,
+                         uint64_t number, uint64_t count)
+{
+	uint64_t before, path;
+
+	if (!pc->has_pairs)
+		add_count(pc, number, count);
+	else if (number >= pairs->total)
+		impossible(pc, number);
+	else if (pairs_split(pairs, number, &before, &path))
+		add_pair(pc, before, path, count);
+	else
+		add_count(pc, path, count);
+}
+
 static void add_table(struct path_counts *pc, const struct profile_module *m,
-                      const struct map_function *f)
+                      const struct map_function *f, const struct pairs *pairs)
 {
 	size_t n = 0;
 	const struct profile_path *table = profile_paths(m, f->counters, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (table[i].key) {
-			add_count(pc, table[i].key - 1, table[i].count);
+			add_numbered(pc, pairs, table[i].key - 1,
+			             table[i].count);
 			continue;
 		}
 		pc->nlost += table[i].count;
 		doubt(pc, COUNTS_PATH_LOST);
+	}
+}
+
+/* All pairs of turns of a loop. */
+static void add_turn_pairs(struct path_counts *pc,
+                           const struct profile_module *m,
+                           const struct local *l, uint64_t first)
+{
+	for (uint64_t i = 0; i < l->paths.n * l->paths.n; i++) {
+		uint64_t count = profile_count(m, first + i), before, number;
+
+		if (!count)
+			continue;
+		if (local_path(l, &pc->paths, i / l->paths.n, &before) &&
+		    local_path(l, &pc->paths, i % l->paths.n, &number))
+			add_pair(pc, before, number, count);
+		else
+			impossible(pc, i % l->paths.n);
 	}
 }
 
@@ -151,6 +200,16 @@ static bool add_turns(struct path_counts *pc, const struct profile_module *m,
 
 	if (!local_init(&l, &pc->paths, head, f->ncounters - *counter))
 		return false;
+	if (pc->has_pairs) {
+		uint64_t n = l.paths.n * l.paths.n;
+		bool fits = n <= f->ncounters - *counter;
+
+		if (fits)
+			add_turn_pairs(pc, m, &l, first + *counter);
+		*counter += n;
+		local_release(&l);
+		return fits;
+	}
 	for (uint64_t i = 0; i < l.paths.n; i++) {
 		uint64_t count = profile_count(m, first + (*counter)++);
 
@@ -189,13 +248,24 @@ static bool add_counts(struct path_counts *pc, const struct profile_module *m,
 	const uint32_t *heads = m->map->turns + f->first_turn;
 	uint64_t first = (f->counters - m->base) / 8;
 	uint64_t counter = f->turn_counter;
+	struct pairs pairs = {0};
 
+	pc->has_pairs = f->pairs;
+	if (f->pairs) {
+		if (pc->paths.n >= PAIRS_LIMIT)
+			return false;
+		pairs_init(&pairs, &pc->paths);
+		if (f->paths == CAIRN_PATHS_DIRECT &&
+		    pairs.total != f->ncounters)
+			return false;
+	}
 	if (f->paths == CAIRN_PATHS_DIRECT) {
-		for (uint64_t i = 0; i < f->npaths; i++)
-			add_count(pc, i, profile_count(m, first + i));
+		for (uint64_t i = 0; i < f->ncounters; i++)
+			add_numbered(pc, &pairs, i,
+			             profile_count(m, first + i));
 		return true;
 	}
-	add_table(pc, m, f);
+	add_table(pc, m, f, &pairs);
 	for (uint32_t i = 0; i < f->nturns; i++)
 		if (!add_turns(pc, m, f, heads[i], &counter))
 			return false;
@@ -231,6 +301,30 @@ static void sum_counts(struct path_counts *pc)
 			pc->items[kept++] = c;
 	}
 	pc->n = kept;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct path_pair *x = a, *y = b;
+
+	if (x->before != y->before)
+		return x->before < y->before ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sum_pairs(struct path_counts *pc)
+{
+	size_t kept = 0;
+
+	if (pc->npairs)
+		qsort(pc->pairs, pc->npairs, sizeof(*pc->pairs), by_pair);
+	for (size_t i = 0; i < pc->npairs; i++) {
+		if (kept && !by_pair(&pc->pairs[kept - 1], &pc->pairs[i]))
+			pc->pairs[kept - 1].count += pc->pairs[i].count;
+		else
+			pc->pairs[kept++] = pc->pairs[i];
+	}
+	pc->npairs = kept;
 }
 
 /* --- unfinished paths --------------------------------------------------- */
@@ -398,6 +492,7 @@ bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
 	add_prefixes(pc, function, places);
 	add_blind(pc, function, places);
 	sum_counts(pc);
+	sum_pairs(pc);
 	return true;
 }
 
@@ -408,6 +503,7 @@ void path_counts_release(struct path_counts *pc)
 		cfg_release(pc->g);
 	free(pc->g);
 	free(pc->items);
+	free(pc->pairs);
 	free(pc->prefixes);
 	*pc = (struct path_counts){0};
 }

@@ -21,6 +21,12 @@ struct path_count {
 	uint64_t count; /* not 0; modulo 2^64 */
 };
 
+/* A path behind another one, to which an ended edge led. */
+struct path_pair {
+	uint64_t before, number;
+	uint64_t count; /* not 0; modulo 2^64 */
+};
+
 /* A path that frames were on when they died (out), or that they inherited
  * when they began in the middle (in). */
 struct path_prefix {
@@ -37,6 +43,11 @@ struct path_counts {
 	struct paths paths;
 	struct path_count *items; /* by number */
 	size_t n, cap;
+	/* if the function counts them; a path that was the last one of a frame
+	 * that died is before none */
+	bool has_pairs;
+	struct path_pair *pairs; /* by before, number */
+	size_t npairs, pairs_cap;
 	struct path_prefix *prefixes; /* by block, segment, sum */
 	size_t nprefixes, prefixes_cap;
 	uint64_t nlost;    /* counted under no path */

@@ -254,6 +254,21 @@ static void ungroup(struct grouped *g)
 	free(g->at);
 }
 
+/* What came behind what, where an ended edge led from one to the other. */
+static void put_pairs(struct json *j, const struct path_counts *pc)
+{
+	json_key(j, "pairs");
+	json_begin(j, '[');
+	for (size_t i = 0; i < pc->npairs; i++) {
+		json_begin(j, '{');
+		put_big(j, "before", pc->pairs[i].before);
+		put_big(j, "number", pc->pairs[i].number);
+		put_big(j, "count", pc->pairs[i].count);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 static void put_function(const struct hot *h, struct json *j, size_t i,
                          const struct grouped *paths,
                          const struct grouped *prefixes)
@@ -284,6 +299,8 @@ static void put_function(const struct hot *h, struct json *j, size_t i,
 		hot_model_json(f, j);
 	put_list(h, j, "paths", paths->items + paths->at[i],
 	         paths->at[i + 1] - paths->at[i]);
+	if (f->pc.has_pairs)
+		put_pairs(j, &f->pc);
 	put_list(h, j, "unfinished", prefixes->items + prefixes->at[i],
 	         prefixes->at[i + 1] - prefixes->at[i]);
 	json_end(j, '}');

@@ -129,8 +129,9 @@ static bool has_remarks(const struct option *o)
 static const char *mode_word(const struct option *o)
 {
 	return xasprintf(
-	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
-	        option_mode(o), o->last ? ",last=" : "", o->last ? o->last : "",
+	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	        option_mode(o), o->overlap ? ",overlap" : "",
+	        o->last ? ",last=" : "", o->last ? o->last : "",
 	        o->memory ? ",memory=" : "", o->memory ? o->memory : "",
 	        o->witness ? ",witness" : "", o->path_ids ? ",paths" : "",
 	        o->log ? ",log" : "", o->slow ? ",slow" : "",

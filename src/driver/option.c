@@ -256,8 +256,9 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 		return take_top(o, value, err);
 	if (o->paths && (value = detail_value(s, n, "share")))
 		return take_share(o, value, err);
-	*taken = o->paths && is(s, n, "others");
-	o->others |= *taken;
+	*taken = o->paths && (is(s, n, "others") || is(s, n, "overlap"));
+	o->others |= *taken && is(s, n, "others");
+	o->overlap |= *taken && is(s, n, "overlap");
 	return 0;
 }
 
@@ -384,7 +385,8 @@ static int take_value(struct option *o, const char *value,
 
 	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
-	o->paths = o->residual = o->trace = o->log = o->others = false;
+	o->paths = o->residual = o->trace = o->log = o->others = o->overlap =
+	        false;
 	o->record = false;
 	o->witness = o->path_ids = false;
 	o->interest = o->sets = o->top = o->share = NULL;

@@ -16,6 +16,7 @@ struct option {
 	bool witness;         /* trace: witnesses of 1994, not histories */
 	bool path_ids;        /* trace: every path by itself, the same */
 	bool log;             /* trace: keep a hash of all blocks, for tests */
+	bool overlap;         /* paths: and which one came before */
 	bool others;          /* paths: count those not preferred one by one */
 	bool none;            /* --cairn=none: compile as clang would */
 	bool slow;            /* a counter in every block */

@@ -265,6 +265,8 @@ static bool has_path_counters(const struct parser *p)
 		return true; /* they are cells */
 	if (CAIRN_PATHS_ARE_TRACED(p->f.paths))
 		return !p->f.ncounters;
+	if (p->f.paths == CAIRN_PATHS_DIRECT && p->f.pairs)
+		return p->f.ncounters > p->f.npaths && !p->f.nturns;
 	if (p->f.paths == CAIRN_PATHS_DIRECT)
 		return p->f.ncounters == p->f.npaths && !p->f.nturns;
 	more = CAIRN_TABLE_WORDS;
@@ -390,6 +392,12 @@ static int read_paths(struct parser *p)
 	p->f.first_traced = m->ntraced;
 	p->f.first_witness = m->nwitnesses;
 	p->f.paths = read_below(p, CAIRN_NPATHS_KINDS);
+	p->f.pairs = p->f.paths == CAIRN_PATHS_PAIRS ||
+	             p->f.paths == CAIRN_PATHS_PAIRS_DIRECT;
+	if (p->f.pairs)
+		p->f.paths = p->f.paths == CAIRN_PATHS_PAIRS
+		                     ? CAIRN_PATHS_HASHED
+		                     : CAIRN_PATHS_DIRECT;
 	p->unit = NULL;
 	if (p->f.paths == CAIRN_PATHS_RECORD) {
 		p->unit = cursor_take(&p->c, CAIRN_UNIT_ID);

@@ -80,6 +80,7 @@ struct map_function {
 	uint64_t address, counters, hash;
 	uint32_t ncounters, code_size, flags;
 	uint32_t paths; /* enum cairn_paths */
+	bool pairs;     /* its counters and keys are those of graph/pairs.h */
 	uint64_t npaths;
 	uint32_t name, reason; /* in map->strings */
 	uint32_t file, line;   /* of the definition; file MAP_NONE if unknown */

@@ -118,6 +118,24 @@ static void tree_walk_reach(struct tree_walk *w, struct placing *p, uint32_t v,
 	w->work[w->nwork++] = v;
 }
 
+/*
+ * Makes no potential between start and end positive, so that the register is
+ * never negative: who reads it off a dead frame adds 1, and 0 then says that it
+ * could not be read.  Operations at ends of paths take the difference.
+ */
+static void placing_lower(struct placing *p, const bool *seen)
+{
+	const struct dag *d = p->d;
+	int64_t most = 0;
+
+	for (uint32_t v = 0; v < d->nvertices; v++)
+		if (seen[v] && (int64_t)p->potential[v] > most)
+			most = (int64_t)p->potential[v];
+	for (uint32_t v = 0; v < d->nvertices; v++)
+		if (v != DAG_START && v != dag_end(d))
+			p->potential[v] -= (uint64_t)most;
+}
+
 static void placing_potentials(struct placing *p)
 {
 	const struct dag *d = p->d;
@@ -141,6 +159,7 @@ static void placing_potentials(struct placing *p)
 				tree_walk_reach(&w, p, d->edges[d->in[i]].src,
 				                here - p->value[d->in[i]]);
 	}
+	placing_lower(p, w.seen);
 	for (uint32_t e = 0; e < d->nedges; e++)
 		p->increment[e] = p->value[e] + p->potential[d->edges[e].src] -
 		                  p->potential[d->edges[e].dst];

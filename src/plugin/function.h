@@ -24,6 +24,7 @@ struct mode {
 	bool path_ids;   /* trace: histories of one path each */
 	bool log;        /* trace: and every block, for the proof */
 	bool others;     /* paths: those not preferred one by one, too */
+	bool overlap;    /* paths: and which one came before */
 	bool slow;       /* a counter in every block */
 	bool strict;     /* a call's fall-through is an edge of its own */
 	bool all;        /* a counter on every edge */
@@ -161,6 +162,7 @@ struct paths_request {
 	const struct interest_function *known;
 	/* per block: all paths through it are interesting, too; or NULL */
 	const bool *wanted;
+	bool pairs; /* count which path came before */
 	/* UINT64_MAX, or one of the known paths that there is not */
 	uint64_t absent;
 	/* 0, or how many paths through wanted blocks were too many */

@@ -12,6 +12,9 @@
  *                slots of a second numbering
  *     RESIDUAL   a profile says which are tested: only the others are counted
  *
+ * each, but for the last two, with a count for every pair of a path and the one
+ * before it, if that is asked for (graph/pairs.h),
+ *
  * and which loops count their turns themselves (graph/local.h).  path_code.c
  * writes the code.
  */
@@ -43,6 +46,8 @@
  * and is where its time goes (Lua: 235437 paths, half of all executed ones). */
 #define DIRECT_MAX_GOTO (1u << 18)
 #define TURNS_MAX 512
+/* ... with a counter for each pair of them. */
+#define TURNS_MAX_PAIRS 128
 /* Instructions per turn that is held, when the loop is left. */
 #define HELD_RATIO 4
 #define SLOTS_MAX 65536 /* for preferred paths */
@@ -126,7 +131,9 @@ static bool number_paths(struct function *fn, const struct paths_request *r)
 	        .asked = asked,
 	        .weight = r->weight,
 	        /* there is no table of paths yet when it runs */
-	        .limit = shim_runs_while_loading(fn->f) ? DIRECT_MAX + 1 : 0,
+	        .limit = shim_runs_while_loading(fn->f) ? DIRECT_MAX + 1
+	                 : r->pairs                     ? PAIRS_LIMIT
+	                                                : 0,
 	};
 	bool is_known;
 
@@ -152,6 +159,11 @@ static const struct increment **index_ops(const struct increments *inc,
 }
 
 /* --- loops that count their turns ---------------------------------------- */
+
+bool counts_pairs(const struct function_paths *p)
+{
+	return p->pairs.columns != 0;
+}
 
 bool counts_turns(const struct function_paths *p)
 {
@@ -212,7 +224,7 @@ static uint32_t find_held(const struct function *fn, const struct local *l,
 	uint64_t back, enter;
 
 	if (fn->paths->how == CAIRN_PATHS_RESIDUAL || fn->paths->is_strict ||
-	    n > HELD_TURNS)
+	    n > (counts_pairs(fn->paths) ? 1 : HELD_TURNS))
 		return 0;
 	weigh_loop(fn, l, weight, &back, &enter);
 	return n == 1 || back / (HELD_RATIO * n) > enter ? n : 0;
@@ -281,7 +293,8 @@ static void add_turns(struct function *fn, const struct local *l,
 		fn->nodes[l->block[b]].flags |= CAIRN_BLOCK_HELD;
 	if (counts_turns(p)) {
 		t->first = fn->ncounters;
-		fn->ncounters += (uint32_t)l->paths.n;
+		fn->ncounters += (uint32_t)l->paths.n *
+		                 (counts_pairs(p) ? (uint32_t)l->paths.n : 1);
 	}
 	free(own);
 }
@@ -295,7 +308,9 @@ static void find_turns(struct function *fn, const uint64_t *weight,
 	if (shim_is_not_optimized(fn->f) || shim_runs_while_loading(fn->f))
 		return;
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		if (!local_init(&l, &fn->paths->paths, b, TURNS_MAX))
+		if (!local_init(&l, &fn->paths->paths, b,
+		                counts_pairs(fn->paths) ? TURNS_MAX_PAIRS
+		                                        : TURNS_MAX))
 			continue;
 		if (is_worth_it(fn, &l, weight) &&
 		    (counts_turns(fn->paths) || fn->paths->has_slots ||
@@ -428,11 +443,14 @@ static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
                                    struct paths_request *r)
 {
 	const struct interest_function *known = r->known;
-	bool few = fn->paths->paths.n <=
-	           (has_gotos(fn) ? DIRECT_MAX_GOTO : DIRECT_MAX);
+	uint64_t n = counts_pairs(fn->paths) ? fn->paths->pairs.total
+	                                     : fn->paths->paths.n;
+	bool few = n <= (has_gotos(fn) ? DIRECT_MAX_GOTO : DIRECT_MAX);
 
 	if (shim_runs_while_loading(fn->f))
 		return CAIRN_PATHS_DIRECT;
+	if (counts_pairs(fn->paths))
+		return few ? CAIRN_PATHS_DIRECT : CAIRN_PATHS_HASHED;
 	if (mode->residual && known && (few || known->n == 0)) {
 		if (known->n) /* or there is nothing to look up */
 			find_tested(fn, known);
@@ -501,11 +519,14 @@ void paths_choose(struct function *fn, const struct mode *mode,
 		r->absent = known->numbers[known->n - 1];
 		r->known = NULL;
 	}
+	if (r->pairs)
+		pairs_init(&p->pairs, &p->paths);
 	p->how = choose_how(fn, mode, r);
 	p->is_tested =
 	        p->how == CAIRN_PATHS_RESIDUAL && r->known->n == p->paths.n;
-	fn->ncounters = p->how == CAIRN_PATHS_DIRECT ? (uint32_t)p->paths.n
-	                                             : CAIRN_TABLE_WORDS;
+	fn->ncounters = p->how != CAIRN_PATHS_DIRECT ? CAIRN_TABLE_WORDS
+	                : counts_pairs(p)            ? (uint32_t)p->pairs.total
+	                                             : (uint32_t)p->paths.n;
 	place_operations(fn, r->weight);
 	if (p->how == CAIRN_PATHS_PREFERRED) {
 		p->slots_first = fn->ncounters;
@@ -554,12 +575,20 @@ static void describe_slots(const struct function_paths *p, struct bytes *b)
 	}
 }
 
+static enum cairn_paths kind_in_map(const struct function_paths *p)
+{
+	if (!counts_pairs(p))
+		return p->how;
+	return p->how == CAIRN_PATHS_DIRECT ? CAIRN_PATHS_PAIRS_DIRECT
+	                                    : CAIRN_PATHS_PAIRS;
+}
+
 void describe_paths(const struct function *fn, struct bytes *b)
 {
 	const struct paths *p = &fn->paths->paths;
 	uint32_t nturns;
 
-	bytes_put_uv(b, fn->paths->how);
+	bytes_put_uv(b, kind_in_map(fn->paths));
 	bytes_put_uv(b, p->n);
 	bytes_put_uv(b, p->ncuts);
 	for (uint32_t i = 0; i < p->ncuts; i++)

@@ -5,6 +5,7 @@
 /* What path.c, which chooses, hands to path_code.c, which writes. */
 #include "graph/increments.h"
 #include "graph/local.h"
+#include "graph/pairs.h"
 #include "graph/paths.h"
 #include "graph/prefer.h"
 #include "plugin/function.h"
@@ -30,6 +31,7 @@ struct turns {
 struct function_paths {
 	enum cairn_paths how;
 	struct paths paths;
+	struct pairs pairs; /* columns 0: none are counted */
 	struct increments inc;
 	const struct increment **op; /* per edge, or NULL */
 	bool has_slots;              /* and the three below */
@@ -48,6 +50,8 @@ struct function_paths {
 	edge_id *local;     /* per edge out of such a block: its name there */
 };
 
+/* Does the function count which path came before? */
+bool counts_pairs(const struct function_paths *p);
 /* Do loops that count their turns have counters for them? */
 bool counts_turns(const struct function_paths *p);
 /* Is the path one of those that have slots, or are tested? */

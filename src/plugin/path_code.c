@@ -315,22 +315,55 @@ static void write_slot_operation(struct path_writer *w,
 		pw_set(w, w->s, pw_constant(w, 8 * op->set));
 }
 
+/* A path ends; returns its register. */
+static LLVMValueRef write_count(struct path_writer *w,
+                                const struct path_deed *p)
+{
+	const struct increment *op = p->op;
+	LLVMValueRef r;
+
+	if (op->kind == INCREMENT_COUNT_AT) {
+		path_count_known(w, op->value, p->at);
+		return pw_register_at(w, op->value);
+	}
+	r = pw_sum(w, pw_get(w, w->r),
+	           pw_constant(w, pw_in_units(w, op->value)));
+	path_count(w, r, slot_with(w, p->slot_op), p->at);
+	return r;
+}
+
+bool path_is_before(const struct function *fn, edge_id e)
+{
+	/* a call may come back twice: nobody is before what follows it */
+	return e == CFG_NONE || fn->edges[e].kind != CAIRN_EDGE_CALL;
+}
+
+/* Does another path begin where this one ends? */
+static bool begins_another(const struct function *fn, const struct path_deed *p)
+{
+	if (p->edge == CFG_NONE) /* of a computed goto, or the last one */
+		return p->op->place == INCREMENT_AT_HEAD;
+	return dag_is_ended(&fn->paths->paths.dag, p->edge);
+}
+
 static void write_operation(struct path_writer *w, const struct path_deed *p)
 {
 	const struct increment *op = p->op;
-	LLVMValueRef by = pw_constant(w, op ? pw_in_units(w, op->value) : 0);
+	LLVMValueRef r = NULL;
 
 	if (op && op->kind == INCREMENT_SET)
 		pw_set(w, w->r, pw_register_at(w, op->value));
 	else if (op && op->kind == INCREMENT_ADD)
-		pw_set(w, w->r, pw_sum(w, pw_get(w, w->r), by));
-	else if (op && op->kind == INCREMENT_COUNT)
-		path_count(w, pw_sum(w, pw_get(w, w->r), by),
-		           slot_with(w, p->slot_op), p->at);
+		pw_set(w, w->r,
+		       pw_sum(w, pw_get(w, w->r),
+		              pw_constant(w, pw_in_units(w, op->value))));
 	else if (op)
-		path_count_known(w, op->value, p->at);
+		r = write_count(w, p);
 	if (op && op->then_set)
 		pw_set(w, w->r, pw_register_at(w, op->set));
+	if (r && begins_another(w->m.fn, p))
+		path_comes_before(w,
+		                  path_is_before(w->m.fn, p->edge) ? r : NULL);
 	if (p->slot_op)
 		write_slot_operation(w, p->slot_op);
 }
@@ -360,6 +393,21 @@ static void write_deed(struct path_writer *w, const struct path_deed *p)
 		break;
 	}
 	LLVMInstructionEraseFromParent(p->at);
+}
+
+/* Pairs: behind a call that may come back twice nobody was before. */
+static void write_second_returns(struct path_writer *w)
+{
+	const struct function *fn = w->m.fn;
+
+	for (block_id b = 1; b < fn->g.nblocks; b++)
+		if (fn->nodes[b].is_call &&
+		    !LLVMIsATerminatorInst(node_first(&fn->nodes[b]))) {
+			LLVMPositionBuilderBefore(
+			        w->m.builder, LLVMGetNextInstruction(node_first(
+			                              &fn->nodes[b])));
+			path_comes_before(w, NULL);
+		}
 }
 
 /* --- sites --------------------------------------------------------------- */
@@ -425,6 +473,13 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	w.q = make_register(&w);
 	w.s = make_register(&w);
 	w.held = make_register(&w);
+	w.last = make_register(&w);
+	w.o = make_register(&w);
+	if (counts_pairs(fn->paths)) {
+		LLVMPositionBuilderBefore(w.m.builder,
+		                          LLVMGetNextInstruction(w.r));
+		pw_set(&w, w.o, pw_constant(&w, 0));
+	}
 	if (fn->paths->has_slots)
 		w.owner = path_count_owners(&w);
 	if (fn->paths->tested)
@@ -443,6 +498,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	if (!fn->paths->is_tested)
 		place_all(&w);
 	add_path_probes(&w);
+	write_second_returns(&w);
 	write_sites(&w);
 	for (size_t i = 0; i < w.nplaced; i++)
 		write_deed(&w, &w.placed[i]);
@@ -452,9 +508,14 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		shim_promote(w.q);
 		shim_promote(w.s);
 		shim_promote(w.held);
+		shim_promote(w.last);
+		shim_promote(w.o);
 	} else {
 		LLVMInstructionEraseFromParent(w.q);
 		LLVMInstructionEraseFromParent(w.held);
+		LLVMInstructionEraseFromParent(w.last);
+		if (!counts_pairs(fn->paths))
+			LLVMInstructionEraseFromParent(w.o);
 	}
 	shim_prepare_function(fn->f, !mode->strict);
 	shim_pin(fn->f);

@@ -240,9 +240,29 @@ static void count_untested(struct path_writer *w, LLVMValueRef r,
 
 /* --- any path ------------------------------------------------------------ */
 
+/* The row of graph/pairs.h, in the units of the register. */
+static LLVMValueRef row_of(struct path_writer *w, LLVMValueRef r)
+{
+	const struct pairs *pairs = &w->m.fn->paths->pairs;
+	LLVMBuilderRef b = w->m.builder;
+
+	r = LLVMBuildSub(b, r, pw_register_at(w, 0), "");
+	r = LLVMBuildMul(b, r, pw_constant(w, pairs->columns), "");
+	return pw_sum(w, r,
+	              pw_constant(w, pw_in_units(w, pairs_row(pairs, 0))));
+}
+
+void path_comes_before(struct path_writer *w, LLVMValueRef r)
+{
+	if (counts_pairs(w->m.fn->paths))
+		pw_set(w, w->o, r ? row_of(w, r) : pw_constant(w, 0));
+}
+
 void path_count(struct path_writer *w, LLVMValueRef r, LLVMValueRef s,
                 LLVMValueRef place)
 {
+	if (counts_pairs(w->m.fn->paths))
+		r = pw_sum(w, r, pw_get(w, w->o));
 	if (w->is_direct)
 		path_count_at(w, r);
 	else if (w->tested)

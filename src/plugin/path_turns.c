@@ -219,6 +219,25 @@ static LLVMValueRef began_outside(struct path_writer *w)
 	                     pw_constant(w, 0), "");
 }
 
+static void add_held(struct path_writer *w, LLVMValueRef at, LLVMValueRef n)
+{
+	if (w->m.by_segment) /* assembly names the segment */
+		at = LLVMBuildIntToPtr(w->m.builder, at, w->m.ptr, "");
+	else
+		at = pw_pointer(w, at);
+	marker_add_to(&w->m, at, w->m.by_segment, n);
+}
+
+/* Counts the path that the first register says with the turn that ends here. */
+static void count_gained(struct path_writer *w, const struct path_deed *p,
+                         LLVMValueRef place)
+{
+	LLVMValueRef r = gained(w, p);
+
+	path_count(w, r, slot_gained(w, p), place);
+	path_comes_before(w, r);
+}
+
 /* Adds n to the counter of a turn that is held. */
 static void count_held(struct path_writer *w, struct turns *t, uint32_t i,
                        LLVMValueRef n)
@@ -228,21 +247,24 @@ static void count_held(struct path_writer *w, struct turns *t, uint32_t i,
 
 	local_path(&t->local, &w->m.fn->paths->paths, t->held[i], &number);
 	at = pw_symbol(w, 8 * (w->is_direct ? number : t->first + t->held[i]));
-	if (w->m.by_segment) /* assembly names the segment */
-		at = LLVMBuildIntToPtr(w->m.builder, at, w->m.ptr, "");
-	else
-		at = pw_pointer(w, at);
-	marker_add_to(&w->m, at, w->m.by_segment, n);
+	add_held(w, at, n);
 }
+
+static void release_pairs(struct path_writer *w, struct turns *t,
+                          LLVMValueRef n, LLVMValueRef place);
 
 /* Counts all that is held; `from` is what the word was when it was nothing. */
 static void release_held(struct path_writer *w, struct turns *t,
-                         LLVMValueRef from)
+                         LLVMValueRef from, LLVMValueRef place)
 {
 	LLVMBuilderRef b = w->m.builder;
 	LLVMValueRef all = LLVMBuildSub(b, pw_get(w, w->held), from, ""), rest;
 
 	rest = LLVMBuildLShr(b, all, pw_constant(w, held_total(t)), "");
+	if (counts_pairs(w->m.fn->paths)) {
+		release_pairs(w, t, rest, place);
+		return;
+	}
 	for (uint32_t i = 1; i < t->nheld; i++) {
 		LLVMValueRef n = LLVMBuildLShr(
 		        b, all, pw_constant(w, (i - 1) * held_width(t)), "");
@@ -268,6 +290,40 @@ static LLVMValueRef held_step(struct path_writer *w, const struct path_deed *p)
 	return marker_ours(LLVMBuildLoad2(b, w->m.i64, at, "cairn.step"));
 }
 
+/* Pairs: counts n turns, of the only one that goes back, and the path or the
+ * turn before the first of them. */
+static void release_pairs(struct path_writer *w, struct turns *t,
+                          LLVMValueRef n, LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	struct path_fork f = pw_fork_before(w, place);
+	LLVMValueRef end, at;
+	uint64_t number;
+
+	local_path(&t->local, &w->m.fn->paths->paths, t->held[0], &number);
+	LLVMBuildCondBr(b,
+	                LLVMBuildICmp(b, LLVMIntNE, n, pw_constant(w, 0), ""),
+	                f.common, f.rare);
+	LLVMPositionBuilderAtEnd(b, f.rare);
+	LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderAtEnd(b, f.common);
+	end = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, end);
+	path_count_known(w, number, end);
+	path_comes_before(w, pw_register_at(w, number));
+	at = w->is_direct
+	             ? pw_symbol(w,
+	                         8 * (number + pairs_row(&w->m.fn->paths->pairs,
+	                                                 number)))
+	             : pw_symbol(w, 8 * (t->first +
+	                                 t->held[0] * (t->local.paths.n + 1)));
+	add_held(w, at, LLVMBuildSub(b, n, pw_constant(w, 1), ""));
+	pw_add_probe_to(w, f.common, CAIRN_PROBE_UNKNOWN);
+	pw_add_probe_to(w, f.rare, w->before);
+	pw_add_probe_to(w, f.rest, w->m.behind);
+	LLVMPositionBuilderBefore(b, place);
+}
+
 /* A path that came from outside ends, or as many turns are held as can be. */
 static void write_held(struct path_writer *w, const struct path_deed *p)
 {
@@ -288,12 +344,14 @@ static void write_held(struct path_writer *w, const struct path_deed *p)
 	g = pw_fork_before(w, end);
 	LLVMBuildCondBr(b, began_outside(w), g.common, g.rare);
 	LLVMPositionBuilderAtEnd(b, g.rare);
-	release_held(w, p->turns, held_when(w, p->turns, held_max(p->turns)));
-	LLVMBuildBr(b, g.rest);
+	test = LLVMBuildBr(b, g.rest);
+	LLVMPositionBuilderBefore(b, test);
+	release_held(w, p->turns, held_when(w, p->turns, held_max(p->turns)),
+	             test);
 	LLVMPositionBuilderAtEnd(b, g.common);
 	test = LLVMBuildBr(b, g.rest);
 	LLVMPositionBuilderBefore(b, test);
-	path_count(w, gained(w, p), slot_gained(w, p), test);
+	count_gained(w, p, test);
 	begin_at_head(w, p->turns);
 	LLVMPositionBuilderBefore(b, end);
 	pw_set(w, w->held, held_when(w, p->turns, held_max(p->turns)));
@@ -341,19 +399,80 @@ static void count_untested_turn(struct path_writer *w,
 	LLVMPositionBuilderBefore(b, place);
 }
 
+/* --- pairs of turns ------------------------------------------------------ */
+
+static LLVMValueRef follows_no_turn(struct path_writer *w)
+{
+	return LLVMBuildICmp(w->m.builder, LLVMIntEQ, pw_get(w, w->last),
+	                     pw_constant(w, 0), "");
+}
+
+/* 8 * (1 + the turn that ends here). */
+static LLVMValueRef mark_of_turn(struct path_writer *w,
+                                 const struct path_deed *p)
+{
+	return pw_sum(w,
+	              LLVMBuildSub(w->m.builder, turn_of(w, p),
+	                           turn_at(w, p->turns, 0), ""),
+	              pw_constant(w, 8));
+}
+
+/* A turn behind a turn: the counter is in the row of that one. */
+static void count_turn_pair(struct path_writer *w, const struct path_deed *p)
+{
+	uint64_t n = p->turns->local.paths.n;
+	LLVMValueRef row;
+
+	row = LLVMBuildMul(w->m.builder, pw_get(w, w->last), pw_constant(w, n),
+	                   "");
+	row = LLVMBuildSub(w->m.builder, row, pw_constant(w, 8 * n), "");
+	path_count_at(w, pw_sum(w, turn_of(w, p), row));
+	pw_set(w, w->last, mark_of_turn(w, p));
+}
+
+/* What ends here is the turn before the next, if it began at the head. */
+static void note_turn(struct path_writer *w, const struct path_deed *p)
+{
+	pw_set(w, w->last,
+	       LLVMBuildSelect(w->m.builder, began_outside(w),
+	                       pw_constant(w, 0), mark_of_turn(w, p), ""));
+}
+
+/* Where the loop is left: the turn before is the path before. */
+static void leave_turns(struct path_writer *w, const struct path_deed *p)
+{
+	struct turns *t = p->turns;
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef old = pw_get(w, w->o), none = follows_no_turn(w), at, r;
+
+	at = LLVMBuildSub(b, pw_get(w, w->last), pw_constant(w, 8), "");
+	at = LLVMBuildSelect(b, none, pw_constant(w, 0), at, "");
+	gain_table(w, t->local.sum, t->local.paths.n, pw_in_units(w, 1),
+	           &t->table);
+	at = pw_sum(w, at, pw_address_in(w, t->table, 0));
+	at = LLVMBuildIntToPtr(b, at, w->m.ptr, "");
+	r = marker_ours(LLVMBuildLoad2(b, w->m.i64, at, "cairn.gain"));
+	path_comes_before(w, pw_sum(w, r, base_of(w, t)));
+	pw_set(w, w->o, LLVMBuildSelect(b, none, old, pw_get(w, w->o), ""));
+}
+
 /* To the head: a turn from there, or a path that came from outside. */
 static void write_turn(struct path_writer *w, const struct path_deed *p)
 {
+	bool pairs = counts_pairs(w->m.fn->paths);
 	LLVMBuilderRef b = w->m.builder;
 	struct path_fork f = pw_fork_before(w, p->at);
 	LLVMValueRef end;
 
-	shim_set_unlikely(
-	        LLVMBuildCondBr(b, began_outside(w), f.rare, f.common));
+	shim_set_unlikely(LLVMBuildCondBr(
+	        b, pairs ? follows_no_turn(w) : began_outside(w), f.rare,
+	        f.common));
 	LLVMPositionBuilderAtEnd(b, f.common);
 	end = LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderBefore(b, end);
-	if (p->turns->tested)
+	if (pairs)
+		count_turn_pair(w, p);
+	else if (p->turns->tested)
 		count_untested_turn(w, p, end);
 	else
 		path_count_at(w, turn_of(w, p));
@@ -362,7 +481,9 @@ static void write_turn(struct path_writer *w, const struct path_deed *p)
 	LLVMPositionBuilderAtEnd(b, f.rare);
 	end = LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderBefore(b, end);
-	path_count(w, gained(w, p), slot_gained(w, p), end);
+	if (pairs)
+		note_turn(w, p);
+	count_gained(w, p, end);
 	begin_at_head(w, p->turns);
 	pw_add_probe_to(w, f.rare, w->before);
 	pw_add_probe_to(w, f.rest, w->m.behind);
@@ -385,6 +506,9 @@ static void count_at_exit(struct path_writer *w, const struct path_deed *p,
 	const struct increment *op = paths->op[p->edge];
 
 	path_count(w, r, s, p->at);
+	if (dag_is_ended(&paths->paths.dag, p->edge))
+		path_comes_before(w,
+		                  path_is_before(w->m.fn, p->edge) ? r : NULL);
 	if (!op->then_set)
 		return;
 	pw_set(w, w->r, pw_register_at(w, op->set));
@@ -413,8 +537,11 @@ void path_turns_exit(struct path_writer *w, const struct path_deed *p)
 		                     w->m.builder, began_outside(w),
 		                     held_when(w, p->turns, 1),
 		                     held_when(w, p->turns, held_max(p->turns)),
-		                     ""));
+		                     ""),
+		             p->at);
 		w->m.behind = behind;
+	} else if (counts_pairs(fn->paths)) {
+		leave_turns(w, p);
 	}
 	r = gained(w, p);
 	s = slot_gained(w, p);
@@ -464,6 +591,7 @@ void path_turns_enter(struct path_writer *w, const struct path_deed *p)
 		enter_slots(w, head);
 	if (p->op)
 		pw_set(w, w->q, turn_at(w, p->turns, p->op->value));
+	pw_set(w, w->last, pw_constant(w, 0));
 	if (!p->turns->nheld)
 		return;
 	/* the first turn may begin at the head, too */

@@ -34,6 +34,8 @@ struct path_writer {
 	struct marker m;
 	LLVMValueRef r, q;   /* the registers, in memory */
 	LLVMValueRef s;      /* the third register: 8 times the slot */
+	LLVMValueRef o;      /* pairs: what the path before adds to the first */
+	LLVMValueRef last;   /* pairs: 0, or 8 * (1 + the turn before) */
 	LLVMValueRef held;   /* of the loop that it is in: turns until then */
 	LLVMValueRef owner;  /* per slot: 1 + the number of its path */
 	LLVMValueRef tested; /* per path, a byte */
@@ -105,8 +107,16 @@ void path_count_other(struct path_writer *w, LLVMValueRef number,
                       LLVMValueRef place);
 /* What that is for the path that the register r says. */
 LLVMValueRef path_key(struct path_writer *w, LLVMValueRef r);
+/* Pairs: the path that the register r says is the one before the next; NULL:
+ * there is none before it. */
+void path_comes_before(struct path_writer *w, LLVMValueRef r);
 /* The table of w->owner. */
 LLVMValueRef path_count_owners(struct path_writer *w);
+
+/* --- path_code.c --------------------------------------------------------- */
+
+/* Pairs: is the path that an ended edge ends the one before the next? */
+bool path_is_before(const struct function *fn, edge_id e);
 
 /* --- path_turns.c -------------------------------------------------------- */
 

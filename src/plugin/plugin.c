@@ -117,6 +117,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
 			mode->others = true;
+		else if (!strcmp(word, "overlap"))
+			mode->overlap = true;
 		else if (!strcmp(word, "remarks"))
 			mode->remarks = true;
 		else if (parse_chosen(p, word))
@@ -327,7 +329,12 @@ static void say_refused(struct plugin *p, const struct function *fn,
 static void choose_paths(struct plugin *p, struct function *fn)
 {
 	uint64_t *flow = xcalloc(fn->g.nedges, sizeof(*flow));
-	struct paths_request r = {.weight = flow, .known = known_paths(p, fn)};
+	struct paths_request r = {
+	        .weight = flow,
+	        .known = known_paths(p, fn),
+	        /* what runs while the program is loaded has few counters */
+	        .pairs = p->mode.overlap && !shim_runs_while_loading(fn->f),
+	};
 	size_t n;
 
 	if (p->interest && interest_is_profile(p->interest))

@@ -75,6 +75,7 @@ class Graph:
             self.outs[src].append(e)
         self.ways = {}
         self.counts = collections.Counter()      # by number
+        self.pairs = collections.Counter()       # by numbers
         self.routes = {}                         # number: (begin, edges)
         self.unfinished = collections.Counter()  # by block and sum
 
@@ -119,6 +120,7 @@ class Activation:
         self.graph = graph
         self.block, self.total = OUTSIDE, 0
         self.begin, self.edges, self.is_over = OUTSIDE, [], False
+        self.before = None  # the path that led to where this one began
 
     def take(self, e):
         numbering = self.graph.numbering
@@ -136,6 +138,8 @@ class Activation:
         else:
             self.total += numbering.step(src, "end", e)[3]
         self.finish()
+        self.before = (self.total if self.graph.kinds[e] != decode.CALL
+                       else None)
         self.start(dst)
 
     def start(self, block):
@@ -145,6 +149,8 @@ class Activation:
     def finish(self):
         graph = self.graph
         graph.counts[self.total] += 1
+        if self.before is not None:
+            graph.pairs[self.before, self.total] += 1
         if self.total not in graph.routes:
             graph.routes[self.total] = self.begin, tuple(self.edges)
 
@@ -162,6 +168,7 @@ class Activation:
             self.die()
             (block,) = {graph.edges[e][1] for e, kind in enumerate(graph.kinds)
                         if kind == decode.CALL}
+            self.before = None
             self.start(block)
             self.die(-1)
             return
@@ -242,6 +249,13 @@ def compare_function(graph):
                 theirs[number]["blocks"] != describe(graph, begin, edges)):
             said.append("path %d: edges %s, not %s" % (
                 number, theirs[number]["edges"], list(edges)))
+    if "pairs" in listed:
+        pairs = {(int(p["before"]), int(p["number"])): int(p["count"])
+                 for p in listed["pairs"]}
+        for key in pairs.keys() | graph.pairs.keys():
+            if pairs.get(key, 0) != graph.pairs[key]:
+                said.append("path %d came %d times behind %d, counted %d" % (
+                    key[1], graph.pairs[key], key[0], pairs.get(key, 0)))
     found = collections.Counter()
     for u in listed["unfinished"]:
         found[u["block"], int(u["sum"])] += int(u["frames"])
@@ -278,6 +292,7 @@ class Tally:
             n["hashed"] += g.listed["table"] == "hashed"
             n["cut"] += bool(g.listed["cuts"])
             n["loops"] += g.nloops
+            n["pairs"] += "pairs" in g.listed and len(g.pairs)
             n["paths"] += len(g.counts)
             n["executions"] += sum(g.counts.values())
             n["unfinished"] += sum(abs(k) for k in g.unfinished.values())
@@ -374,7 +389,9 @@ def programs(scratch):
         exe = os.path.join(scratch, name.replace(".", "_"))
         for i, (mode, flags) in enumerate((
                 ("paths", ("-O0",)), ("paths", OPTIMIZABLE),
-                ("paths,nogs", ("-O0",)))):
+                ("paths,nogs", ("-O0",)), ("paths,overlap", ("-O0",)),
+                ("paths,overlap", OPTIMIZABLE),
+                ("paths,overlap,nogs", OPTIMIZABLE))):
             yield ("/".join((name, mode, *flags)), against_log, source,
                    "%s%d" % (exe, i), flags, mode)
         yield name + "/-O2", against_edges, source, exe + "-O2", ("-O2",)
@@ -391,6 +408,8 @@ def random_functions(count, seed, scratch):
         yield name, against_log, source, exe
         yield (name + "/loops", against_log, source, exe + "-loops",
                OPTIMIZABLE)
+        yield (name + "/overlap", against_log, source, exe + "-overlap",
+               OPTIMIZABLE, "paths,overlap")
         level = LEVELS[i // BATCH % len(LEVELS)]
         yield (name + "/" + level, against_edges, source, exe + level,
                (level,))
@@ -415,7 +434,8 @@ def main():
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
-    for key in ("against_edges", "cut", "hashed", "loops", "unfinished"):
+    for key in ("against_edges", "cut", "hashed", "loops", "pairs",
+                "unfinished"):
         if not tally.numbers[key]:
             tally.result("coverage", ["nothing was compared of: " + key])
     print("compared: " + " ".join("%s=%d" % item for item in
