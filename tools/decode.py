@@ -135,7 +135,7 @@ def read_chunks(data):
     while at < length:
         chunk = Chunk(data[:length], at)
         if not chunk.type >> 31:
-            need(1 <= chunk.type <= 6 or chunk.type in (STREAM, PACKED),
+            need(1 <= chunk.type <= 6 or chunk.type in (STREAM, PACKED, 10),
                  "unknown chunk type")
         if not chunk.type >> 31 or chunk.type == ORDER:
             chunks.append(chunk)
@@ -442,6 +442,7 @@ class Function:
             for _ in range(c.uv()):
                 number += c.uv()
                 self.slots.append((number, c.uv()))
+        self.cells = [c.uv() for _ in self.sites] if self.has_pairs else []
         self.pending = []  # per site: what is unfinished, and its number
         for _ in self.sites:
             what = c.uv()
@@ -983,8 +984,9 @@ def count_paths(f, table, counter):
     f.lost = table.get(0, 0)
     f.consistent &= not f.lost
     f.pairs = {}
+    ncells = max(f.cells, default=0)
     if f.how == 1:
-        n = f.ncounters if f.has_pairs else f.possible
+        n = f.ncounters - ncells if f.has_pairs else f.possible
         found = [(i, counter(i)) for i in range(n)]
         need(not f.has_pairs or n == f.possible * (1 + columns_of(f)),
              f.name + ": number of counters")
@@ -1004,7 +1006,7 @@ def count_paths(f, table, counter):
             at += f.nslots + 1
             f.is_partial = counter(at - 1) != 0
         if f.ncounters or f.how != 4:
-            need(at == f.ncounters, f.name + ": number of counters")
+            need(at == f.ncounters - ncells, f.name + ": number of counters")
     for number, n in found:
         if n:
             add_path(f, number, n)

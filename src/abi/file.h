@@ -93,6 +93,8 @@ enum cairn_file_how {
 #define CAIRN_CHK_HEADER_CRC 56  /* u32: crc32c of bytes 0..47 */
 #define CAIRN_CHK_ZERO 60        /* u32: 0 */
 
+#define CAIRN_CALLS_SLOT 32u /* bytes of a slot of a CALLS chunk */
+
 #define CAIRN_CHUNK_OPTIONAL 0x80000000u /* in TYPE: skip if unknown */
 #define CAIRN_CHUNK_LIVE 1u              /* PAYLOAD_CRC counts only if SEALED */
 #define CAIRN_CHUNK_SEALED 2u            /* PAYLOAD_CRC is right */
@@ -122,6 +124,9 @@ enum cairn_chunk_type {
 	CAIRN_CHUNK_STREAM = 8,
 	/* the same, complete: N bytes, in a zstd frame of AUX1 bytes */
 	CAIRN_CHUNK_PACKED = 9,
+	/* ID thread; payload: N slots of (u64 site, u64 callee, u64 paths, u64
+	 * count), pairs of paths across calls: see below.  LIVE. */
+	CAIRN_CHUNK_CALLS = 10,
 };
 
 /*

@@ -65,6 +65,36 @@
  * Hidden: one per module. */
 #define CAIRN_RT_COUNT_PATH "__cairn_count_path"
 
+/*
+ * Pairs of paths across calls (--cairn=paths,overlap): words of
+ * CAIRN_RT_THREAD, at these offsets.  Before a call its site says whom it calls
+ * (TARGET), who it is (SITE, the address of its cell) and the sum of its path
+ * so far, times 2^32 (PREFIX).  A function that finds itself in TARGET clears
+ * it, and knows its caller; where it returns it says to which site (BACK_SITE,
+ * 0 if it does not know), who it is (BACK_FUNCTION, the address of its
+ * counters) and the number of its last path, times 2^32 (BACK_PATH).  The site
+ * takes that if it is meant for it, and clears BACK_SITE.
+ */
+#define CAIRN_CALLS_TARGET 48
+#define CAIRN_CALLS_SITE 56
+#define CAIRN_CALLS_PREFIX 64
+#define CAIRN_CALLS_BACK_SITE 72
+#define CAIRN_CALLS_BACK_FUNCTION 80
+#define CAIRN_CALLS_BACK_PATH 88
+#define CAIRN_CALLS_TABLE 96 /* of the runtime: slots, 0: none, 1: no more */
+#define CAIRN_CALLS_MASK 104
+#define CAIRN_THREAD_WORDS 14
+
+/* void COUNT_CALL(rsi: site; rdx: counters of the callee; rcx: PREFIX + number
+ * of the callee's first path): counts a pair; changes no register but the
+ * flags. Hidden: one per module. */
+#define CAIRN_RT_COUNT_CALL "__cairn_count_call"
+/* void COUNT_RETURNS(rdi: the first of several; rsi: behind the last; rdx: sum
+ * of the path that ends, rcx: shifted left by this): counts what came back
+ * since the path began.  Each has four words: site + 1, counters of the callee,
+ * BACK_PATH, sum of the path at the site.  Hidden: one per module. */
+#define CAIRN_RT_COUNT_RETURNS "__cairn_count_returns"
+
 /* Personality routines: note a dying frame, then continue, or do what C++
  * wants. */
 #define CAIRN_RT_PERSONALITY "__cairn_personality"

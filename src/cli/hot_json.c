@@ -306,8 +306,58 @@ static void put_function(const struct hot *h, struct json *j, size_t i,
 	json_end(j, '}');
 }
 
+/* The function whose counters an address is in; NULL: none of the map. */
+static const struct map_function *function_at(const struct map *map,
+                                              uint64_t at)
+{
+	for (uint32_t i = 0; map && i < map->nfunctions; i++) {
+		const struct map_function *f = &map->functions[i];
+
+		if (at >= f->counters && at < f->counters + 8 * f->ncounters)
+			return f;
+	}
+	return NULL;
+}
+
+/* The site of a cell. */
+static const struct map_site *site_at(const struct map *map,
+                                      const struct map_function *f, uint64_t at)
+{
+	uint64_t cell = (at - f->counters) / 8 - (f->ncounters - f->ncells);
+
+	for (uint32_t i = 0; i < f->ncalls; i++)
+		if (map->calls[f->first_call + i].cell == cell + 1)
+			return &map->calls[f->first_call + i];
+	return NULL;
+}
+
+static void put_call(struct json *j, const struct profile *p,
+                     const struct profile_call *c)
+{
+	const struct map *from = p->modules[c->site_module].map;
+	const struct map *to = p->modules[c->callee_module].map;
+	const struct map_function *caller = function_at(from, c->site);
+	const struct map_function *callee = function_at(to, c->callee);
+	const struct map_site *site =
+	        caller ? site_at(from, caller, c->site) : NULL;
+
+	if (!site || !callee)
+		return;
+	json_begin(j, '{');
+	put_string(j, "kind", c->is_return ? "return" : "call");
+	put_string(j, "caller", map_string(from, caller->name));
+	put_u64(j, "block", site->block);
+	put_u64(j, "segment", site->segment);
+	put_string(j, "callee", map_string(to, callee->name));
+	put_u64(j, c->is_return ? "path" : "prefix", c->paths >> 32);
+	put_u64(j, c->is_return ? "rest" : "path", c->paths & UINT32_MAX);
+	put_big(j, "count", c->count);
+	json_end(j, '}');
+}
+
 void hot_json(const struct hot *h, FILE *out)
 {
+	const struct profile *profile = h->report->profile;
 	struct json j = {.out = out, .flat_below = 5};
 	struct grouped paths, prefixes;
 
@@ -326,6 +376,13 @@ void hot_json(const struct hot *h, FILE *out)
 	for (size_t i = 0; i < h->nfunctions; i++)
 		put_function(h, &j, i, &paths, &prefixes);
 	json_end(&j, ']');
+	if (profile->ncalls) {
+		json_key(&j, "calls");
+		json_begin(&j, '[');
+		for (size_t i = 0; i < profile->ncalls; i++)
+			put_call(&j, profile, &profile->calls[i]);
+		json_end(&j, ']');
+	}
 	json_end(&j, '}');
 	ungroup(&paths);
 	ungroup(&prefixes);

@@ -75,7 +75,10 @@ static const char help[] =
         "                   repeated)\n"
         "  top=N            only the N hottest of the profile\n"
         "  share=PERCENT    only the hottest that make this share of it\n"
-        "  others           count the other ones one by one, too\n\n"
+        "  others           count the other ones one by one, too\n"
+        "  overlap          count pairs as well: a path and the one before it "
+        "in a loop,\n"
+        "                   a caller's and its callee's\n\n"
         "man cairn-cc has the details.\n";
 
 static bool is(const char *s, size_t n, const char *name)
@@ -232,7 +235,7 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	                  option_mode(o), (int)n, s,
 	                  o->paths      ? "prefer=FILE, prefer=function:NAME, "
 	                                  "prefer=line:FILE:LINE, top=N, "
-	                                  "share=PERCENT, others, "
+	                                  "share=PERCENT, others, overlap, "
 	                  : o->residual ? "tested=FILE, "
 	                  : o->trace    ? "witness, paths, "
 	                                : "slow, all, ",
@@ -357,6 +360,10 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=paths: others is about prefer=, "
 		                  "which is not there");
+	if (o->overlap && (o->interest || o->sets))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=paths,overlap counts all pairs of "
+		                  "paths; leave out prefer=");
 	if ((o->top || o->share) && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=paths: top and share choose from a "

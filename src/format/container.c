@@ -142,6 +142,7 @@ static bool payload_holds(const struct chunk *k)
 	uint64_t unit = k->type == CAIRN_CHUNK_COUNTS   ? 8
 	                : k->type == CAIRN_CHUNK_FRAMES ? CONTAINER_FRAME_SLOT
 	                : k->type == CAIRN_CHUNK_PATHS  ? 1
+	                : k->type == CAIRN_CHUNK_CALLS  ? CAIRN_CALLS_SLOT
 	                : k->type == CAIRN_CHUNK_ORDER  ? CAIRN_ORDER_RECORD
 	                                                : 0;
 
@@ -158,7 +159,7 @@ static bool is_live_type(uint32_t type)
 {
 	return type == CAIRN_CHUNK_STREAM || type == CAIRN_CHUNK_COUNTS ||
 	       type == CAIRN_CHUNK_FRAMES || type == CAIRN_CHUNK_PATHS ||
-	       type == CAIRN_CHUNK_ORDER;
+	       type == CAIRN_CHUNK_ORDER || type == CAIRN_CHUNK_CALLS;
 }
 
 /* Checks the flags and, where there is one, the payload's checksum. */
@@ -232,7 +233,7 @@ static int add_chunk(struct container *c, const unsigned char *h,
 		return 0;
 	}
 	if (k.type != CAIRN_CHUNK_ORDER &&
-	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_PACKED ||
+	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_CALLS ||
 	     k.type == (CAIRN_CHUNK_ORDER & ~CAIRN_CHUNK_OPTIONAL)))
 		return cairn_fail(err, CAIRN_E_VERSION,
 		                  "%s: has a chunk of type %" PRIu32
@@ -299,7 +300,7 @@ static bool same_identity(const struct chunk *x, const struct chunk *y)
 {
 	return x->type == y->type && x->type != CAIRN_CHUNK_FRAMES &&
 	       !is_part(x->type) && x->type != CAIRN_CHUNK_PATHS &&
-	       x->type != CAIRN_CHUNK_ORDER &&
+	       x->type != CAIRN_CHUNK_ORDER && x->type != CAIRN_CHUNK_CALLS &&
 	       (x->type == CAIRN_CHUNK_PROGRAM ||
 	        (x->module == y->module &&
 	         (x->type != CAIRN_CHUNK_COUNTS || x->id == y->id)));

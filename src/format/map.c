@@ -266,7 +266,8 @@ static bool has_path_counters(const struct parser *p)
 	if (CAIRN_PATHS_ARE_TRACED(p->f.paths))
 		return !p->f.ncounters;
 	if (p->f.paths == CAIRN_PATHS_DIRECT && p->f.pairs)
-		return p->f.ncounters > p->f.npaths && !p->f.nturns;
+		return p->f.ncounters - p->f.ncells >= p->f.npaths &&
+		       !p->f.nturns;
 	if (p->f.paths == CAIRN_PATHS_DIRECT)
 		return p->f.ncounters == p->f.npaths && !p->f.nturns;
 	more = CAIRN_TABLE_WORDS;
@@ -276,6 +277,7 @@ static bool has_path_counters(const struct parser *p)
 		return (!p->f.ncounters || p->f.ncounters == more) &&
 		       !p->f.nturns;
 	/* a turn has at least one counter */
+	more += p->f.ncells;
 	return p->f.ncounters >= more + p->f.nturns &&
 	       (p->f.nturns || p->f.ncounters == more);
 }
@@ -364,6 +366,21 @@ static void read_witnesses(struct parser *p)
 	p->f.nwitnesses = m->nwitnesses - p->f.first_witness;
 }
 
+/* Cells of the sites whose calls are counted: the last counters. */
+static void read_cells(struct parser *p)
+{
+	for (uint32_t i = 0; i < p->f.ncalls && !p->c.bad; i++) {
+		struct map_site *s = &p->map->calls[p->f.first_call + i];
+		uint64_t cell = cursor_uv(&p->c);
+
+		if (cell && cell != ++p->f.ncells)
+			p->c.bad = true;
+		s->cell = (uint32_t)cell;
+	}
+	if (p->f.ncells > p->f.ncounters)
+		p->c.bad = true;
+}
+
 static void read_numbering(struct parser *p)
 {
 	struct map *m = p->map;
@@ -379,6 +396,8 @@ static void read_numbering(struct parser *p)
 	read_turns(p);
 	if (p->f.paths == CAIRN_PATHS_PREFERRED)
 		read_slots(p);
+	if (p->f.pairs)
+		read_cells(p);
 	read_pendings(p);
 }
 

@@ -46,6 +46,7 @@ struct map_site {
 	uint32_t offset, block, segment;
 	uint32_t pending; /* enum cairn_pending */
 	uint64_t value;
+	uint32_t cell; /* PAIRS: 0, or 1 + its cell */
 };
 
 /* A call in code that was marked before inlining: pc is its return address,
@@ -79,8 +80,9 @@ struct map_call {
 struct map_function {
 	uint64_t address, counters, hash;
 	uint32_t ncounters, code_size, flags;
-	uint32_t paths; /* enum cairn_paths */
-	bool pairs;     /* its counters and keys are those of graph/pairs.h */
+	uint32_t paths;  /* enum cairn_paths */
+	uint32_t ncells; /* PAIRS: sites whose calls are counted */
+	bool pairs;      /* its counters and keys are those of graph/pairs.h */
 	uint64_t npaths;
 	uint32_t name, reason; /* in map->strings */
 	uint32_t file, line;   /* of the definition; file MAP_NONE if unknown */

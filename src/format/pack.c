@@ -16,6 +16,7 @@
 #include "abi/file.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "format/calls.h"
 #include "format/writer.h"
 #include "format/zframe.h"
 
@@ -207,6 +208,7 @@ int profile_put(const struct profile *p, const char *path, struct bytes *out,
 			rc = put_map(out, &tmp, &p->modules[i], i + 1, err);
 	}
 	put_frames(out, &tmp, p);
+	calls_put(out, &tmp, p);
 	put_order(out, &tmp, &p->order);
 	writer_end(out, &header);
 	bytes_release(&tmp);

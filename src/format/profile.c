@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "format/calls.h"
 #include "format/container.h"
 #include "format/locate.h"
 #include "format/map.h"
@@ -327,6 +328,15 @@ static int load_paths(struct loader *l, const struct chunk *k)
 	return 0;
 }
 
+static int load_calls(struct loader *l, const struct chunk *k)
+{
+	const struct calls_modules m = {l->module_of, l->numbers, l->bias,
+	                                l->nmodules};
+	const char *wrong = calls_load(l->p, &m, k);
+
+	return wrong ? corrupt(l, k, wrong) : 0;
+}
+
 static int load_first(struct loader *l, const struct chunk *k, uint64_t i)
 {
 	const unsigned char *record =
@@ -568,6 +578,8 @@ static int load_chunks(struct loader *l)
 			CAIRN_TRY(load_map(l, k));
 		if (k->type == CAIRN_CHUNK_PATHS)
 			CAIRN_TRY(load_paths(l, k));
+		if (k->type == CAIRN_CHUNK_CALLS)
+			CAIRN_TRY(load_calls(l, k));
 	}
 	return load_order(l);
 }
@@ -851,6 +863,7 @@ static int open_files(struct profile **out, const char *const *paths,
 		return rc;
 	}
 	sum_frames(p);
+	calls_sum(p);
 	if (p->nfiles > 1)
 		order_clear(&p->order);
 	*out = p;
@@ -903,6 +916,7 @@ void profile_free(struct profile *p)
 	free(p->modules);
 	free(p->files);
 	free(p->frames);
+	free(p->calls);
 	free(p->main_id);
 	free(p->program);
 	free(p->directory);

@@ -58,6 +58,23 @@ struct profile_frame {
 	int64_t count;
 };
 
+/*
+ * A pair of paths across a call (--cairn=paths,overlap): what the caller had
+ * done and the first path of the callee; or, if it is a return, the last path
+ * of the callee and what the caller then did.
+ */
+struct profile_call {
+	uint32_t site_module, callee_module; /* indices into modules */
+	bool is_return;
+	uint64_t site;   /* link-time address of its cell */
+	uint64_t callee; /* link-time address of its counters */
+	/* times 2^32: the sum of the caller's path at the site, or the number
+	 * of the callee's last path; and the number of its first path, or what
+	 * the caller's path added behind the site until it ended */
+	uint64_t paths;
+	uint64_t count; /* never 0 */
+};
+
 /* A path that the run took and put into a table. */
 struct profile_first {
 	uint64_t number; /* the run's own, ascending, with gaps */
@@ -100,6 +117,8 @@ struct profile {
 	struct profile_frame *frames; /* sorted by module, pc, kind,
 	                                 has_reg, reg; each once */
 	size_t nframes, frames_cap;
+	struct profile_call *calls; /* sorted; each once */
+	size_t ncalls, calls_cap;
 	struct profile_order order;
 	struct profile_file *files;
 	size_t nfiles, files_cap;

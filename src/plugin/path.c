@@ -162,7 +162,7 @@ static const struct increment **index_ops(const struct increments *inc,
 
 bool counts_pairs(const struct function_paths *p)
 {
-	return p->pairs.columns != 0;
+	return p->pairs.n != 0;
 }
 
 bool counts_turns(const struct function_paths *p)
@@ -532,6 +532,8 @@ void paths_choose(struct function *fn, const struct mode *mode,
 		p->slots_first = fn->ncounters;
 		fn->ncounters += p->slots_size + 1;
 	}
+	if (counts_pairs(p))
+		path_calls_choose(fn);
 	note_pendings(fn);
 }
 
@@ -556,6 +558,7 @@ void paths_release_of(struct function *fn)
 	free(fn->paths->turns);
 	free(fn->paths->turns_of);
 	free(fn->paths->local);
+	path_calls_release(fn->paths->calls);
 	free(fn->paths);
 	fn->paths = NULL;
 }
@@ -599,6 +602,10 @@ void describe_paths(const struct function *fn, struct bytes *b)
 		bytes_put_uv(b, fn->paths->turns[i].local.head);
 	if (fn->paths->how == CAIRN_PATHS_PREFERRED)
 		describe_slots(fn->paths, b);
+	for (uint32_t i = 0; fn->paths->calls && i < fn->nsites; i++)
+		bytes_put_uv(b, fn->paths->calls->cell[i] == CFG_NONE
+		                        ? 0
+		                        : 1 + fn->paths->calls->cell[i]);
 	for (uint32_t i = 0; i < fn->nsites; i++) {
 		bytes_put_uv(b, fn->sites[i].pending);
 		if (fn->sites[i].pending == CAIRN_PENDING_KNOWN)

@@ -28,10 +28,20 @@ struct turns {
 	LLVMValueRef tested_table;
 };
 
+/* Pairs across calls: path_calls.c. */
+struct function_calls {
+	uint32_t *cell;         /* per site: its cell, or CFG_NONE */
+	uint32_t ncells, first; /* counter of cell 0, which counts nothing */
+	bool *from_entry;       /* per vertex */
+	uint32_t *ncalls;       /* per vertex: on the way there, at most */
+	uint32_t longest;
+};
+
 struct function_paths {
 	enum cairn_paths how;
 	struct paths paths;
-	struct pairs pairs; /* columns 0: none are counted */
+	struct pairs pairs;           /* n 0: none are counted */
+	struct function_calls *calls; /* or NULL */
 	struct increments inc;
 	const struct increment **op; /* per edge, or NULL */
 	bool has_slots;              /* and the three below */
@@ -56,5 +66,9 @@ bool counts_pairs(const struct function_paths *p);
 bool counts_turns(const struct function_paths *p);
 /* Is the path one of those that have slots, or are tested? */
 bool is_tested(const struct function_paths *p, uint64_t number);
+
+/* Which calls have cells; behind all other counters. */
+void path_calls_choose(struct function *fn);
+void path_calls_release(struct function_calls *c);
 
 #endif /* CAIRN_PLUGIN_PATH_H */

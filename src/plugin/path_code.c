@@ -60,7 +60,9 @@ static const struct increment *slot_op_of(const struct function *fn, edge_id e)
 	return fn->paths->has_slots ? fn->paths->slot_op[e] : NULL;
 }
 
-/* What belongs to an edge, in order; returns how many. */
+#define DEEDS 4
+
+/* What belongs to an edge, in order; returns how many: at most DEEDS. */
 static unsigned deeds_of(const struct function *fn, edge_id e,
                          struct path_deed *deed)
 {
@@ -68,6 +70,11 @@ static unsigned deeds_of(const struct function *fn, edge_id e,
 	struct turns *from = turns_of(fn, edge->src);
 	struct turns *to = turns_of(fn, edge->dst);
 	unsigned n = 0;
+	uint32_t site;
+
+	if (path_calls_is_back(fn, e, &site))
+		deed[n++] = (struct path_deed){
+		        .what = DO_BACK, .site = site, .edge = e};
 
 	if (from) {
 		deed[n] = (struct path_deed){
@@ -118,7 +125,7 @@ static bool is_at_top(const struct function *fn, edge_id e)
 static void place_edges_of(struct path_writer *w, bool at_top)
 {
 	const struct function *fn = w->m.fn;
-	struct path_deed deed[3];
+	struct path_deed deed[DEEDS];
 
 	for (edge_id e = 0; e < fn->g.nedges; e++) {
 		unsigned n = deeds_of(fn, e, deed);
@@ -197,12 +204,18 @@ static void place_all(struct path_writer *w)
 {
 	const struct function *fn = w->m.fn;
 
+	for (edge_id e = 0; fn->paths->calls && e < fn->g.nedges; e++)
+		if (fn->edges[e].where == AT_ENTRY)
+			place_before(w, marker_place_of_edge(&w->m, e),
+			             (struct path_deed){.what = DO_BEGIN,
+			                                .edge = e});
+	path_calls_place(w, place_before);
 	place_edges_of(w, true);
 	place_at_blocks(w, INCREMENT_AT_HEAD);
 	place_edges_of(w, false);
 	place_at_blocks(w, INCREMENT_AT_END);
 	for (edge_id e = 0; e < fn->g.nedges; e++) {
-		struct path_deed deed[3];
+		struct path_deed deed[DEEDS];
 		block_id b = fn->g.edges[e].src;
 
 		if (!is_behind_tail_calls(fn, e) || !deeds_of(fn, e, deed))
@@ -260,7 +273,7 @@ static uint32_t behind_deed(const struct function *fn,
 static uint32_t probe_of(const struct function *fn, block_id b)
 {
 	uint32_t in = fn->g.in_at[b];
-	struct path_deed deed[3];
+	struct path_deed deed[DEEDS];
 	unsigned n;
 
 	if (fn->nodes[b].end || (fn->nodes[b].flags & CAIRN_BLOCK_INDIRECT))
@@ -323,11 +336,14 @@ static LLVMValueRef write_count(struct path_writer *w,
 	LLVMValueRef r;
 
 	if (op->kind == INCREMENT_COUNT_AT) {
+		r = pw_register_at(w, op->value);
+		path_calls_end(w, p, r, p->at);
 		path_count_known(w, op->value, p->at);
-		return pw_register_at(w, op->value);
+		return r;
 	}
 	r = pw_sum(w, pw_get(w, w->r),
 	           pw_constant(w, pw_in_units(w, op->value)));
+	path_calls_end(w, p, r, p->at);
 	path_count(w, r, slot_with(w, p->slot_op), p->at);
 	return r;
 }
@@ -391,6 +407,12 @@ static void write_deed(struct path_writer *w, const struct path_deed *p)
 	case DO_EXIT:
 		path_turns_exit(w, p);
 		break;
+	case DO_BEGIN:
+		path_calls_enter(w);
+		break;
+	case DO_BACK:
+		path_calls_back(w, p);
+		break;
 	}
 	LLVMInstructionEraseFromParent(p->at);
 }
@@ -407,6 +429,8 @@ static void write_second_returns(struct path_writer *w)
 			        w->m.builder, LLVMGetNextInstruction(node_first(
 			                              &fn->nodes[b])));
 			path_comes_before(w, NULL);
+			if (fn->paths->calls)
+				path_calls_forget(w);
 		}
 }
 
@@ -422,6 +446,7 @@ static void write_sites(struct path_writer *w)
 		struct site *site = &fn->sites[i];
 		LLVMValueRef value = NULL;
 
+		path_calls_before(w, i);
 		if (site->pending >= CAIRN_PENDING_REGISTER) {
 			LLVMPositionBuilderBefore(w->m.builder, site->call);
 			value = in_memory ? w->r : pw_get(w, w->r);
@@ -475,6 +500,11 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	w.held = make_register(&w);
 	w.last = make_register(&w);
 	w.o = make_register(&w);
+	w.caller = make_register(&w);
+	w.first = make_register(&w);
+	w.prefix = make_register(&w);
+	w.top = make_register(&w);
+	w.list = path_calls_list(&w);
 	if (counts_pairs(fn->paths)) {
 		LLVMPositionBuilderBefore(w.m.builder,
 		                          LLVMGetNextInstruction(w.r));
@@ -510,12 +540,21 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		shim_promote(w.held);
 		shim_promote(w.last);
 		shim_promote(w.o);
+		shim_promote(w.caller);
+		shim_promote(w.first);
+		shim_promote(w.prefix);
+		shim_promote(w.top);
 	} else {
 		LLVMInstructionEraseFromParent(w.q);
 		LLVMInstructionEraseFromParent(w.held);
 		LLVMInstructionEraseFromParent(w.last);
-		if (!counts_pairs(fn->paths))
+		if (!counts_pairs(fn->paths)) {
 			LLVMInstructionEraseFromParent(w.o);
+			LLVMInstructionEraseFromParent(w.caller);
+			LLVMInstructionEraseFromParent(w.first);
+			LLVMInstructionEraseFromParent(w.prefix);
+			LLVMInstructionEraseFromParent(w.top);
+		}
 	}
 	shim_prepare_function(fn->f, !mode->strict);
 	shim_pin(fn->f);

@@ -234,6 +234,7 @@ static void count_gained(struct path_writer *w, const struct path_deed *p,
 {
 	LLVMValueRef r = gained(w, p);
 
+	path_calls_end(w, p, r, place);
 	path_count(w, r, slot_gained(w, p), place);
 	path_comes_before(w, r);
 }
@@ -505,6 +506,7 @@ static void count_at_exit(struct path_writer *w, const struct path_deed *p,
 	const struct function_paths *paths = w->m.fn->paths;
 	const struct increment *op = paths->op[p->edge];
 
+	path_calls_end(w, p, r, p->at);
 	path_count(w, r, s, p->at);
 	if (dag_is_ended(&paths->paths.dag, p->edge))
 		path_comes_before(w,

@@ -18,6 +18,8 @@ enum path_what {
 	DO_STEP,      /* within it */
 	DO_TURN,      /* back to its head */
 	DO_EXIT,      /* out of it */
+	DO_BEGIN,     /* calls: who has called us? */
+	DO_BACK,      /* calls: a callee has come back */
 };
 
 /* Something to do and the instruction that keeps its place. */
@@ -28,6 +30,7 @@ struct path_deed {
 	const struct increment *slot_op; /* the same for the slots' register */
 	struct turns *turns;
 	edge_id edge;
+	uint32_t site; /* of DO_BACK */
 };
 
 struct path_writer {
@@ -36,6 +39,10 @@ struct path_writer {
 	LLVMValueRef s;      /* the third register: 8 times the slot */
 	LLVMValueRef o;      /* pairs: what the path before adds to the first */
 	LLVMValueRef last;   /* pairs: 0, or 8 * (1 + the turn before) */
+	LLVMValueRef caller; /* calls: its site, 0 if it is not known */
+	LLVMValueRef first;  /* the same, 0 once the first path has ended */
+	LLVMValueRef prefix; /* what it had done before */
+	LLVMValueRef list, top; /* who came back, or NULL */
 	LLVMValueRef held;   /* of the loop that it is in: turns until then */
 	LLVMValueRef owner;  /* per slot: 1 + the number of its path */
 	LLVMValueRef tested; /* per path, a byte */
@@ -117,6 +124,27 @@ LLVMValueRef path_count_owners(struct path_writer *w);
 
 /* Pairs: is the path that an ended edge ends the one before the next? */
 bool path_is_before(const struct function *fn, edge_id e);
+
+/* --- path_calls.c -------------------------------------------------------- */
+
+/* The list of what came back, in memory; NULL if nothing can. */
+LLVMValueRef path_calls_list(struct path_writer *w);
+/* Hands DO_BACK of all calls that are no invokes to `place`. */
+void path_calls_place(struct path_writer *w,
+                      void place(struct path_writer *w, LLVMValueRef at,
+                                 struct path_deed what));
+/* Is it the way on behind a marked invoke? */
+bool path_calls_is_back(const struct function *fn, edge_id e, uint32_t *site);
+/* At the entry; before a call; behind it. */
+void path_calls_enter(struct path_writer *w);
+void path_calls_before(struct path_writer *w, uint32_t site);
+void path_calls_back(struct path_writer *w, const struct path_deed *p);
+/* Behind a call that has come back twice. */
+void path_calls_forget(struct path_writer *w);
+/* Where a path ends that may have begun at the entry, before it is counted;
+ * leaves the builder at `place`. */
+void path_calls_end(struct path_writer *w, const struct path_deed *p,
+                    LLVMValueRef r, LLVMValueRef place);
 
 /* --- path_turns.c -------------------------------------------------------- */
 

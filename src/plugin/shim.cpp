@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
@@ -966,4 +967,23 @@ const char *shim_scope_function(LLVMMetadataRef scope, size_t *n)
 LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram)
 {
 	return wrap(unwrap<DISubprogram>(subprogram)->getFile());
+}
+
+bool shim_may_call_marked(LLVMValueRef call)
+{
+	auto *Call = cast<CallBase>(unwrap(call));
+	const Function *Callee = Call->getCalledFunction();
+	TargetLibraryInfoImpl Library{
+	        Triple(Call->getModule()->getTargetTriple())};
+	LibFunc Known;
+
+	if (Call->isInlineAsm() || isa<CallBrInst>(Call) ||
+	    Call->hasFnAttr(Attribute::ReturnsTwice))
+		return false;
+	if (!Callee)
+		return true;
+	if (Callee->isIntrinsic() || Callee->getName().starts_with("__cairn"))
+		return false;
+	return !Callee->isDeclaration() ||
+	       !Library.getLibFunc(Callee->getName(), Known);
 }

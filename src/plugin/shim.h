@@ -195,6 +195,10 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
                       const struct plugin_options *options,
                       enum plugin_moment moment, char *message, size_t n);
 
+/* May the call be one of a function with marks of this kind?  Calls of library
+ * functions, intrinsics and assembly are not, nor is what returns twice. */
+bool shim_may_call_marked(LLVMValueRef call);
+
 #ifdef __cplusplus
 }
 #endif

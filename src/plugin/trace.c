@@ -495,7 +495,8 @@ static LLVMValueRef thread_word(struct trace_writer *t, uint64_t offset)
 	LLVMValueRef at = LLVMConstInt(m->i64, offset, false);
 
 	if (!g) {
-		g = LLVMAddGlobal(m->module, LLVMArrayType2(m->i64, 6),
+		g = LLVMAddGlobal(m->module,
+		                  LLVMArrayType2(m->i64, CAIRN_THREAD_WORDS),
 		                  CAIRN_RT_THREAD);
 		LLVMSetThreadLocalMode(g, m->by_segment
 		                                  ? LLVMLocalExecTLSModel

@@ -39,5 +39,6 @@ __cairn_core_\name:
 	CALL	count_path, 40
 	CALL	unhooked, 48
 	CALL	jump, 56
+	CALL	count_call, 96
 
 	.section .note.GNU-stack, "", @progbits

@@ -35,6 +35,7 @@
 #include "runtime/frames.h"
 #include "runtime/name.h"
 #include "runtime/object.h"
+#include "runtime/call_pairs.h"
 #include "runtime/order.h"
 #include "runtime/out.h"
 #include "runtime/paths.h"
@@ -66,6 +67,7 @@ static const struct core core = {
         .trace_sync = core_trace_sync,
         .trace_closed = core_trace_closed,
         .record = core_record,
+        .count_call = core_count_call,
 };
 
 __thread struct rt_thread __cairn_thread = {.deltas = zeros, .core = &core};
@@ -874,7 +876,7 @@ static void move_to_new_file(struct chunk *old, struct thread *self,
 		copy_module_chunk(i);
 	for (struct chunk *c = old; c; c = next) {
 		next = c->next;
-		if (order_is_part(c))
+		if (order_is_part(c) || call_pairs_is_table(c))
 			leave_to_parent(c);
 		else if (!goes_on(c, self))
 			out_drop(c);
@@ -891,6 +893,7 @@ static void move_to_new_file(struct chunk *old, struct thread *self,
 		if (t != self)
 			forget_thread(t);
 	clear_sections();
+	call_pairs_fork();
 }
 
 /* No file for the child: its counts go where nobody reads them. */

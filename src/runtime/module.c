@@ -63,11 +63,18 @@ HIDDEN struct cairn_module cairn_module = {
 
 /* Called by the slow calls, slow.S. */
 HIDDEN int64_t cairn_module_slow(void);
+HIDDEN void cairn_module_count_call(uint64_t site, uint64_t callee,
+                                    uint64_t paths);
 HIDDEN void cairn_module_count_path(uint64_t *words, uint64_t r);
 
 int64_t cairn_module_slow(void)
 {
 	return __cairn_core_slow(&cairn_module);
+}
+
+void cairn_module_count_call(uint64_t site, uint64_t callee, uint64_t paths)
+{
+	__cairn_core_count_call(site, callee, paths);
 }
 
 void cairn_module_count_path(uint64_t *words, uint64_t r)

@@ -182,6 +182,7 @@ struct rt_thread {
 	uintptr_t trace_at, trace_limit; /* abi/trace.h */
 	uint64_t trace_clock;            /* trace.c: when it last looked */
 	unsigned char *trace_head;       /* abi/trace.h */
+	uint64_t calls[8];               /* abi/rt.h: CAIRN_CALLS_TARGET ... */
 };
 extern __thread struct rt_thread __cairn_thread
         __attribute__((visibility("default"), tls_model("initial-exec")));
@@ -239,6 +240,9 @@ struct core {
 	 * the calling thread, room in its log.  NULL in a process whose core
 	 * has no recordings.  Threads: any. */
 	bool (*record)(struct cairn_module *m);
+	/* Counts a pair of paths across a call, which is not in the table of
+	 * the calling thread.  Threads: any, in signal handlers too. */
+	void (*count_call)(uint64_t site, uint64_t callee, uint64_t paths);
 };
 
 /* What traces and recordings want to be told: trace.c or record.c, which only
@@ -293,6 +297,8 @@ void core_dying(uintptr_t pc, bool between, const void *exception, bool lands,
                 uint64_t reg);
 uint32_t core_register(uintptr_t pc);
 void core_count_path(struct cairn_module *m, uint64_t *words, uint64_t r);
+void __cairn_core_count_call(uint64_t site, uint64_t callee, uint64_t paths);
+void core_count_call(uint64_t site, uint64_t callee, uint64_t paths);
 void core_jump(void *env);
 uintptr_t core_trace_room(struct cairn_module *m, uintptr_t at);
 void __cairn_core_trace_sync(void);

@@ -107,4 +107,143 @@ count_in_c:
 	.cfi_endproc
 	.size	count_in_c, .-count_in_c
 
+/*
+ * Counts a pair of paths across a call (call_pairs.c): (%rsi, %rdx, %rcx) in the
+ * table of the thread, if it is in one of eight slots.  A handler may replace the
+ * table between any two instructions, by a larger one: a mask of the smaller one
+ * finds slots of the larger, and perhaps not the right one; C then looks again.
+ */
+#define CALLS_TABLE 96		/* abi/rt.h */
+#define CALLS_MASK 104
+#define PROBES 8
+
+	.globl	__cairn_count_call
+	.hidden	__cairn_count_call
+	.type	__cairn_count_call, @function
+__cairn_count_call:
+	.cfi_startproc
+	STEPPED
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	pushq	%r8
+	.cfi_adjust_cfa_offset 8
+	pushq	%r9
+	.cfi_adjust_cfa_offset 8
+	call	find_call
+	popq	%r9
+	.cfi_adjust_cfa_offset -8
+	popq	%r8
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	__cairn_count_call, .-__cairn_count_call
+
+/* The same, and changes %rax, %r8 and %r9. */
+	.type	find_call, @function
+find_call:
+	.cfi_startproc
+	movq	__cairn_thread@gottpoff(%rip), %r9
+	movabsq	$0x9e3779b97f4a7c15, %r8
+	leaq	(%rsi,%rdx,8), %rax
+	imulq	%r8, %rax
+	addq	%rcx, %rax
+	imulq	%r8, %rax
+	shrq	$27, %rax
+	andq	%fs:CALLS_MASK(%r9), %rax	/* before the table */
+	movq	%fs:CALLS_TABLE(%r9), %r8
+	cmpq	$1, %r8
+	jb	.Lcall_in_c
+	je	.Lcall_done
+	addq	%rax, %r8
+	movl	$PROBES, %eax
+.Lcall_next:
+	cmpq	%rsi, (%r8)
+	jne	.Lcall_other
+	cmpq	%rcx, 16(%r8)
+	jne	.Lcall_other
+	cmpq	%rdx, 8(%r8)
+	jne	.Lcall_other
+	incq	24(%r8)
+.Lcall_done:
+	ret
+.Lcall_other:
+	cmpq	$0, (%r8)
+	je	.Lcall_in_c
+	addq	$32, %r8
+	decl	%eax
+	jnz	.Lcall_next
+.Lcall_in_c:
+	SAVE_ALL			/* changes rcx and rdx */
+	movq	-32(%rbp), %rdi		/* rsi */
+	movq	-24(%rbp), %rsi		/* rdx */
+	movq	-16(%rbp), %rdx		/* rcx */
+	call	cairn_module_count_call
+	RESTORE_ALL
+	ret
+	.cfi_endproc
+	.size	find_call, .-find_call
+
+	.globl	__cairn_count_returns
+	.hidden	__cairn_count_returns
+	.type	__cairn_count_returns, @function
+__cairn_count_returns:
+	.cfi_startproc
+	STEPPED
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	pushq	%r8
+	.cfi_adjust_cfa_offset 8
+	pushq	%r9
+	.cfi_adjust_cfa_offset 8
+	pushq	%r10
+	.cfi_adjust_cfa_offset 8
+	pushq	%r11
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	movq	%rdx, %r10
+	movq	%rsi, %r11
+.Lreturns_next:
+	movl	(%rsp), %ecx
+	movq	%r10, %rax
+	subq	24(%rdi), %rax
+	shrq	%cl, %rax
+	addq	16(%rdi), %rax
+	movq	%rax, %rcx
+	movq	(%rdi), %rsi
+	movq	8(%rdi), %rdx
+	call	find_call
+	addq	$32, %rdi
+	cmpq	%r11, %rdi
+	jb	.Lreturns_next
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	popq	%r11
+	.cfi_adjust_cfa_offset -8
+	popq	%r10
+	.cfi_adjust_cfa_offset -8
+	popq	%r9
+	.cfi_adjust_cfa_offset -8
+	popq	%r8
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	__cairn_count_returns, .-__cairn_count_returns
+
 	.section .note.GNU-stack,"",@progbits

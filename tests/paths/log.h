@@ -27,6 +27,9 @@ enum log_code {
 	LOG_AGAIN             /* setjmp returns for the second time */
 };
 
+/* Or the first event of an activation: where its frame is, 16 bytes each. */
+#define LOG_FRAME ((uint32_t)1 << 31)
+
 struct log_event {
 	uint32_t activation; /* 0: no more events */
 	uint32_t what;       /* a line, or a log_code */
@@ -37,7 +40,10 @@ static __thread struct log_event *log_at;
 static __thread uint32_t log_activation;
 
 /* In each function, on a line of its first block. */
-#define ENTER uint32_t me = ++log_activation
+#define ENTER                           \
+	uint32_t me = ++log_activation; \
+	WRITE(LOG_FRAME |               \
+	      (uint32_t)((uintptr_t)__builtin_frame_address(0) >> 4))
 #define WRITE(what) (*log_at++ = (struct log_event){me, (uint32_t)(what)})
 #define AT WRITE(__LINE__)
 /* On the line of the return. */

@@ -125,6 +125,8 @@ def first_paths(graphs, log):
     for events in read_parts(log):
         live, finished = {}, []
         for activation, what in events:
+            if what & run.FRAME:
+                continue
             if activation not in live:
                 live[activation] = Ordered(owner[what], finished)
             live[activation].event(what)
@@ -175,7 +177,7 @@ class Program:
         if got != status:
             raise run.Broken("status %d, not %d" % (got, status))
         files = sorted(glob.glob(self.exe + ".run-*.cairn"))
-        graphs = run.find_graphs(self.source, files[0])
+        graphs, _ = run.find_graphs(self.source, files[0])
         parts = [[p for p in part if p not in self.known]
                  for part in first_paths(graphs, log)]
         os.remove(log)

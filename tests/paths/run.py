@@ -52,6 +52,7 @@ TIMEOUT = 60
 
 # log.h has the same numbers.
 RETURN, RESUME, AGAIN = range(1 << 30, (1 << 30) + 3)
+FRAME = 1 << 31
 OUTSIDE = 0
 KIND_RETURN, KIND_NORETURN, KIND_RESUME = 1, 2, 3  # of edges: docs/FORMAT.md
 
@@ -116,9 +117,14 @@ class Graph:
 class Activation:
     """One run of a function, as the log tells it."""
 
-    def __init__(self, graph):
+    def __init__(self, graph, caller=None, calls=None):
         self.graph = graph
         self.block, self.total = OUTSIDE, 0
+        # pairs across calls: where they are counted, where the call was, what
+        # has come back since the path began, and what is to be handed on
+        self.calls, self.back, self.last = calls, [], None
+        self.caller, self.first = caller, caller and (
+            "call", caller.graph.name, caller.block, graph.name, caller.total)
         self.begin, self.edges, self.is_over = OUTSIDE, [], False
         self.before = None  # the path that led to where this one began
 
@@ -151,6 +157,13 @@ class Activation:
         graph.counts[self.total] += 1
         if self.before is not None:
             graph.pairs[self.before, self.total] += 1
+        if self.first:
+            self.calls[(*self.first, self.total)] += 1
+            self.first = None
+        for block, callee, path, total in self.back:
+            self.calls["return", graph.name, block, callee, path,
+                       self.total - total] += 1
+        self.back, self.last = [], self.total
         if self.total not in graph.routes:
             graph.routes[self.total] = self.begin, tuple(self.edges)
 
@@ -163,12 +176,19 @@ class Activation:
             kind = KIND_RETURN if what == RETURN else KIND_RESUME
             way = graph.way(self.block, OUTSIDE, kind)
             self.is_over = True
+            for e in way:
+                self.take(e)
+            if what == RETURN and self.caller:
+                self.caller.back.append((self.caller.block, graph.name,
+                                         self.last, self.caller.total))
+            return
         elif what == AGAIN:
             # the frame of the setjmp is not where it was, and is there again
             self.die()
             (block,) = {graph.edges[e][1] for e, kind in enumerate(graph.kinds)
                         if kind == decode.CALL}
-            self.before = None
+            self.before = self.first = None
+            self.back = []
             self.start(block)
             self.die(-1)
             return
@@ -193,32 +213,72 @@ class Activation:
 
 
 def read_log(path):
-    """{activation: [what, ...]}"""
-    lives = collections.defaultdict(list)
+    """Per thread: [(activation, what), ...]"""
+    threads = []
     size = os.path.getsize(path) // 8
     with open(path, "rb") as f:
         for thread in range(8):
             f.seek(thread * size)
+            threads.append([])
             while block := f.read(1 << 16):
                 words = array.array("I", block)
                 for i in range(0, len(words), 2):
                     if not words[i]:
                         break
-                    lives[words[i]].append(words[i + 1])
+                    threads[-1].append((words[i], words[i + 1]))
                 else:
                     continue
                 break
-    return lives
+    return threads
 
 
-def group(graphs, lives):
-    """Fills counts and unfinished of all functions from the log."""
+def group(graphs, threads):
+    """Fills counts and unfinished of all functions from the log; returns the
+    pairs of paths across calls."""
     owner = {line: g for g in graphs for line in g.block_of}
-    for life in lives.values():
-        activation = Activation(owner[life[0]])
-        for what in life:
-            activation.event(what)
-        activation.end()
+    calls = collections.Counter()
+    for events in threads:
+        lives, stack = {}, []
+        frame = {}
+        for number, what in events:
+            if what & FRAME:
+                frame[number] = what
+                continue
+            if number not in lives:
+                # frames below this one, or in its place, are gone
+                while stack and (stack[-1].frame - frame[number]) % FRAME \
+                        > FRAME // 2 or stack and \
+                        stack[-1].frame == frame[number]:
+                    stack.pop()
+                caller = stack[-1] if stack else None
+                lives[number] = Activation(owner[what], caller, calls)
+                lives[number].frame = frame[number]
+                stack.append(lives[number])
+            me = lives[number]
+            while stack[-1] is not me:  # they are gone
+                stack.pop()
+            me.event(what)
+            if me.is_over:
+                stack.pop()
+        for life in lives.values():
+            life.end()
+    return calls
+
+
+def compare_calls(calls, listed, graphs):
+    """Sentences about what differs; functions without a log are left out."""
+    names = {g.name for g in graphs}
+    found = collections.Counter()
+    for c in listed:
+        if c["caller"] in names and c["callee"] in names:
+            first, second = (("path", "rest") if c["kind"] == "return"
+                             else ("prefix", "path"))
+            found[c["kind"], c["caller"], c["block"], c["callee"], c[first],
+                  c[second]] += int(c["count"])
+    return ["%s of %s in block %d, callee %s, %d then %d: %d, counted %d" % (
+                *key, calls[key], found[key])
+            for key in sorted(found.keys() | calls.keys())
+            if found[key] != calls[key]]
 
 
 def describe(graph, begin, edges):
@@ -327,20 +387,24 @@ def find_graphs(source, profile):
         (module,) = decode.read_profile(f.read(), [])
     graphs = [Graph(f, by_name.get(f.name), os.path.basename(source), lines)
               for f in decode.read_map(module.map).functions if f.how]
-    return [g for g in graphs if g.block_of]
+    return [g for g in graphs if g.block_of], listed
 
 
 def against_log(tally, source, exe, flags=("-O0",), mode="paths"):
     profile, log = build(source, mode, flags, exe)
-    graphs = find_graphs(source, profile)
-    group(graphs, read_log(log))
+    graphs, listed = find_graphs(source, profile)
+    calls = group(graphs, read_log(log))
     os.remove(log)
     graphs = [g for g in graphs if g.listed or g.counts or g.unfinished]
     said = ["%s is not in the list" % g.name for g in graphs if not g.listed]
     if said:
         return said
     tally.add(graphs)
-    return [s for g in graphs for s in compare_function(g)]
+    said = [s for g in graphs for s in compare_function(g)]
+    if "overlap" in mode:
+        tally.numbers["calls"] += len(calls)
+        said += compare_calls(calls, listed.get("calls", ()), graphs)
+    return said
 
 
 def against_edges(tally, source, exe, flags):
@@ -434,7 +498,7 @@ def main():
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
-    for key in ("against_edges", "cut", "hashed", "loops", "pairs",
+    for key in ("against_edges", "calls", "cut", "hashed", "loops", "pairs",
                 "unfinished"):
         if not tally.numbers[key]:
             tally.result("coverage", ["nothing was compared of: " + key])

@@ -240,6 +240,7 @@ int main(void)
 {
 	log_open();
 	ENTER;
+	AT;
 	int sum = little(ways1, 1);
 	AT;
 	sum += around(ways1, 1, 65535);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_FORMAT_CALLS_H
+#define CAIRN_FORMAT_CALLS_H
+
+#include <stdint.h>
+
+struct bytes;
+struct chunk;
+struct profile;
+
+/* Where the modules of a file were loaded. */
+struct calls_modules {
+	const uint32_t
+	        *module; /* index in the profile, by number in the file */
+	const uint32_t *number; /* parallel: that number */
+	const uint64_t *bias;   /* parallel */
+	uint32_t n;
+};
+
+/* Adds the pairs of a CALLS chunk to the profile; NULL, or what is wrong. */
+const char *calls_load(struct profile *p, const struct calls_modules *m,
+                       const struct chunk *k);
+/* Sorts and sums them. */
+void calls_sum(struct profile *p);
+/* Writes them as a chunk, if there are any. */
+void calls_put(struct bytes *out, struct bytes *tmp, const struct profile *p);
+
+#endif /* CAIRN_FORMAT_CALLS_H */
