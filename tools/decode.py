@@ -82,7 +82,9 @@ class Cursor:
     def uv(self):
         value = 0
         for shift in range(0, 70, 7):
-            byte = self.take(1)[0]
+            need(self.at < len(self.data), "ends early")
+            byte = self.data[self.at]
+            self.at += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 need(value < 1 << 64, "number too large")
@@ -237,6 +239,18 @@ def decode_recording(data):
                     for m in modules],
         "contexts": contexts,
     }
+
+
+def print_recording(result):
+    """JSON with an event in a line: what json writes with an indent it writes
+    in Python, value by value."""
+    print('{"modules":', json.dumps(result["modules"]) + ",")
+    print('"contexts": [', end="")
+    for i, c in enumerate(result["contexts"]):
+        print("," if i else "")
+        print(f'{{"number": {c["number"]}, "bytes": {c["bytes"]}, "events": [')
+        print(",\n".join(map(json.dumps, c["events"])) + "]}", end="")
+    print("]}")
 
 
 class Module:
@@ -2143,6 +2157,9 @@ def main(args):
     except (OSError, Damaged, ValueError, KeyError, struct.error) as e:
         print(f"decode.py: {args[0]}: {e}", file=sys.stderr)
         return 2
+    if not comparisons and "contexts" in result:
+        print_recording(result)
+        return 0
     if not comparisons:
         json.dump(result, sys.stdout, indent=1)
         print()

@@ -23,17 +23,16 @@ CELLS(cells, 64);
 static unsigned char *page; /* of 64 KiB, zeros */
 static unsigned char *other;
 
-static void hex(const void *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		printf("%02x", ((const unsigned char *)p)[i]);
-	printf("\n");
-}
-
+/* In one piece: each call of printf is an event of its own. */
 static void expect_in(unsigned cell, size_t offset, const void *p, size_t n)
 {
-	printf("= %llu IN 1 %u %zu ", (unsigned long long)TICK, cell, offset);
-	hex(p, n);
+	static char line[2 * 4096 + 1];
+
+	line[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		sprintf(line + 2 * i, "%02x", ((const unsigned char *)p)[i]);
+	printf("= %llu IN 1 %u %zu %s\n", (unsigned long long)TICK, cell,
+	       offset, line);
 }
 
 #define IS(condition)                                                       \
@@ -177,7 +176,7 @@ static void floats(void)
 	uint64_t old = enter(0);
 	double a = 1.5, b = 2.25, c = 3.125, d = 4.0;
 
-	for (unsigned i = 0; i < 100000; i++) {
+	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t v = i + 1;
 
 		a += 0.5;
