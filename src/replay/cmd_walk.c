@@ -36,8 +36,9 @@ struct walker {
 	struct traced traced;
 	struct flow flow;
 	struct pack_writer *out;
-	uint32_t context; /* number */
-	int rc;           /* of what was written */
+	const struct recording_context *context;
+	bool is_inherited; /* what it does, its ancestors did before a fork */
+	int rc;            /* of what was written */
 	struct cairn_err *err;
 };
 
@@ -45,9 +46,9 @@ static void write_part(struct walker *w)
 {
 	struct bytes *b = &w->flow.stream;
 
-	if (w->rc == 0 && b->n)
-		w->rc = pack_writer_part(w->out, w->context, b->data, b->n,
-		                         w->err);
+	if (w->rc == 0 && b->n && !w->is_inherited)
+		w->rc = pack_writer_part(w->out, w->context->number, b->data,
+		                         b->n, w->err);
 	b->n = 0;
 }
 
@@ -67,6 +68,14 @@ static void take_sync(void *context, uint64_t number)
 	flow_sync(&w->flow, number);
 }
 
+static void take_fork(void *context, bool is_in_call)
+{
+	struct walker *w = context;
+
+	flow_fork(&w->flow, w->context->tid, is_in_call);
+	w->is_inherited = false;
+}
+
 /* A replay that diverges is no failure of the engine, but of ours. */
 static int walk_context(struct walker *w, const struct recording_context *c,
                         struct cairn_err *err)
@@ -74,7 +83,8 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 	struct engine_result result;
 	struct cairn_err later;
 
-	w->context = c->number;
+	w->context = c;
+	w->is_inherited = c->is_forked;
 	w->err = &later;
 	flow_begin(&w->flow, c->tid);
 	CAIRN_TRY(session_run(&w->session, c, &result, err));
@@ -93,7 +103,7 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 
 static int walk_all(struct walker *w, struct cairn_err *err)
 {
-	struct engine_follower follower = {take_steps, take_sync, w};
+	struct engine_follower follower = {take_steps, take_sync, take_fork, w};
 	const struct recording *r = &w->session.recording;
 
 	CAIRN_TRY(traced_init(&w->traced, w->profile, NULL, err));

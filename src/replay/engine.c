@@ -54,6 +54,7 @@ static struct {
 	void *listener;
 	const struct engine_follower *follower;
 	uint32_t *steps; /* for it */
+	bool is_forking; /* in this tick, and it was not told */
 	bool notes_seen, has_forgotten;
 	void (*output)(void *context, const struct engine_output *o);
 	void *output_listener;
@@ -242,6 +243,13 @@ static void take_end(void)
 	take_event();
 }
 
+/* Somewhere in this tick: mostly in a call of foreign code, which says so. */
+static void take_fork(void)
+{
+	e.is_forking = true;
+	take_event();
+}
+
 /* The tick of the next event is reached. */
 static void arm(void)
 {
@@ -253,6 +261,8 @@ static void arm(void)
 		stop(0, ENGINE_STOPPED);
 	else if (is_other(CAIRN_OTHER_OUT) && !e.event.nbytes)
 		take_end();
+	else if (is_other(CAIRN_OTHER_FORK))
+		take_fork();
 }
 
 void engine_take_steps(void);
@@ -265,6 +275,17 @@ void engine_take_steps(void)
 	e.follower->steps(e.follower->context, e.steps,
 	                  (size_t)(e.state->step - e.steps));
 	e.state->step = e.steps;
+}
+
+static void follow_fork(bool is_in_call)
+{
+	if (!e.is_forking)
+		return;
+	e.is_forking = false;
+	if (!e.follower)
+		return;
+	engine_take_steps();
+	e.follower->forked(e.follower->context, is_in_call);
 }
 
 static void follow_sync(void)
@@ -334,6 +355,7 @@ void engine_arm(uint64_t cell, uint64_t line)
 {
 	bool is_passed = e.state->left != 0;
 
+	follow_fork(false);
 	e.state->left = 1;
 	if (is_lost()) {
 		forget();
@@ -573,6 +595,7 @@ static bool has_result(uint64_t cell, uint64_t n)
  * thing. */
 static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 {
+	follow_fork(true);
 	while (e.is_armed && !e.state->unwinding) {
 		e.caller = cell;
 		e.site = site;
@@ -589,6 +612,7 @@ static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 				engine_in(e.event.cell, 0);
 			return;
 		}
+		follow_fork(true);
 	}
 	look_back();
 }
@@ -773,6 +797,7 @@ static void run_context(void)
 	for (;;) {
 		const struct recording_event *v = &e.event;
 
+		follow_fork(true);
 		if (!e.is_armed)
 			diverge(0, 0, "nothing is left to run");
 		if (v->kind == CAIRN_EVENT_CALLBACK) {
@@ -800,6 +825,7 @@ static void reset(void)
 	set_env(CAIRN_ENV_DEFAULT);
 	e.nevents = 0;
 	e.has_forgotten = false;
+	e.is_forking = false;
 	e.order = 0;
 	e.state->watched = e.watched;
 	e.state->nwatched = e.nwatched;
@@ -818,6 +844,7 @@ static void *run_thread(void *unused)
 		take_event();
 		run_context();
 	}
+	follow_fork(false);
 	engine_take_steps();
 	set_env(CAIRN_ENV_DEFAULT);
 	shadow_close();

@@ -75,6 +75,9 @@ struct engine_follower {
 	void (*steps)(void *context, const uint32_t *words, size_t n);
 	/* a place in the order of all contexts */
 	void (*sync)(void *context, uint64_t number);
+	/* the process of the recording was forked: in a call of foreign code,
+	 * or somewhere in the tick that ends here */
+	void (*forked)(void *context, bool is_in_call);
 	void *context;
 };
 

@@ -408,6 +408,39 @@ void flow_begin(struct flow *f, uint32_t tid)
 	put_mark(f, CAIRN_TRACE_START, tid);
 }
 
+/* An outer frame is in its call; one that does not come back has no site. */
+static void mark_frame(struct flow *f, const struct flow_frame *frame)
+{
+	const struct flow_function *g = &f->functions[frame->function];
+	uint32_t address = g->t->made_up;
+	uint32_t site = frame->is_behind ? frame->site : g->site[frame->node];
+
+	if (frame->has_left)
+		return;
+	if (frame->is_away)
+		put_mark(f, CAIRN_TRACE_STACK, address + g->t->f->ncalls + 2);
+	else if (site == NONE)
+		put_mark(f, CAIRN_TRACE_LOST, address);
+	else
+		put_mark(f, CAIRN_TRACE_FRAME, address + 1 + site);
+}
+
+void flow_fork(struct flow *f, uint32_t tid, bool is_in_call)
+{
+	struct flow_frame *top = top_of(f);
+
+	if (top && is_in_call)
+		make_call(f, top);
+	f->stream.n = 0;
+	put_mark(f, CAIRN_TRACE_START, tid);
+	for (size_t i = 0; i < f->nframes; i++)
+		if (&f->frames[i] != top || is_in_call)
+			mark_frame(f, &f->frames[i]);
+	if (top && !is_in_call)
+		put_mark(f, CAIRN_TRACE_LOST,
+		         f->functions[top->function].t->made_up);
+}
+
 void flow_sync(struct flow *f, uint64_t number)
 {
 	bytes_put_u8(&f->stream, CAIRN_TRACE_SYNC);

@@ -236,11 +236,13 @@ void lineage_close(struct lineage *l)
 
 /* --- events -------------------------------------------------------------- */
 
-/* The first events of a child's log say nothing that its parent's did not. */
-static bool says_only_fork(const struct recording_event *v)
+/* The first events of a child's log say nothing that its parent's did not, but
+ * where the child itself began. */
+static bool says_only_fork(const struct recording_event *v, bool is_ancestor)
 {
 	return v->kind == CAIRN_EVENT_OTHER &&
-	       (v->what == CAIRN_OTHER_BEGIN || v->what == CAIRN_OTHER_FORK);
+	       (v->what == CAIRN_OTHER_BEGIN ||
+	        (v->what == CAIRN_OTHER_FORK && is_ancestor));
 }
 
 /* A parent's log has to have all that it had then. */
@@ -270,7 +272,7 @@ int lineage_next(void *lineage, struct recording_event *v,
 			return rc;
 		if (rc)
 			v->is_inherited = l->at;
-		if (rc && !(link->c->is_forked && says_only_fork(v)))
+		if (rc && !(link->c->is_forked && says_only_fork(v, l->at)))
 			return rc;
 		if (rc)
 			continue;

@@ -33,8 +33,9 @@ int lineage_open(struct lineage *l, const struct recording *r,
                  const struct lineage_options *options, struct cairn_err *err);
 void lineage_close(struct lineage *l);
 
-/* The next event, as recording_next_event.  What only says that the log of a
- * child goes on is left out.  lineage: a struct lineage. */
+/* The next event, as recording_next_event.  Of what says that the log
+ * of a child goes on only the last FORK is there: the context's own.  lineage:
+ * a struct lineage. */
 int lineage_next(void *lineage, struct recording_event *v,
                  struct cairn_err *err);
 
