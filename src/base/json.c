@@ -145,6 +145,13 @@ void json_string(struct json *j, const char *s)
 	j->need_comma = true;
 }
 
+void json_raw(struct json *j, const char *text, size_t n)
+{
+	before_value(j);
+	fwrite(text, 1, n, j->out);
+	j->need_comma = true;
+}
+
 void json_count(struct json *j, uint64_t v, bool known)
 {
 	if (known)

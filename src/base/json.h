@@ -30,6 +30,8 @@ void json_real(struct json *j, double v); /* six decimals; finite */
 void json_bool(struct json *j, bool v);
 /* Any bytes; what is not UTF-8 becomes U+FFFD.  NULL becomes null. */
 void json_string(struct json *j, const char *s);
+/* A value that another writer has made. */
+void json_raw(struct json *j, const char *text, size_t n);
 /* v, or null if it is not known. */
 void json_count(struct json *j, uint64_t v, bool known);
 

@@ -749,6 +749,11 @@ bool engine_has_forgotten(void)
 	return e.has_forgotten;
 }
 
+uint64_t engine_order(void)
+{
+	return e.order;
+}
+
 _Noreturn void engine_stop(void)
 {
 	stop(0, ENGINE_STOPPED);

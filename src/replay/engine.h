@@ -89,6 +89,9 @@ void engine_note_seen(void);
 /* Was all memory forgotten in this context? */
 bool engine_has_forgotten(void);
 
+/* The number of the last SYNC that was taken; 0: there was none. */
+uint64_t engine_order(void);
+
 /* Ends the replay here, as if the process had been stopped; for who listens. */
 _Noreturn void engine_stop(void);
 

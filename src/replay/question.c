@@ -303,27 +303,25 @@ static char *answer(struct question *q, const struct question_term *t)
 	return text_of(q, &v);
 }
 
-static void print_text(struct question *q, uint64_t tick)
+static void write_text(struct question *q, uint64_t tick, FILE *out)
 {
 	const char *comma = " ";
 
-	printf("[%" PRIu32 ":%" PRIu64 "]", q->context, tick);
+	fprintf(out, "[%" PRIu32 ":%" PRIu64 "]", q->context, tick);
 	for (size_t i = 0; i < q->here->nterms; i++) {
 		char *text = answer(q, &q->here->terms[i]);
 
 		if (!text)
 			continue;
-		printf("%s%s = %s", comma, q->here->terms[i].text, text);
+		fprintf(out, "%s%s = %s", comma, q->here->terms[i].text, text);
 		comma = ", ";
 		free(text);
 	}
-	putchar('\n');
+	putc('\n', out);
 }
 
-static void print_json(struct question *q, uint64_t tick)
+static void write_json(struct question *q, uint64_t tick, struct json *j)
 {
-	struct json *j = &q->json;
-
 	json_begin(j, '{');
 	json_key(j, "context");
 	json_u64(j, q->context);
@@ -366,6 +364,42 @@ static bool is_met(struct question *q)
 	return rc > 0;
 }
 
+static void show(void *question, const char *text, size_t n)
+{
+	struct question *q = question;
+
+	if (q->options->is_json)
+		json_raw(&q->json, text, n);
+	else
+		fwrite(text, 1, n, stdout);
+}
+
+static void write_answer(struct question *q, uint64_t tick, FILE *out,
+                         struct json *j)
+{
+	if (q->options->is_json)
+		write_json(q, tick, j);
+	else
+		write_text(q, tick, out);
+}
+
+static void give(struct question *q, uint64_t tick)
+{
+	struct json element = q->json; /* without what is before it */
+
+	q->nanswers++;
+	q->nhere++;
+	if (!q->is_merged) {
+		write_answer(q, tick, stdout, &q->json);
+		return;
+	}
+	element.out = answers_begin(&q->answers);
+	element.after_key = true;
+	if (element.out)
+		write_answer(q, tick, element.out, &element);
+	answers_end(&q->answers, q->context, engine_order());
+}
+
 /* Replay code came by a place. */
 static void hear(void *question, uint64_t id, uint64_t tick,
                  const uint64_t *args)
@@ -378,15 +412,10 @@ static void hear(void *question, uint64_t id, uint64_t tick,
 		return;
 	}
 	q->here = &q->places[id];
-	if (q->words[0] && is_met(q)) {
-		if (q->options->is_json)
-			print_json(q, tick);
-		else
-			print_text(q, tick);
-		q->nanswers++;
-	}
+	if (q->words[0] && is_met(q))
+		give(q, tick);
 	location_room_clear(&q->room);
-	if (q->options->limit && q->nanswers == q->options->limit)
+	if (q->options->limit && q->nhere == q->options->limit)
 		engine_stop();
 }
 
@@ -525,6 +554,7 @@ void question_close(struct question *q)
 	free(q->locals);
 	free(q->words);
 	location_room_release(&q->room);
+	answers_release(&q->answers);
 	spot_release(&q->spot);
 	session_close(&q->session);
 }
@@ -536,6 +566,7 @@ static int run_context(struct question *q, const struct recording_context *c)
 	struct cairn_err err;
 
 	q->context = c->number;
+	q->nhere = 0;
 	for (size_t i = 0; i < q->nlocals; i++)
 		q->locals[i].address = 0;
 	engine_note_seen();
@@ -560,8 +591,6 @@ static int run_contexts(struct question *q)
 
 		if (o->context && r->contexts[i].number != o->context)
 			continue;
-		if (o->limit && q->nanswers == o->limit)
-			break;
 		found = true;
 		status = run_context(q, &r->contexts[i]);
 		if (status != FINE)
@@ -601,11 +630,16 @@ static void end_json(struct question *q)
 
 int question_run(struct question *q)
 {
+	struct cairn_err err;
 	int status, flushed;
 
+	q->is_merged =
+	        !q->options->context && q->session.recording.ncontexts > 1;
 	if (q->options->is_json)
 		begin_json(q);
 	status = run_contexts(q);
+	if (answers_show(&q->answers, q->options->limit, show, q, &err) < 0)
+		status = command_fail(&err);
 	if (q->options->is_json)
 		end_json(q);
 	flushed = command_flush();

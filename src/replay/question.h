@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/spot.h"
+#include "replay/answers.h"
 #include "replay/debug.h"
 #include "replay/formula.h"
 #include "replay/location.h"
@@ -71,6 +72,10 @@ struct question {
 	struct question_place *here;
 	uint32_t context;
 	uint64_t nanswers, nunknown; /* conditions that are not known */
+	uint64_t nhere;              /* answers of this context */
+	bool is_merged; /* answers are kept until all contexts have given
+	                   theirs */
+	struct answers answers;
 	struct json json;
 };
 
