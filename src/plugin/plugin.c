@@ -672,6 +672,23 @@ static void close_plugin(struct plugin *p)
 	free(p->words);
 }
 
+/* Sections are written for a module in which some function has our collector:
+ * if all are left out, the map that says so needs one. */
+static void see_to_sections(LLVMModuleRef m)
+{
+	LLVMValueRef first = NULL;
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+	     f = LLVMGetNextFunction(f)) {
+		if (has_body(f) && LLVMGetGC(f))
+			return;
+		if (has_body(f) && !first)
+			first = f;
+	}
+	if (first && LLVMGetNamedMetadataNumOperands(m, PLUGIN_FUNCTIONS))
+		LLVMSetGC(first, PLUGIN_GC);
+}
+
 static void run_on_module(struct plugin *p)
 {
 	if (!p->mode.record)
@@ -691,6 +708,7 @@ static void run_on_module(struct plugin *p)
 		     f = LLVMGetNextFunction(f))
 			if (has_body(f))
 				run_on_function(p, f);
+	see_to_sections(p->module);
 	set_flag(p->module, p->mode.source ? PLUGIN_MARKED : PLUGIN_DONE);
 }
 
