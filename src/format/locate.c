@@ -25,9 +25,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define REMEDY                                                             \
-	"give cairn the file that ran with --exe PATH, or use cairn pack " \
-	"right after a run"
 #define SYSTEM_DEBUG "/usr/lib/debug"
 
 /* How much the failure of a candidate tells. */
@@ -57,6 +54,15 @@ const char *locate_id_text(const unsigned char *id, uint32_t n,
 	return buffer;
 }
 
+/* A recording cannot be packed. */
+static const char *remedy(const struct search *s)
+{
+	return s->m->is_recording
+	               ? "give cairn the file that ran with --exe PATH"
+	               : "give cairn the file that ran with --exe PATH, or use "
+	                 "cairn pack right after a run";
+}
+
 static bool has_id(const struct locate_module *m, const struct elf_view *v)
 {
 	return v->build_id_size == m->nid &&
@@ -81,17 +87,18 @@ static enum telling judge(struct search *s, const char *path,
 		cairn_fail(
 		        err, CAIRN_E_ABSENT,
 		        "%s: is another build (build id %s) than the one that "
-		        "ran (build id %s); " REMEDY,
+		        "ran (build id %s); %s",
 		        path,
 		        locate_id_text(v->build_id, v->build_id_size, theirs),
-		        locate_id_text(s->m->id, s->m->nid, mine));
+		        locate_id_text(s->m->id, s->m->nid, mine), remedy(s));
 		return OTHER_BUILD;
 	}
 	if (!v->map || (s->wants_ir && !v->ir)) {
 		cairn_fail(err, CAIRN_E_ABSENT,
 		           "%s: has no section %s, so it was stripped or not "
-		           "built by cairn-cc; " REMEDY,
-		           path, v->map ? CAIRN_IR_SECTION : CAIRN_MAP_SECTION);
+		           "built by cairn-cc; %s",
+		           path, v->map ? CAIRN_IR_SECTION : CAIRN_MAP_SECTION,
+		           remedy(s));
 		return NO_MAP;
 	}
 	s->found.map = copy(v->map, v->map_size);
@@ -116,8 +123,8 @@ static bool try_file(struct search *s, const char *path)
 		told = NO_FILE;
 		cairn_fail(&err, CAIRN_E_ABSENT,
 		           "%s: the program or library that ran is not there "
-		           "any more; " REMEDY,
-		           path);
+		           "any more; %s",
+		           path, remedy(s));
 	} else if (elf_parse(f.data, f.size, path, &v, &err)) {
 		told = NOT_ELF;
 	} else {

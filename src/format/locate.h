@@ -2,6 +2,7 @@
 #ifndef CAIRN_FORMAT_LOCATE_H
 #define CAIRN_FORMAT_LOCATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,8 @@ struct locate_module {
 	const char *path;      /* as recorded */
 	const char *directory; /* where the program ran, for a relative path */
 	const unsigned char *id;
-	uint32_t nid; /* 0: linked without a build id */
+	uint32_t nid;      /* 0: linked without a build id */
+	bool is_recording; /* the file that names it is one */
 };
 
 /*

@@ -776,6 +776,7 @@ static int find_map(struct profile *p, struct profile_module *m,
 	        .directory = p->directory ? p->directory : "",
 	        .id = m->id,
 	        .nid = m->nid,
+	        .is_recording = profile_flags(p) & CAIRN_FILE_RECORDING,
 	};
 
 	if (!m->map) {

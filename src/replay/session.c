@@ -12,7 +12,10 @@
 #include "replay/lineage.h"
 #include "replay/unit.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 bool session_option(struct session_options *o, int option, const char *argument)
 {
@@ -68,7 +71,7 @@ static int add_modules(struct session *s, struct cairn_err *err)
 			continue;
 		}
 		u = (struct unit_module){
-		        .file = {m->path, "", m->id, m->nid},
+		        .file = {m->path, "", m->id, m->nid, true},
 		        .bias = m->bias,
 		        .cells = m->cells,
 		        .ncells = m->ncells,
@@ -94,12 +97,31 @@ static enum container_mode mode_of(const struct session_options *o)
 	return o->is_partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE;
 }
 
+/* Files that the user named are there. */
+static int check_named(const struct session_options *o, struct cairn_err *err)
+{
+	for (size_t i = 0; i < o->nexes; i++)
+		if (access(o->exes[i], R_OK))
+			return cairn_fail(err, CAIRN_E_USAGE,
+			                  "--exe %s: cannot open: %s; name a "
+			                  "file or directory",
+			                  o->exes[i], strerror(errno));
+	for (size_t i = 0; i < o->nparents; i++)
+		if (access(o->parents[i], R_OK))
+			return cairn_fail(err, CAIRN_E_USAGE,
+			                  "--parent %s: cannot open: %s; name "
+			                  "a recording",
+			                  o->parents[i], strerror(errno));
+	return 0;
+}
+
 int session_open(struct session *s, const struct session_options *options,
                  struct cairn_err *err)
 {
 	int rc;
 
 	*s = (struct session){.options = options};
+	CAIRN_TRY(check_named(options, err));
 	CAIRN_TRY(recording_open(&s->recording, options->file, mode_of(options),
 	                         err));
 	rc = open_all(s, err);

@@ -128,6 +128,15 @@ def refusals():
         shutil.move(program, program + ".old")
         out = replay(folder, file)
         check("no program", not is_sentence(out, "not there any more") and out)
+        check("no advice to pack", "cairn pack" in out.stderr and out)
+        out = run(os.path.join(BIN, "cairn"), "report", file)
+        check("no program to report", not is_sentence(
+            out, "not there any more") and out)
+        check("no advice to pack a report", "cairn pack" in out.stderr and out)
+        for option in ("--exe", "--parent"):
+            out = replay(folder, option, "/nope", file)
+            check(option + " of nothing",
+                  not is_sentence(out, option + " /nope: cannot open") and out)
         out = replay(folder, "--exe", program + ".old", file)
         check("--exe", out.returncode and out)
         build(source, "-O2", program, "--cairn=record")
