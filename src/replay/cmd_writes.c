@@ -25,9 +25,9 @@ static const char help[] =
         "       cairn writes [OPTION...] --addr ADDRESS[:SIZE] FILE\n\n"
         "Shows who wrote a variable or some memory of a recorded run, when "
         "(context and\ntick), where in the source, and what.\n\n"
-        "  --var NAME       a global or static variable, or FILE:NAME; or a "
-        "part of\n"
-        "                   one, as in list.items[3].key\n"
+        "  --var NAME       a global or static variable, or FILE:NAME, or "
+        "A::NAME; or\n"
+        "                   a part of one, as in list.items[3].key\n"
         "  --addr A[:SIZE]  memory at this address; 8 bytes, if no SIZE is "
         "given\n"
         "  --last           the last write only, or the last --limit\n"
@@ -41,6 +41,7 @@ enum { OPT_VAR = SESSION_OTHERS, OPT_ADDR, OPT_LAST, OPT_LIMIT, OPT_JSON };
 #define SIZE_MAX_ ((size_t)1 << 30) /* of anything */
 #define NPART 256u
 #define NVALUE 128u
+#define NBITS 8u /* bit-fields that are shown at once */
 
 static const struct option options[] = {
         {"var", required_argument, NULL, OPT_VAR},
@@ -74,32 +75,57 @@ static void format_bytes(char *text, size_t size, const unsigned char *p,
 		snprintf(text + at, size - at, " ..");
 }
 
-static uint64_t get_unsigned(const unsigned char *p, size_t n)
+static unsigned __int128 get_unsigned(const unsigned char *p, size_t n)
 {
-	uint64_t v = 0;
+	unsigned __int128 v = 0;
 
 	memcpy(&v, p, n < sizeof(v) ? n : sizeof(v));
 	return v;
 }
 
-static int64_t get_signed(const unsigned char *p, size_t n)
+static void format_unsigned(char *text, size_t size, unsigned __int128 v)
 {
-	unsigned shift = n < 8 ? 64 - 8 * (unsigned)n : 0;
+	char digits[40], *at = digits + sizeof(digits);
 
-	return (int64_t)(get_unsigned(p, n) << shift) >> shift;
+	*--at = '\0';
+	do {
+		*--at = (char)('0' + (int)(v % 10));
+		v /= 10;
+	} while (v);
+	snprintf(text, size, "%s", at);
 }
 
-static double get_float(const unsigned char *p, size_t n)
+static void format_signed(char *text, size_t size, const unsigned char *p,
+                          size_t n)
 {
-	double v;
+	unsigned __int128 v = get_unsigned(p, n);
+	unsigned __int128 sign = (unsigned __int128)1 << (8 * n - 1);
+
+	if (v & sign) {
+		*text++ = '-';
+		size--;
+		v = 2 * sign - v; /* 0 is 2^128 */
+	}
+	format_unsigned(text, size, v);
+}
+
+static void format_float(char *text, size_t size, const unsigned char *p,
+                         size_t n)
+{
+	long double l = 0;
+	double d;
 	float f;
 
 	if (n == sizeof(f)) {
 		memcpy(&f, p, sizeof(f));
-		return (double)f;
+		snprintf(text, size, "%.9g", (double)f);
+	} else if (n == sizeof(d)) {
+		memcpy(&d, p, sizeof(d));
+		snprintf(text, size, "%.17g", d);
+	} else {
+		memcpy(&l, p, 10);
+		snprintf(text, size, "%.21Lg", l);
 	}
-	memcpy(&v, p, sizeof(v));
-	return v;
 }
 
 static void format_value(char *text, size_t size, enum global_kind kind,
@@ -107,19 +133,19 @@ static void format_value(char *text, size_t size, enum global_kind kind,
 {
 	switch (kind) {
 	case GLOBAL_SIGNED:
-		snprintf(text, size, "%" PRId64, get_signed(p, n));
+		format_signed(text, size, p, n);
 		break;
 	case GLOBAL_UNSIGNED:
-		snprintf(text, size, "%" PRIu64, get_unsigned(p, n));
+		format_unsigned(text, size, get_unsigned(p, n));
 		break;
 	case GLOBAL_BOOL:
 		snprintf(text, size, "%s", *p ? "true" : "false");
 		break;
 	case GLOBAL_POINTER:
-		snprintf(text, size, "%#" PRIx64, get_unsigned(p, n));
+		snprintf(text, size, "%#" PRIx64, (uint64_t)get_unsigned(p, n));
 		break;
 	case GLOBAL_FLOAT:
-		snprintf(text, size, "%.*g", n == 4 ? 9 : 17, get_float(p, n));
+		format_float(text, size, p, n);
 		break;
 	case GLOBAL_BYTES:
 		format_bytes(text, size, p, n);
@@ -185,6 +211,52 @@ struct view {
 	char part[NPART], before[NVALUE], after[NVALUE];
 };
 
+static uint64_t get_bits(const struct global_bits *b, uint64_t offset,
+                         const unsigned char *p)
+{
+	uint64_t first = b->first - 8 * offset, v = 0;
+
+	for (unsigned i = 0; i < b->n; i++)
+		v |= (uint64_t)(p[(first + i) / 8] >> (first + i) % 8 & 1) << i;
+	return v;
+}
+
+static void format_bits(char *text, const struct global_bits *b, uint64_t v)
+{
+	size_t at = strlen(text);
+	uint64_t sign = b->is_signed ? (uint64_t)1 << (b->n - 1) : 0;
+
+	snprintf(text + at, NVALUE - at, "%s%" PRId64, at ? ", " : "",
+	         (int64_t)((v ^ sign) - sign));
+}
+
+/* Bit-fields that are not what they were, by their names; of a store that
+ * changed none, all that it stored. */
+static void look_at_bits(struct view *v, struct change *x,
+                         const struct global *g)
+{
+	struct global_bits bits[NBITS];
+	size_t n = global_bit_fields(g, x->offset, x->n, bits, NBITS);
+	const unsigned char *old = change_bytes(x), *new = old + x->n;
+	bool has_change = !x->is_first && memcmp(old, new, x->n) != 0;
+
+	if (!n || n > NBITS)
+		return;
+	v->part[0] = v->before[0] = v->after[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		uint64_t a = get_bits(&bits[i], x->offset, old);
+		uint64_t b = get_bits(&bits[i], x->offset, new);
+		size_t at = strlen(v->part);
+
+		if (has_change && a == b)
+			continue;
+		snprintf(v->part + at, NPART - at, "%s%s", at ? "," : "",
+		         bits[i].part);
+		format_bits(v->before, &bits[i], a);
+		format_bits(v->after, &bits[i], b);
+	}
+}
+
 static void look(struct view *v, struct change *x, struct places *places,
                  const struct global *g)
 {
@@ -202,6 +274,8 @@ static void look(struct view *v, struct change *x, struct places *places,
 	format_value(v->before, sizeof(v->before), kind, change_bytes(x), x->n);
 	format_value(v->after, sizeof(v->after), kind, change_bytes(x) + x->n,
 	             x->n);
+	if (kind == GLOBAL_BYTES)
+		look_at_bits(v, x, g);
 }
 
 static void print_change(const struct change *x, const struct view *v,

@@ -156,7 +156,7 @@ static global_kind kind_of_basic(const DIBasicType *b)
 	case dwarf::DW_ATE_boolean:
 		return GLOBAL_BOOL;
 	case dwarf::DW_ATE_float:
-		return b->getSizeInBits() <= 64 ? GLOBAL_FLOAT : GLOBAL_BYTES;
+		return GLOBAL_FLOAT;
 	default:
 		return GLOBAL_BYTES;
 	}
@@ -166,7 +166,7 @@ static global_kind kind_of(const DIType *type)
 {
 	const DIType *t = strip(type);
 
-	if (!t || t->getSizeInBits() > 64)
+	if (!t || t->getSizeInBits() > 128)
 		return GLOBAL_BYTES;
 	if (auto *b = dyn_cast<DIBasicType>(t))
 		return kind_of_basic(b);
@@ -231,6 +231,7 @@ static global_kind scalar_in_record(const part &p, uint64_t &offset,
 	return GLOBAL_BYTES;
 }
 
+// Of a long double 10 bytes count, and 16 are copied.
 static global_kind scalar_at(const part &p, uint64_t &offset, uint64_t &n,
                              std::string &path)
 {
@@ -243,10 +244,10 @@ static global_kind scalar_at(const part &p, uint64_t &offset, uint64_t &n,
 		return scalar_in_record(p, offset, n, path);
 	kind = offset < size && n <= size - offset ? kind_of(p.type)
 	                                           : GLOBAL_BYTES;
-	if (kind != GLOBAL_BYTES) {
-		offset = 0;
-		n = size;
-	}
+	if (kind == GLOBAL_BYTES)
+		return kind;
+	offset = 0;
+	n = kind == GLOBAL_FLOAT && size == 16 && n <= 10 ? 10 : size;
 	return kind;
 }
 
@@ -260,6 +261,81 @@ global_kind global_scalar(const struct global *g, uint64_t *offset, uint64_t *n,
 		kind = scalar_at(g->type->top, *offset, *n, path);
 	snprintf(text, size, "%s", kind == GLOBAL_BYTES ? "" : path.c_str());
 	return kind;
+}
+
+// --- bit-fields
+// ---------------------------------------------------------------
+
+// Those that are wanted, and what was found so far.
+struct bit_search {
+	uint64_t from, to; // bits
+	struct global_bits *out;
+	size_t n, max;
+};
+
+static void take_bits(bit_search &s, const DIDerivedType *d, uint64_t at,
+                      const std::string &path)
+{
+	uint64_t first = at + d->getOffsetInBits(), n = d->getSizeInBits();
+
+	if (first < s.from || first + n > s.to || !n || n > 64 ||
+	    d->getName().empty())
+		return;
+	if (s.n < s.max) {
+		struct global_bits &b = s.out[s.n];
+
+		b.first = first;
+		b.n = static_cast<unsigned>(n);
+		b.is_signed = kind_of(d->getBaseType()) == GLOBAL_SIGNED;
+		snprintf(b.part, sizeof(b.part), "%s.%s", path.c_str(),
+		         d->getName().str().c_str());
+	}
+	s.n++;
+}
+
+// at: of the part, in bits.
+static void search_bits(bit_search &s, const part &p, uint64_t at,
+                        const std::string &path)
+{
+	uint64_t size = 8 * size_of(p);
+
+	if (!size || at >= s.to || at + size <= s.from)
+		return;
+	if (is_array(p)) {
+		uint64_t step = 8 * size_of(element_of(p));
+		uint64_t i = s.from > at ? (s.from - at) / step : 0;
+
+		for (; at + i * step < s.to && i * step < size; i++)
+			search_bits(s, element_of(p), at + i * step,
+			            path + "[" + std::to_string(i) + "]");
+		return;
+	}
+	if (!is_record(p))
+		return;
+	for (const Metadata *m : composite(p)->getElements()) {
+		auto *bits = dyn_cast_or_null<DIDerivedType>(m);
+		const DIDerivedType *d = member(m);
+		bool has_name = d && d->getTag() == dwarf::DW_TAG_member &&
+		                !d->getName().empty();
+
+		if (bits && bits->isBitField())
+			take_bits(s, bits, at, path);
+		else if (d)
+			search_bits(s, {d->getBaseType(), 0},
+			            at + d->getOffsetInBits(),
+			            has_name ? path + "." + d->getName().str()
+			                     : path);
+	}
+}
+
+size_t global_bit_fields(const struct global *g, uint64_t offset, uint64_t n,
+                         struct global_bits *out, size_t max)
+{
+	bit_search s = {8 * offset, 8 * (offset + n), out, 0, max};
+
+	if (g->type)
+		search_bits(s, g->type->top, 0, "");
+	return s.n;
 }
 
 // --- from names to an offset -------------------------------------------------
@@ -424,6 +500,31 @@ static const DIGlobalVariable *describe(const GlobalVariable &g)
 	               : nullptr;
 }
 
+// With the namespaces and classes that it is in.
+static std::string full_name(const DIGlobalVariable *v)
+{
+	const DIDerivedType *member = v->getStaticDataMemberDeclaration();
+	const DIScope *scope = member ? member->getScope() : v->getScope();
+	std::string name = v->getName().str();
+
+	for (; isa_and_nonnull<DINamespace>(scope) ||
+	       isa_and_nonnull<DICompositeType>(scope);
+	     scope = scope->getScope())
+		if (!scope->getName().empty())
+			name = scope->getName().str() + "::" + name;
+	return name;
+}
+
+// Qualifiers may be left out, from the left.
+static bool has_name(const DIGlobalVariable *v, StringRef wanted)
+{
+	std::string name = full_name(v);
+
+	return name == wanted ||
+	       (StringRef(name).ends_with(wanted) &&
+	        StringRef(name).drop_back(wanted.size()).ends_with("::"));
+}
+
 // Without debug information the name is the linker's, which may have dots.
 static void take(search &s, const GlobalVariable &g, uint64_t address,
                  const std::shared_ptr<unit> &u)
@@ -433,7 +534,7 @@ static void take(search &s, const GlobalVariable &g, uint64_t address,
 	part &top = f.type.top;
 
 	top = {v ? v->getType() : nullptr, 0};
-	if ((v ? v->getName() : g.getName()) != (v ? s.name : s.name + s.way) ||
+	if (!(v ? has_name(v, s.name) : g.getName() == s.name + s.way) ||
 	    !is_file(f.file, s.file))
 		return;
 	s.has_name = true;
@@ -493,12 +594,26 @@ static void search_unit(search &s, const program_unit &from)
 
 // --- a question --------------------------------------------------------------
 
+// FILE:NAME has one colon; a name may have two, one after the other.
+static size_t find_colon(StringRef what)
+{
+	for (size_t i = 0; i < what.size(); i++) {
+		if (what[i] != ':')
+			continue;
+		if (!what.substr(i).starts_with("::"))
+			return i;
+		i++;
+	}
+	return StringRef::npos;
+}
+
 static search split(const program *p, StringRef what)
 {
-	size_t colon = what.rfind(':');
+	size_t colon = find_colon(what);
 	StringRef file = colon == StringRef::npos ? "" : what.take_front(colon);
 	StringRef name =
 	        colon == StringRef::npos ? what : what.substr(colon + 1);
+	name.consume_front("::");
 	size_t end = name.find_first_of(".[");
 
 	return {p,

@@ -23,16 +23,17 @@ struct global {
 };
 
 enum global_kind {
-	GLOBAL_BYTES, /* something else */
-	GLOBAL_SIGNED,
+	GLOBAL_BYTES,  /* something else */
+	GLOBAL_SIGNED, /* of 1 to 16 bytes */
 	GLOBAL_UNSIGNED,
 	GLOBAL_BOOL,
-	GLOBAL_FLOAT, /* of 4 or 8 bytes */
+	GLOBAL_FLOAT, /* of 4 or 8 bytes; of 10, or these and 6 more */
 	GLOBAL_POINTER,
 };
 
 /*
- * Finds NAME or FILE:NAME; parts of it follow, as in `list.items[3].key`.
+ * Finds NAME or FILE:NAME, or in C++ A::NAME; parts of it follow, as in
+ * `list.items[3].key`.
  *
  * Fails: CAIRN_E_ABSENT if there is no such variable or part, or more than one;
  *        *err names them.
@@ -46,6 +47,19 @@ void global_release(struct global *g);
  * there is none. */
 enum global_kind global_scalar(const struct global *g, uint64_t *offset,
                                uint64_t *n, char *part, size_t size);
+
+/* A bit-field: its bits from the beginning of the variable on. */
+struct global_bits {
+	uint64_t first;
+	unsigned n;
+	bool is_signed;
+	char part[128];
+};
+
+/* The bit-fields that are in n bytes at an offset: how many, and up to `max` of
+ * them. */
+size_t global_bit_fields(const struct global *g, uint64_t offset, uint64_t n,
+                         struct global_bits *out, size_t max);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,9 @@ def run(*command, **options):
 
 
 def build(folder, program, *options):
-    out = run(os.path.join(BIN, "cairn-cc"), "--cairn=record", "-w",
+    cxx = any(word.endswith(".cpp") for word in options)
+    out = run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
+              "--cairn=record", "-w",
               "-pthread", *options, "-o", os.path.join(folder, program))
     if out.returncode:
         raise ValueError(out.stderr)
@@ -173,6 +175,31 @@ def is_refused(out, words):
         words in out.stderr
 
 
+def kinds(folder):
+    """Qualified names; values that are no words of the machine."""
+    build(folder, "kinds", "-g", "-O0", "-std=c++17",
+          os.path.join(PROGRAMS, "kinds.cpp"))
+    _, file = record(folder, "kinds")
+    for name, new in (
+            ("ns::P::cnt", "4"), ("P::cnt", "4"), ("::ns::P::cnt", "4"),
+            ("kinds.cpp:ns::P::cnt", "4"), ("P::other", "5"), ("other", "5"),
+            ("ns::hidden", "6"), ("wide", str(-(4 << 100))),
+            ("high", str(2 ** 128 - 5)),
+            ("precise", "0.333333333333333333342")):
+        (one,) = answer(folder, "--var", name, file)["writes"]
+        check("--var " + name, one["new"] != new and one)
+    (one,) = answer(folder, "--var", "wide", file)["writes"]
+    check("the old value of wide", one["old"] != "-5" and one)
+    out = writes(folder, "--var", "cnt", file)
+    check("--var cnt", not is_refused(out, "2 variables") and out)
+    for name, expected in (
+            ("one", [[".a", "0", "4"], [".b", "0", "-4"], [".c", "0", "1000"]]),
+            ("many", [["[2].b", "0", "-1"]])):
+        found = [[w["part"], w["old"], w["new"]]
+                 for w in answer(folder, "--var", name, file)["writes"]]
+        check("bit-fields of " + name, found != expected and found)
+
+
 def names(folder):
     build(folder, "names", "-g", "-O0", os.path.join(PROGRAMS, "main.c"),
           os.path.join(PROGRAMS, "other.c"))
@@ -210,6 +237,7 @@ def main():
         books_of(folder)
         limits(folder, glob.glob(os.path.join(folder, "*.cairn"))[0])
         names(folder)
+        kinds(folder)
     finally:
         shutil.rmtree(folder)
     print(f"{passed} passed, {failed} failed")
