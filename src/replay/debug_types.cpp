@@ -154,6 +154,9 @@ const type *Types::array(const DICompositeType *t)
 	for (unsigned i = ranges.size(); i--;) {
 		auto *range = dyn_cast<DISubrange>(ranges[i]);
 		int64_t n = range ? countOf(range) : -1;
+		auto *count = range ? dyn_cast_if_present<DIVariable *>(
+		                              range->getCount())
+		                    : nullptr;
 
 		dimensions = "[" + (n < 0 ? "" : std::to_string(n)) + "]" +
 		             dimensions;
@@ -162,6 +165,10 @@ const type *Types::array(const DICompositeType *t)
 		made->target = element;
 		made->n = n < 0 ? 0 : uint64_t(n);
 		made->size = made->n * element->size;
+		if (count)
+			made->count = names.keep(count->getName().str());
+		made->is_incomplete = count || (element->kind == TYPE_ARRAY &&
+		                                element->is_incomplete);
 		element = made;
 		const type *inner = element;
 		while (inner->kind == TYPE_ARRAY)

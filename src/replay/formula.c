@@ -310,7 +310,8 @@ static struct value evaluate(const struct formula_node *n,
 		return n->value;
 	case FORMULA_VARIABLE:
 		w->variable(w->context, n->id, &v);
-		v.type = n->type;
+		if (!n->type->is_incomplete || n->type->kind != TYPE_ARRAY)
+			v.type = n->type; /* else it is measured now */
 		return v;
 	case FORMULA_MEMBER:
 	case FORMULA_ELEMENT:

@@ -324,6 +324,9 @@ static node *parse_index(struct parser *p, node *a, size_t at)
 	node *b = parse_choice(p), *swap;
 
 	parser_expect(p, "]");
+	if (a->type->kind == TYPE_ARRAY && a->type->target->is_incomplete)
+		parser_fail(p, at, "the size of %s is not known",
+		            a->type->target->name);
 	if (a->type->kind == TYPE_ARRAY && type_is_whole(b->type))
 		return strip_reference(
 		        p, new_node(p, FORMULA_ELEMENT, a->type->target, a, b));

@@ -77,7 +77,7 @@ void location_room_release(struct location_room *r)
 	*r = (struct location_room){0};
 }
 
-static unsigned char *take(struct location_room *r, size_t n)
+void *location_room_take(struct location_room *r, size_t n)
 {
 	VEC_RESERVE(r->blocks, r->n, r->cap);
 	r->blocks[r->n] = xcalloc(n + 1, 1);
@@ -349,8 +349,8 @@ void location_value(const struct debug_variable *v, const uint64_t *words,
 	*out = value_unknown(v->type, VALUE_GONE);
 	if (!v->npieces || find_memory(&machine, v, out))
 		return;
-	bytes = take(room, (size_t)v->type->size);
-	known = take(room, (size_t)v->type->size);
+	bytes = location_room_take(room, (size_t)v->type->size);
+	known = location_room_take(room, (size_t)v->type->size);
 	for (size_t i = 0; i < v->npieces; i++) {
 		machine.piece = &v->pieces[i];
 		machine.n = 0;

@@ -15,6 +15,7 @@ struct location_room {
 	size_t n, cap;
 };
 
+void *location_room_take(struct location_room *r, size_t n); /* zeros */
 void location_room_clear(struct location_room *r); /* keeps its own memory */
 void location_room_release(struct location_room *r);
 

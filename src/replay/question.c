@@ -244,6 +244,43 @@ static uint64_t address_of(const struct question *q,
 	return q->session.program.units[v->unit].table[v->index];
 }
 
+/* How many elements an array of variable length has; false: not known. */
+static bool count_elements(struct question *q, const char *name, uint64_t *n)
+{
+	const struct debug_place *p = q->here->place;
+	struct value_memory m = memory_of(q);
+	struct value v;
+
+	for (size_t i = 0; i < p->nvariables; i++) {
+		if (strcmp(p->variables[i].name, name) != 0)
+			continue;
+		location_value(&p->variables[i], q->words, &m, &q->room, &v);
+		value_load(&v, &m);
+		*n = (uint64_t)v.whole;
+		return !v.why;
+	}
+	return false;
+}
+
+/* A type with the lengths that its arrays have now; NULL: not known. */
+static const struct type *measure(struct question *q, const struct type *t)
+{
+	const struct type *target;
+	struct type *now;
+
+	if (t->kind != TYPE_ARRAY || !t->is_incomplete)
+		return t;
+	target = measure(q, t->target);
+	now = location_room_take(&q->room, sizeof(*now));
+	*now = *t;
+	now->target = target;
+	now->is_incomplete = false;
+	if (!target || (t->count && !count_elements(q, t->count, &now->n)))
+		return NULL;
+	now->size = now->n * target->size;
+	return now;
+}
+
 static void give_variable(void *question, uint32_t id, struct value *out)
 {
 	struct question *q = question;
@@ -265,6 +302,10 @@ static void give_variable(void *question, uint32_t id, struct value *out)
 	location_value(v, q->words, &m, &q->room, out);
 	if (v->is_thread_local)
 		out->why = VALUE_UNSEEN;
+	if (!out->why && !measure(q, v->type))
+		out->why = VALUE_GONE;
+	else if (!out->why)
+		out->type = measure(q, v->type);
 }
 
 static struct formula_world world_of(struct question *q)

@@ -25,6 +25,17 @@ struct scene {
 	struct question_place *p;
 };
 
+/* The variables that say how long an array is. */
+static void want_counts(struct scene *s, const struct type *t)
+{
+	const struct debug_place *p = s->p->place;
+
+	for (; t && t->kind == TYPE_ARRAY; t = t->target)
+		for (size_t i = 0; t->count && i < p->nvariables; i++)
+			if (!strcmp(p->variables[i].name, t->count))
+				s->p->wants[i] = true;
+}
+
 static bool find_local(struct scene *s, const char *name,
                        struct formula_name *found)
 {
@@ -34,6 +45,7 @@ static bool find_local(struct scene *s, const char *name,
 		if (strcmp(p->variables[i].name, name) != 0)
 			continue;
 		s->p->wants[i] = true;
+		want_counts(s, p->variables[i].type);
 		*found = (struct formula_name){.id = (uint32_t)i,
 		                               .type = p->variables[i].type};
 		return true;

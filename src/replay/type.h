@@ -42,9 +42,11 @@ struct type {
 	const char *name; /* as C writes it */
 	uint64_t size;    /* bytes */
 	bool is_signed, is_char;
-	bool is_incomplete;        /* size and members are not known */
+	bool is_incomplete;        /* size and members are not known; of an
+	                              array, before the program runs */
 	const struct type *target; /* of pointers, arrays, references */
 	uint64_t n;                /* elements of an array */
+	const char *count;         /* NULL, or the variable that says so */
 	const struct type_member *members;
 	size_t nmembers;
 	const struct type_constant *constants; /* of an enum */

@@ -266,6 +266,19 @@ int main(void)
 """
 
 
+def lengths():
+    """What would need the length of an array before the program runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "lengths")
+        build(os.path.join(HERE, "shown/lengths.c"), program, "-O0", "-g")
+        file = record(folder, program)[1]
+        for text in ("sizeof a", "c[1][1]", "c + 1", "*(c + 1)"):
+            out = cairn(folder, "print", text, file, "--at", "lengths.c:18")
+            check(f"length of {text}", (
+                out.returncode != 2 or
+                "the size of int [] is not known" not in out.stderr) and out)
+
+
 def forks():
     """A child has what its parent did, up to the fork."""
     with tempfile.TemporaryDirectory() as folder:
@@ -372,6 +385,7 @@ def main():
     units()
     forks()
     threads()
+    lengths()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
