@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/engine.h"
 #include "replay/pieces.h"
@@ -246,8 +247,9 @@ static int answer(const struct question *q)
 }
 
 /* False: it was used wrongly, which was said. */
-static bool take_option(struct question *q, int option)
+static bool take_option(void *question, int option)
 {
+	struct question *q = question;
 	switch (option) {
 	case OPT_FD:
 		q->fd = !strcmp(optarg, "1")   ? STDOUT_FILENO
@@ -263,29 +265,30 @@ static bool take_option(struct question *q, int option)
 		q->is_json = true;
 		return true;
 	default:
-		return session_option(&q->session, option, optarg);
+		return false;
 	}
 }
+
+static const struct arguments arguments = {
+        .command = "output",
+        .help = help,
+        .options = options,
+        .take = take_option,
+        .operands = "name one file",
+        .noperands = 1,
+};
 
 int command_output(int argc, char **argv)
 {
 	struct question q = {0};
-	int option, status;
+	int status = arguments_read(&arguments, argc, argv, &q.session, &q);
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return FINE;
-		}
-		if (!take_option(&q, option))
-			return ERROR;
-	}
-	if (argc - optind != 1)
-		return command_usage("output", "name one file");
+	if (status != ARGUMENTS_FINE)
+		return status;
 	if (q.is_raw && q.is_json)
 		return command_usage("output", "--raw is no JSON");
 	q.session.file = argv[optind];
 	status = answer(&q);
-	free(q.session.exes);
+	arguments_release(&q.session);
 	return status;
 }

@@ -3,6 +3,7 @@
  * cairn print: evaluates expressions whenever a line begins to be executed.
  */
 #include "base/err.h"
+#include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/question.h"
 
@@ -82,30 +83,44 @@ static void tell_apart(char **argv, const char **text, const char **file)
 	*file = argv[!is_swapped];
 }
 
+/* The command line. */
+struct asked {
+	struct question_options o;
+	const char *condition;
+};
+
+static bool take_option(void *asked, int option)
+{
+	struct asked *a = asked;
+
+	if (option != OPTION_IF)
+		return question_option(&a->o, option, optarg);
+	a->condition = optarg;
+	return true;
+}
+
+static const struct arguments arguments = {
+        .command = "print",
+        .help = help,
+        .options = options,
+        .take = take_option,
+        .operands = "name an expression and one file",
+        .noperands = 2,
+};
+
 int command_print(int argc, char **argv)
 {
-	struct question_options o = {.command = "print"};
-	const char *condition = NULL, *text;
-	int option, status;
+	struct asked a = {.o = {.command = "print"}};
+	struct question_options *o = &a.o;
+	int status = arguments_read(&arguments, argc, argv, &o->session, &a);
+	const char *text;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return FINE;
-		}
-		if (option == OPTION_IF)
-			condition = optarg;
-		else if (question_option(&o, option, optarg) <= 0)
-			return ERROR;
-	}
-	if (argc - optind != 2)
-		return command_usage("print",
-		                     "name an expression and one file");
-	if (!o.at)
+	if (status != ARGUMENTS_FINE)
+		return status;
+	if (!o->at)
 		return command_usage("print", "name a line, by --at");
-	tell_apart(argv + optind, &text, &o.session.file);
-	status = run(&o, text, condition);
-	free(o.session.exes);
-	free(o.session.parents);
+	tell_apart(argv + optind, &text, &o->session.file);
+	status = run(o, text, a.condition);
+	arguments_release(&o->session);
 	return status;
 }

@@ -8,6 +8,7 @@
  * assigns any of them.
  */
 #include "base/err.h"
+#include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/question.h"
 
@@ -139,33 +140,47 @@ static int run(struct question_options *o, const char *variable)
 	return status;
 }
 
+/* The command line. */
+struct asked {
+	struct question_options o;
+	const char *variable;
+};
+
+static bool take_option(void *asked, int option)
+{
+	struct asked *a = asked;
+
+	if (option != OPTION_VAR)
+		return question_option(&a->o, option, optarg);
+	a->variable = optarg;
+	return true;
+}
+
+static const struct arguments arguments = {
+        .command = "values",
+        .help = help,
+        .options = options,
+        .take = take_option,
+        .operands = "name one file",
+        .noperands = 1,
+};
+
 int command_values(int argc, char **argv)
 {
-	struct question_options o = {.command = "values"};
-	const char *variable = NULL;
-	int option, status;
+	struct asked a = {.o = {.command = "values"}};
+	struct question_options *o = &a.o;
+	int status = arguments_read(&arguments, argc, argv, &o->session, &a);
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return FINE;
-		}
-		if (option == OPTION_VAR)
-			variable = optarg;
-		else if (question_option(&o, option, optarg) <= 0)
-			return ERROR;
-	}
-	if (argc - optind != 1)
-		return command_usage("values", "name one file");
-	if (!o.at)
+	if (status != ARGUMENTS_FINE)
+		return status;
+	if (!o->at)
 		return command_usage("values", "name a line, by --at");
-	if (variable && !is_name(variable))
+	if (a.variable && !is_name(a.variable))
 		return command_usage("values",
 		                     "--var needs the name of a variable; "
 		                     "cairn print takes expressions");
-	o.session.file = argv[optind];
-	status = run(&o, variable);
-	free(o.session.exes);
-	free(o.session.parents);
+	o->session.file = argv[optind];
+	status = run(o, a.variable);
+	arguments_release(&o->session);
 	return status;
 }

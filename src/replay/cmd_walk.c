@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "format/pack_trace.h"
 #include "format/profile.h"
+#include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/engine.h"
 #include "replay/flow.h"
@@ -29,6 +30,14 @@ static const char help[] =
         "Writes the trace of a recording into OUT.\n\n" SESSION_HELP;
 
 static const struct option options[] = {SESSION_OPTIONS, {0}};
+
+static const struct arguments arguments = {
+        .command = "walk",
+        .help = help,
+        .options = options,
+        .operands = "name two files",
+        .noperands = 2,
+};
 
 struct walker {
 	struct session session;
@@ -143,21 +152,13 @@ int command_walk(int argc, char **argv)
 	struct session_options o = {.code = {.shows_steps = true}};
 	struct walker w = {0};
 	struct cairn_err err;
-	int option, rc;
+	int rc = arguments_read(&arguments, argc, argv, &o, NULL);
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return FINE;
-		}
-		if (!session_option(&o, option, optarg))
-			return ERROR;
-	}
-	if (argc - optind != 2)
-		return command_usage("walk", "name two files");
+	if (rc != ARGUMENTS_FINE)
+		return rc;
 	o.file = argv[optind + 1];
 	rc = walk(&w, &o, argv[optind], &err);
 	profile_free(w.profile);
-	free(o.exes);
+	arguments_release(&o);
 	return rc < 0 ? command_fail(&err) : FINE;
 }

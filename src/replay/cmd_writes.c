@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "replay/changes.h"
+#include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/engine.h"
 #include "replay/globals.h"
@@ -463,8 +464,9 @@ static bool take_address(struct question *q, const char *text)
 	        (take_number(rest + 1, '\0', &q->size, &rest) && q->size));
 }
 
-static bool take_option(struct question *q, int option)
+static bool take_option(void *question, int option)
 {
+	struct question *q = question;
 	const char *rest;
 	uint64_t n;
 
@@ -492,25 +494,26 @@ static bool take_option(struct question *q, int option)
 		q->is_json = true;
 		return true;
 	default:
-		return session_option(&q->session, option, optarg);
+		return false;
 	}
 }
+
+static const struct arguments arguments = {
+        .command = "writes",
+        .help = help,
+        .options = options,
+        .take = take_option,
+        .operands = "name one file",
+        .noperands = 1,
+};
 
 int command_writes(int argc, char **argv)
 {
 	struct question q = {0};
-	int option, status;
+	int status = arguments_read(&arguments, argc, argv, &q.session, &q);
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return FINE;
-		}
-		if (!take_option(&q, option))
-			return ERROR;
-	}
-	if (argc - optind != 1)
-		return command_usage("writes", "name one file");
+	if (status != ARGUMENTS_FINE)
+		return status;
 	if (!q.var == !q.size)
 		return command_usage("writes", "give --var or --addr");
 	if (!q.has_limit)
@@ -518,6 +521,6 @@ int command_writes(int argc, char **argv)
 	q.session.file = argv[optind];
 	q.session.code.shows_stores = true;
 	status = answer(&q);
-	free(q.session.exes);
+	arguments_release(&q.session);
 	return status;
 }

@@ -29,43 +29,43 @@
 
 /* --- options ------------------------------------------------------------- */
 
-static int parse_count(const struct question_options *o, const char *name,
-                       const char *text, uint64_t max, uint64_t *v)
+static bool parse_count(const struct question_options *o, const char *name,
+                        const char *text, uint64_t max, uint64_t *v)
 {
 	char what[96], *end;
 
 	errno = 0;
 	*v = strtoull(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && !errno && *v && *v <= max)
-		return 1;
+		return true;
 	snprintf(what, sizeof(what), "%s needs a number from 1 on, not %.32s",
 	         name, text);
 	command_usage(o->command, what);
-	return -1;
+	return false;
 }
 
-int question_option(struct question_options *o, int option,
-                    const char *argument)
+bool question_option(struct question_options *o, int option,
+                     const char *argument)
 {
 	uint64_t v;
-	int rc;
+	bool is_fine;
 
 	switch (option) {
 	case QUESTION_AT:
 		o->at = argument;
-		return 1;
+		return true;
 	case QUESTION_JSON:
 		o->is_json = true;
-		return 1;
+		return true;
 	case QUESTION_LIMIT:
 		return parse_count(o, "--limit", argument, UINT64_MAX,
 		                   &o->limit);
 	case QUESTION_CONTEXT:
-		rc = parse_count(o, "--context", argument, UINT32_MAX, &v);
+		is_fine = parse_count(o, "--context", argument, UINT32_MAX, &v);
 		o->context = (uint32_t)v;
-		return rc;
+		return is_fine;
 	default:
-		return session_option(&o->session, option, argument);
+		return false;
 	}
 }
 

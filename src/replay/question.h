@@ -105,8 +105,8 @@ int question_condition(struct question *q, struct question_place *p,
 int question_run(struct question *q);
 
 /* Options of both commands: QUESTION_OPTIONS, QUESTION_HELP, and
- * question_option() for what getopt_long returns: 1, 0 if it is none of them,
- * or -1 if it has no sense, which it has said. */
+ * question_option() for what getopt_long returns: false if it is none of them,
+ * or has no sense, which it has said. */
 enum {
 	QUESTION_AT = SESSION_OTHERS,
 	QUESTION_JSON,
@@ -128,7 +128,7 @@ enum {
 	"  --limit N        stop after N executions\n" \
 	"  --context N      only in this context (thread or signal handler)\n"
 
-int question_option(struct question_options *o, int option,
-                    const char *argument);
+bool question_option(struct question_options *o, int option,
+                     const char *argument);
 
 #endif /* CAIRN_REPLAY_QUESTION_H */
