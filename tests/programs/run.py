@@ -11,6 +11,7 @@ still `--cairn=edges,all`: the edge counts that follow from paths must be its
 own where the graph is the same, and the counts of all functions and lines in
 any case.  LLVM verifies what the plugin made of the
 module.  A few tests kill a program while it runs and look at what is left.
+Several tests that compare with the same build share it.
 
     run.py [--keep DIR] [--list] [--full] [TEST...]
     CAIRN_BIN    directory of cairn and cairn-cc (default: build/bin)
@@ -31,6 +32,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from profiles import (Broken, CAIRN_CC, CAIRN_CXX, call, check, counts_differ,
@@ -342,7 +344,7 @@ class Build:
         self.ours = (["--cairn=" + mode, *test.stage, *VERIFY] if mode
                      else [])
         self.exe = os.path.join(directory, "program")
-        os.makedirs(directory)
+        os.makedirs(directory, exist_ok=True)
 
     def compiler(self, plain=False):
         if self.program.cxx():
@@ -436,6 +438,61 @@ class Build:
 
     def profile(self):
         return os.path.join(self.dir, "out.cairn")
+
+
+class Reference:
+    """A build that others are compared with, and what it did.  There is one
+    for all tests that would build the same; of a plain one -g changes
+    nothing."""
+    lock = threading.Lock()
+    known = {}
+
+    def __init__(self, test, mode, generated):
+        self.making = threading.Lock()
+        flags = test.flags
+        if not mode:
+            flags = tuple(flag for flag in flags if flag != "-g")
+        self.key = (test.program, flags, test.way, test.stage, mode)
+        self.build = self.result = self.broken = None
+        self.make = lambda: Build(
+            dataclasses.replace(test, flags=flags), mode,
+            tempfile.mkdtemp(prefix="reference-", dir=generated), generated)
+
+    def finish(self):
+        """Builds and runs it, if nobody has; raises what that said."""
+        with self.making:
+            if not self.build:
+                self.build = self.make()
+                try:
+                    self.build.build()
+                    self.result = self.build.execute()
+                except Broken as broken:
+                    self.broken = broken
+        if self.broken:
+            raise self.broken
+
+    @classmethod
+    def of(cls, test, mode, generated):
+        new = cls(test, mode, generated)
+        with cls.lock:
+            one = cls.known.setdefault(new.key, new)
+        one.finish()
+        return one
+
+
+def builds_of(test, modes, directory, generated):
+    """Of each mode: it, its profile; after it has done what the plain build
+    does.  The last one is a reference."""
+    plain = Reference.of(test, "", generated)
+    for mode in modes[:-1]:
+        build = Build(test, mode, os.path.join(
+            directory, mode.replace(",", "-")), generated)
+        build.build()
+        same_behaviour(plain.result, build.execute(), mode)
+        yield mode, build.profile()
+    other = Reference.of(test, modes[-1], generated)
+    same_behaviour(plain.result, other.result, modes[-1])
+    yield modes[-1], other.build.profile()
 
 
 def own_functions(functions):
@@ -821,28 +878,23 @@ def check_unlocated(path, redundant):
 
 
 def attempt(test, directory, generated):
-    reference = Build(test, "", os.path.join(directory, "plain"), generated)
-    reference.build()
-    plain = reference.execute()
+    varying = PROGRAMS[test.program].varying
     profiles = []
-    for mode in (test.mode, test.mode + ",all"):
-        build = Build(test, mode, os.path.join(
-            directory, mode.replace(",", "-")), generated)
-        build.build()
-        same_behaviour(plain, build.execute(), mode)
+    for mode, profile in builds_of(test, (test.mode, test.mode + ",all"),
+                                   directory, generated):
         # A frame that a signal stops between two redundant counters leaves
         # them one apart: no flow equation holds then, and none is needed.
         redundant = mode.endswith(",all")
         if is_unlocated(test):
-            check_unlocated(build.profile(), redundant)
-        elif not (reference.program.varying and redundant):
-            check(build.profile())
-        profiles.append(read(build.profile()))
+            check_unlocated(profile, redundant)
+        elif not (varying and redundant):
+            check(profile)
+        profiles.append(read(profile))
     if is_unlocated(test):
         return
     if test.stage == SOURCE:
         profiles = [own_functions(p) for p in profiles]
-    said = differences(*profiles, PROGRAMS[test.program].varying)
+    said = differences(*profiles, varying)
     if said:
         raise Broken("%d differences from %s,all: %s" % (
             len(said), test.mode, "; ".join(said[:3])))
@@ -882,19 +934,14 @@ def path_differences(paths, edges, varying):
 
 
 def attempt_paths(test, directory, generated):
-    reference = Build(test, "", os.path.join(directory, "plain"), generated)
-    reference.build()
-    plain = reference.execute()
-    varying = reference.program.varying
+    varying = PROGRAMS[test.program].varying
     profiles = []
-    for mode in (test.mode, test.mode.replace("paths", "edges") + ",all"):
-        build = Build(test, mode, os.path.join(
-            directory, mode.replace(",", "-")), generated)
-        build.build()
-        same_behaviour(plain, build.execute(), mode)
+    for mode, profile in builds_of(
+            test, (test.mode, test.mode.replace("paths", "edges") + ",all"),
+            directory, generated):
         if not (varying and mode.endswith(",all")):
-            check_paths(build.profile(), varying)
-        profiles.append(build.profile())
+            check_paths(profile, varying)
+        profiles.append(profile)
     said = path_differences(*map(read, profiles), varying)
     if said:
         raise Broken("%d differences from edges: %s" % (
