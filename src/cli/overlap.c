@@ -34,12 +34,16 @@ static uint32_t choose_degree(const struct overlap_view *v)
 	                                            : third_of(v->maximum);
 }
 
+/* A name is that of the linker, or of C++ with or without parameters. */
 static bool has_name(const struct overlap_view *v, uint32_t function)
 {
-	const char *name = v->options.function;
+	const char *wanted = v->options.function;
+	const char *name = v->in->names[function];
 
-	return !name || !strcmp(name, v->in->names[function]) ||
-	       !strcmp(name, traced_name(&v->in->traced, function));
+	return !wanted || !strcmp(wanted, name) ||
+	       !strcmp(wanted, traced_name(&v->in->traced, function)) ||
+	       (strcspn(name, "(") == strlen(wanted) &&
+	        !strncmp(wanted, name, strlen(wanted)));
 }
 
 struct overlap_totals overlap_view_sum(const struct overlap_bounds *b,

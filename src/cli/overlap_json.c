@@ -149,6 +149,7 @@ void overlap_json(const struct overlap_view *v, FILE *out)
 	const struct overlap_profile *p = &v->trace.profile;
 
 	json_begin(&j, '{');
+	put_number(&j, "version", 1);
 	json_key(&j, "program");
 	json_string(&j, v->in->profile->program);
 	put_number(&j, "paths", v->trace.npaths);
