@@ -74,16 +74,18 @@ static int by_count(const void *a, const void *b)
 	return *x > *y ? -1 : *x < *y;
 }
 
-static void ranked_fill(struct ranked *r, const struct overlap_margin *columns,
-                        size_t n)
+static void ranked_fill(struct ranked *r, const struct overlap_bounds *b,
+                        const struct overlap_block *block)
 {
+	size_t n = block->ncolumns;
+
 	if (n >= r->cap) {
 		r->cap = 2 * n + 16;
 		r->count = xrealloc(r->count, r->cap, sizeof(*r->count));
 		r->sum = xrealloc(r->sum, r->cap, sizeof(*r->sum));
 	}
 	for (size_t i = 0; i < n; i++)
-		r->count[i] = columns[i].count;
+		r->count[i] = b->columns[block->first_column + i].count;
 	if (n)
 		qsort(r->count, n, sizeof(*r->count), by_count);
 	r->sum[0] = 0;
@@ -289,8 +291,7 @@ static void sum_block(struct builder *x, const struct overlap_block *block)
 {
 	struct overlap_bounds *b = x->b;
 
-	ranked_fill(&x->ranked, b->columns + block->first_column,
-	            block->ncolumns);
+	ranked_fill(&x->ranked, b, block);
 	for (size_t i = 0; i < block->nrows; i++)
 		sum_row(&x->ranked, block, &b->rows[block->first_row + i],
 		        totals_of(b, block));
@@ -351,7 +352,8 @@ static void join_blocks(struct builder *x, enum overlap_kind kind,
 		for (size_t k = 0; k < nopens; k++)
 			nopen += open->items[at + k].m.count;
 		add_block(x, kind, &rows->items[i], nrows,
-		          columns->items + column, ncolumns, nopen);
+		          ncolumns ? &columns->items[column] : NULL, ncolumns,
+		          nopen);
 	}
 	free(rows->items);
 	free(columns->items);
@@ -440,8 +442,7 @@ static void sum_site(struct builder *x, struct overlap_block *block)
 	const struct ranked *r = &x->ranked;
 	uint64_t cap;
 
-	ranked_fill(&x->ranked, b->columns + block->first_column,
-	            block->ncolumns);
+	ranked_fill(&x->ranked, b, block);
 	for (size_t i = 0; i <= block->nrows; i++) {
 		cap = i < block->nrows ? rows[i].count : block->nopen_rows;
 		cap = least(cap, block->ncalls);
@@ -496,6 +497,8 @@ static void build_site(struct builder *x, enum overlap_kind kind,
 		return;
 	rows = overlap_items_of(callers, calls->site, &block.nrows);
 	columns = overlap_items_of(callees, calls->callee, &block.ncolumns);
+	if (!block.nrows || !block.ncolumns)
+		return;
 	block.first_row = row_base + (size_t)(rows - callers->items);
 	block.first_column = column_base + (size_t)(columns - callees->items);
 	if (is_call)

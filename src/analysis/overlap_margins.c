@@ -95,7 +95,7 @@ const struct overlap_item *overlap_items_of(const struct overlap_items *x,
 	size_t at = first_of(x, group);
 
 	*n = first_of(x, (uint64_t)group + 1) - at;
-	return x->items + at;
+	return x->n ? x->items + at : NULL;
 }
 
 /* --- halves of paths -------------------------------------------------------

@@ -215,17 +215,17 @@ static void ot_count_loop(struct ot *o, const struct ot_frame *f,
  * or does not. */
 static void ot_end_backs(struct ot *o, struct ot_frame *f, bool is_whole)
 {
-	const struct ot_back *backs = o->backs + o->nbacks - f->nbacks;
+	for (size_t i = o->nbacks - f->nbacks; i < o->nbacks && is_whole; i++) {
+		const struct ot_back *b = &o->backs[i];
 
-	for (size_t i = 0; i < f->nbacks && is_whole; i++)
 		ot_count(&o->counts,
 		         &(struct overlap_count){
 		                 .kind = OVERLAP_RETURN,
-		                 .from = {backs[i].left, CFG_NONE,
-		                          backs[i].last, CFG_NONE},
-		                 .to = {f->function, backs[i].site,
-		                        f->sum - backs[i].sum, CFG_NONE},
+		                 .from = {b->left, CFG_NONE, b->last, CFG_NONE},
+		                 .to = {f->function, b->site, f->sum - b->sum,
+		                        CFG_NONE},
 		         });
+	}
 	if (!is_whole)
 		ot_excluded(o)->nunfinished[OVERLAP_RETURN] += f->nbacks;
 	o->nbacks -= f->nbacks;
