@@ -63,7 +63,7 @@ struct overlap_excluded {
 	uint64_t nirreducible; /* LOOP pairs of such loops */
 	uint64_t nunmarked;    /* calls of functions without marks */
 	uint64_t nentered; /* functions that no known call entered: callbacks,
-	                      handlers, threads, tail calls */
+	                      handlers, threads */
 	uint64_t nunfinished[OVERLAP_NKINDS]; /* one half was never completed */
 };
 

@@ -136,17 +136,28 @@ struct ot_frame {
 	uint64_t sum;
 	block_id part, behind; /* as in trace_counts.c */
 	bool is_in_call, has_left, is_fresh;
-	bool is_known;  /* how its path began */
-	bool is_first;  /* no path is over */
-	bool is_called; /* by the call that the frame below it is in ... */
-	bool is_tail;   /* ... or in the place of one that was */
-	bool has_calls; /* its path is part of a CALL or RETURN pair */
+	bool is_known;   /* how its path began */
+	bool is_first;   /* no path is over */
+	bool is_called;  /* by the call that the frame below it is in ... */
+	bool is_tail;    /* ... or in the place of one that was */
+	bool has_caller; /* `caller` is what it is entered from, by a tail call
+	                  */
+	struct overlap_end caller;
+	block_id exit;       /* where it left, and what its last edge ... */
+	uint64_t exit_value; /* ... added */
+	bool has_calls;      /* its path is part of a CALL or RETURN pair */
 	bool has_prev;
 	bool has_last, resumes;
 	uint64_t prev; /* the path before this one ... */
 	uint64_t last; /* ... and the one that has left */
 	struct ot_call call;
 	size_t nbacks;
+};
+
+/* A function has left that makes tail calls, and nothing has happened since. */
+struct ot_tail {
+	bool is_left, is_known;
+	struct overlap_end from;
 };
 
 struct ot {
@@ -160,6 +171,8 @@ struct ot {
 	struct ot_counts counts;
 	struct ot_frame *frames;
 	size_t nframes, frames_cap;
+	struct ot_tail tail;
+	uint32_t **tail_site;  /* per function and block: 1 + site, or 0 */
 	struct ot_back *backs; /* of all frames */
 	size_t nbacks, backs_cap;
 };
@@ -240,7 +253,8 @@ static void ot_note_flow(struct ot *o, const struct ot_frame *f, bool leaves)
 	o->x->npaths++;
 	if (f->has_prev || !leaves)
 		p->nin_loops++;
-	else if (f->has_calls || returns || (f->is_first && f->is_called))
+	else if (f->has_calls || returns ||
+	         (f->is_first && (f->is_called || f->has_caller)))
 		p->nin_calls++;
 }
 
@@ -260,6 +274,13 @@ static void ot_end_path(struct ot *o, struct ot_frame *f, bool leaves)
 		call->first = f->sum;
 		call->has_first = true;
 	}
+	if (f->is_first && f->has_caller)
+		ot_count(&o->counts, &(struct overlap_count){
+		                             .kind = OVERLAP_CALL,
+		                             .from = f->caller,
+		                             .to = {f->function, CFG_NONE,
+		                                    f->sum, CFG_NONE},
+		                     });
 	ot_end_backs(o, f, f->is_known);
 	if (leaves) {
 		f->last = f->sum;
@@ -357,28 +378,41 @@ static struct ot_frame *ot_push(struct ot *o, uint32_t function)
 	return &o->frames[o->nframes++];
 }
 
+/* Is it in the place of one that has just left? */
+static void ot_enter_by_tail(struct ot *o, struct ot_frame *f)
+{
+	if (!o->tail.is_left) {
+		ot_excluded(o)->nentered++;
+	} else if (!o->tail.is_known) {
+		ot_excluded(o)->nunfinished[OVERLAP_CALL]++;
+	} else {
+		f->has_caller = true;
+		f->caller = o->tail.from;
+		tally_add(&o->calls, ot_pair(f->caller.site, f->function), 0);
+	}
+}
+
 static void ot_enter(struct ot *o, uint32_t function)
 {
-	struct ot_frame *caller = ot_top(o);
-	bool is_tail = false, is_called = false;
-	struct ot_frame *f;
+	struct ot_frame *caller = ot_top(o), *f;
+	bool is_tail = false, is_called = false, is_in_call = false;
 
 	if (caller && caller->is_in_call && caller->call.site != CFG_NONE) {
 		struct ot_call *c = &caller->call;
 
-		is_tail = c->may_tail;
+		is_in_call = true;
+		is_tail = c->may_tail && o->tail.is_left;
 		is_called = !is_tail && c->nentered++ == 0;
 		if (is_called)
 			c->callee = function;
 		c->may_tail = c->has_last = false;
-		/* those of a call that calls back are counted at its end */
-		ot_excluded(o)->nentered += is_tail;
-	} else {
-		ot_excluded(o)->nentered++;
 	}
 	f = ot_push(o, function);
 	f->is_tail = is_tail;
 	f->is_called = is_called;
+	/* those that a call calls back are counted at its end */
+	if (is_tail || !is_in_call)
+		ot_enter_by_tail(o, f);
 }
 
 /* A frame that was entered and has done nothing yet is in its first block. */
@@ -404,6 +438,9 @@ static void ot_break_off(struct ot *o, struct ot_frame *f)
 		ot_end_call(o, f, false);
 	if (f->is_fresh)
 		ot_settle_fresh(o, f);
+	if (f->is_first && f->has_caller)
+		ot_excluded(o)->nunfinished[OVERLAP_CALL]++;
+	f->has_caller = false;
 	if (!f->has_left && f->is_known) {
 		tally_add(&o->paths[f->function], ot_block(o, f), f->sum);
 		if (f->has_prev && ot_is_whole(o, f))
@@ -464,6 +501,8 @@ static void ot_path(struct ot *o, const struct walk_event *event)
 	f->is_in_call = x->is_in_call;
 	f->has_left = x->has_left;
 	f->resumes = x->resumes;
+	f->exit = x->exit;
+	f->exit_value = x->exit_value;
 	f->is_fresh = false;
 	if (x->is_in_call) {
 		f->call = (struct ot_call){
@@ -473,17 +512,48 @@ static void ot_path(struct ot *o, const struct walk_event *event)
 	}
 }
 
+/* The site of tail calls in a block. */
+static uint32_t ot_tail_site(struct ot *o, uint32_t function, block_id block)
+{
+	struct overlap_profile *p = &o->x->profile;
+	uint32_t **sites = &o->tail_site[function];
+
+	if (!*sites)
+		*sites = xcalloc(o->x->wholes[function].g.nblocks,
+		                 sizeof(**sites));
+	if (!(*sites)[block]) {
+		VEC_RESERVE(p->sites, p->nsites, p->sites_cap);
+		p->sites[p->nsites++] = (struct overlap_site){function, block};
+		(*sites)[block] = p->nsites;
+	}
+	return (*sites)[block] - 1;
+}
+
+/* The innermost frame has left, and may have called when it did. */
+static void ot_note_tail(struct ot *o, const struct ot_frame *f)
+{
+	o->tail = (struct ot_tail){.is_left = true, .is_known = f->has_last};
+	if (f->has_last)
+		o->tail.from = (struct overlap_end){
+		        f->function, ot_tail_site(o, f->function, f->exit),
+		        f->last - f->exit_value, f->exit};
+}
+
 static void ot_leave(struct ot *o, const struct walk *walk)
 {
 	const struct ot_frame *f = ot_top(o);
 	struct ot_call *c = ot_callers(o);
-	bool has_tails = o->t->functions[f->function].f->flags & CAIRN_FN_TAILS;
+	bool may_tail =
+	        o->t->functions[f->function].f->flags & CAIRN_FN_TAILS &&
+	        !f->resumes;
 
+	if (may_tail)
+		ot_note_tail(o, f);
 	if (c) {
 		c->left = f->function;
 		c->last = f->last;
 		c->has_last = f->has_last && !f->resumes;
-		c->may_tail = has_tails && !f->resumes;
+		c->may_tail = may_tail;
 	}
 	o->nframes--;
 	if (c && walk->frames[walk->nframes - 1].state == WALK_READY) {
@@ -540,10 +610,12 @@ static int ot_land(struct ot *o, const struct walk *walk,
 static int ot_event(struct ot *o, const struct walk *walk,
                     const struct walk_event *event, struct cairn_err *err)
 {
-	switch (event->kind) {
-	case WALK_ENTER:
-		ot_enter(o, event->function);
+	if (event->kind == WALK_TIME || event->kind == WALK_SYNC)
 		return 0;
+	if (event->kind == WALK_ENTER)
+		ot_enter(o, event->function);
+	o->tail = (struct ot_tail){0};
+	switch (event->kind) {
 	case WALK_PATH:
 		ot_path(o, event);
 		return 0;
@@ -562,6 +634,7 @@ static int ot_event(struct ot *o, const struct walk *walk,
 	case WALK_LOST:
 		ot_end_frames(o);
 		return 0;
+	case WALK_ENTER:
 	case WALK_TIME:
 	case WALK_SYNC:
 		break;
@@ -737,6 +810,7 @@ static void ot_release(struct ot *o)
 	for (uint32_t i = 0; i < o->x->n; i++) {
 		tally_release(&o->paths[i]);
 		free(o->site_of[i]);
+		free(o->tail_site[i]);
 	}
 	tally_release(&o->calls);
 	tally_release(&o->returns);
@@ -745,6 +819,7 @@ static void ot_release(struct ot *o)
 	free(o->paths);
 	free(o->site_of);
 	free(o->has_irreducible);
+	free(o->tail_site);
 	free(o->frames);
 	free(o->backs);
 }
@@ -780,6 +855,7 @@ int overlap_trace_init(struct overlap_trace *x, struct traced *t,
 	o.paths = xcalloc(n, sizeof(*o.paths));
 	o.site_of = xcalloc(n, sizeof(*o.site_of));
 	o.has_irreducible = xcalloc(n, sizeof(*o.has_irreducible));
+	o.tail_site = xcalloc(n, sizeof(*o.tail_site));
 	rc = ot_make_graphs(&o, err);
 	if (rc == 0)
 		ot_make_sites(&o);

@@ -18,8 +18,9 @@ struct overlap_trace {
 };
 
 /*
- * Walks over all threads of a trace.  A site of the profile is a call that the
- * map of the trace has, in the order of functions and calls.
+ * Walks over all threads of a trace.  Sites of the profile are first the calls
+ * that the map of the trace has, in the order of functions and calls, then
+ * blocks that tail calls left from, which nothing returns to.
  *
  * Requires: t outlives x.
  * Fails:    as whole_init and walk_next.

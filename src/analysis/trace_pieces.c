@@ -43,7 +43,8 @@ static uint64_t sum_behind(const struct whole *w, edge_id e)
 }
 
 /* Where a frame is behind the last edge of a piece. */
-static void find_place(struct trace_piece *x, const struct traced_function *f,
+static void find_place(struct trace_piece *x, const struct whole *w,
+                       const struct traced_function *f,
                        const struct walk_way *way)
 {
 	edge_id last = way->edges[way->nedges - 1];
@@ -52,6 +53,9 @@ static void find_place(struct trace_piece *x, const struct traced_function *f,
 	x->part = x->behind = e->dst;
 	x->has_left = e->dst == CFG_OUTSIDE;
 	x->resumes = f->is_resumed[last];
+	x->exit = w->block_of[e->src];
+	if (x->has_left && w->edge_of[last] != CFG_NONE)
+		(void)take_edge(w, w->edge_of[last], &x->exit_value);
 	x->is_in_call = f->callee[last] != WALK_NOTHING;
 	if (!x->is_in_call)
 		return;
@@ -87,7 +91,7 @@ static void work_out(struct trace_piece *x, const struct whole *w,
 	else
 		x->add = sum;
 	if (way->nedges)
-		find_place(x, f, way);
+		find_place(x, w, f, way);
 	else
 		x->has_left = true; /* in a block that has no way out */
 }

@@ -27,6 +27,10 @@ struct trace_piece {
 	bool is_in_call; /* it is in a call at the end of `part` */
 	bool has_left;   /* it counts no more */
 	bool resumes;    /* it has left with an exception */
+	/* if it has left: the block (of other builds) where, and what its last
+	 * edge adds */
+	block_id exit;
+	uint64_t exit_value;
 };
 
 /* All that were worked out, by the address of the way; {0} at first. */

@@ -69,7 +69,7 @@ static void print_excluded(const struct overlap_view *v, FILE *out)
 	        "%12" PRIu64 "  in loops with several entries\n"
 	        "%12" PRIu64 "  calls of functions without marks\n"
 	        "%12" PRIu64 "  functions entered by no call that is known "
-	        "(callbacks, handlers, threads, tail calls)\n"
+	        "(callbacks, handlers, threads)\n"
 	        "%12" PRIu64 "  loops, %" PRIu64 " calls, %" PRIu64
 	        " returns unfinished\n",
 	        x->nirreducible, x->nunmarked, x->nentered,

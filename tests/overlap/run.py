@@ -38,6 +38,7 @@ BOOKS = {
     "loops": ["overlap/loops.c"],
     "calls": ["overlap/calls.c", "-pthread"],
     "deaths": ["overlap/deaths.cpp"],
+    "tails": ["overlap/tails.c"],
 }
 OTHERS = {
     "control": ["programs/control.c"],
@@ -54,6 +55,7 @@ OTHERS = {
     "unwind_dtor": ["battery/unwind_dtor.cpp", "battery/battery.c"],
 }
 ENCODINGS = ("trace", "trace,witness", "trace,paths", "record")
+COME_BACK = ("tails",)  # what a recording calls so comes back
 KINDS = ("loop", "call", "return", "all")
 LEAVES = ("return", "noreturn", "resume", "stop")
 
@@ -166,11 +168,13 @@ def check_flow(document, profile):
     return said
 
 
-def test_books(words, folder, level):
+def test_books(name, folder, level):
     said, first = [], None
     for mode in ENCODINGS:
+        if mode == "record" and name in COME_BACK:
+            continue
         exe = os.path.join(folder, mode.replace(",", "-"))
-        build(words, exe, mode, level)
+        build(BOOKS[name], exe, mode, level)
         printed, profile = execute(exe, folder)
         document = overlap(profile, "--degree", "all")
         said += ["%s: %s" % (mode, s) for s in
@@ -205,8 +209,8 @@ def test_random(seed, folder, level):
 
 def tests(options):
     for level in ("-O0", "-O2"):
-        for name, words in BOOKS.items():
-            yield name + level, test_books, words, level
+        for name in BOOKS:
+            yield name + level, test_books, name, level
         for name, words in OTHERS.items():
             if options.full or level == "-O2":
                 yield name + level, test_other, words, level
