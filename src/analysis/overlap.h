@@ -8,6 +8,8 @@
 
 #include "graph/overlap.h"
 
+struct cairn_err;
+
 /*
  * What was counted of pairs of paths that follow each other (graph/overlap.h),
  * and of the paths themselves.  Who reads a trace, or the profile of a build
@@ -89,7 +91,16 @@ struct overlap_profile {
 
 void overlap_profile_release(struct overlap_profile *p);
 
-/* All that was left out, and its share of it and of what was counted. */
+/*
+ * Do all numbers name what they should: functions, sites, paths, halves of
+ * pairs that can be joined?  For who reads them from a file.
+ *
+ * Fails: CAIRN_E_CORRUPT, with the first that does not.
+ */
+int overlap_profile_check(const struct overlap_profile *p,
+                          struct cairn_err *err);
+
+/* All that was left out. */
 uint64_t overlap_excluded_sum(const struct overlap_excluded *x);
 
 #endif /* CAIRN_ANALYSIS_OVERLAP_H */

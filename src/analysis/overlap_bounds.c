@@ -622,6 +622,7 @@ void overlap_bounds_init(struct overlap_bounds *b,
 {
 	struct builder x = {.b = b, .m = m};
 
+	assert(degree <= overlap_margins_known(m));
 	*b = (struct overlap_bounds){.margins = m, .degree = degree};
 	b->totals = xcalloc(OVERLAP_NKINDS * (size_t)m->profile->nfunctions + 1,
 	                    sizeof(*b->totals));
@@ -810,4 +811,25 @@ uint32_t overlap_margins_degree(const struct overlap_margins *m)
 			most = degree > most ? degree : most;
 		}
 	return most;
+}
+
+int32_t overlap_margins_known(const struct overlap_margins *m)
+{
+	int32_t least_known = OVERLAP_ALL;
+
+	for (int k = 0; k < OVERLAP_NKINDS; k++)
+		for (size_t i = 0; i < m->njoints[k]; i++) {
+			const struct overlap_item *to = &m->joints[k][i].to;
+			struct overlap_behind b;
+
+			if (m->joints[k][i].column != SIZE_MAX ||
+			    overlap_behind(&m->profile->graphs[to->function],
+			                   (enum overlap_kind)k, to->from,
+			                   to->number, to->block, OVERLAP_MAX,
+			                   &b))
+				continue;
+			if ((int32_t)b.degree < least_known)
+				least_known = (int32_t)b.degree;
+		}
+	return least_known;
 }

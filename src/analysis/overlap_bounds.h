@@ -73,7 +73,8 @@ struct overlap_bounds {
 };
 
 /*
- * Requires: m outlives b; degree is OVERLAP_PLAIN, a number, or OVERLAP_ALL.
+ * Requires: m outlives b; degree is OVERLAP_PLAIN, a number up to what is
+ *           known (overlap_margins_known), or OVERLAP_ALL if all is.
  * Memory:   until overlap_bounds_release.
  */
 void overlap_bounds_init(struct overlap_bounds *b,
@@ -94,6 +95,9 @@ struct overlap_bound overlap_bounds_pair(const struct overlap_bounds *b,
                                          enum overlap_kind kind,
                                          const struct overlap_joint *pair);
 
+/* So many decisions are known of all second halves that were counted;
+ * OVERLAP_ALL if each is whole. */
+int32_t overlap_margins_known(const struct overlap_margins *m);
 /* The highest degree of any loop, callee or site that pairs were counted of. */
 uint32_t overlap_margins_degree(const struct overlap_margins *m);
 

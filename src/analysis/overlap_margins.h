@@ -52,7 +52,7 @@ struct overlap_margins {
 	uint32_t *site_at, *sites; /* sites by base + block */
 };
 
-/* Requires: p outlives m; its numbers are valid: overlap_is_number. */
+/* Requires: p outlives m, and its numbers are right: overlap_profile_check. */
 void overlap_margins_init(struct overlap_margins *m,
                           const struct overlap_profile *p);
 void overlap_margins_release(struct overlap_margins *m);

@@ -807,8 +807,13 @@ static void spoil_profile(struct overlap_profile *p, enum version v)
 			p->calls[i].nreturns = p->calls[i].ncalls;
 	}
 	for (size_t i = 0; v == OTHER_SITE && i < p->ncounts; i++)
-		if (p->counts[i].kind == OVERLAP_CALL)
-			p->counts[i].from.site = p->calls[0].site;
+		for (uint32_t s = 0; p->counts[i].kind == OVERLAP_CALL &&
+		                     s < p->counts[i].from.site;
+		     s++) /* an earlier one of the same block */
+			if (p->sites[s].function ==
+			            p->counts[i].from.function &&
+			    p->sites[s].block == p->counts[i].from.block)
+				p->counts[i].from.site = s;
 }
 
 static void spoil_bounds(struct overlap_bounds *b, enum version v)
@@ -1465,7 +1470,13 @@ static const char *judge_cut(const struct truth *t, int32_t cut, enum version v)
 
 	run_init(&r, t->r->p, &profile, cut);
 	spoil_profile(&profile, v);
+	if (overlap_profile_check(&profile, NULL) < 0) {
+		run_release(&r);
+		return "what was counted is refused";
+	}
 	overlap_margins_init(&m, &profile);
+	if (overlap_margins_known(&m) < cut)
+		why = "less is known than was counted";
 	for (int32_t k = OVERLAP_PLAIN; k <= cut && !why; k++) {
 		struct overlap_bounds b;
 		struct overlap_totals sum = {0};
@@ -1493,6 +1504,10 @@ static const char *judge(struct program *p, enum version v)
 
 	run_init(&r, p, &profile, OVERLAP_ALL);
 	spoil_profile(&profile, v);
+	if (overlap_profile_check(&profile, NULL) < 0) {
+		run_release(&r);
+		return "what was counted is refused";
+	}
 	overlap_margins_init(&m, &profile);
 	highest = overlap_margins_degree(&m);
 	p->has[WITH_DEGREE_3] |= highest >= 3;

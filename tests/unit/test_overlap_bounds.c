@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/err.h"
 #include "overlap_graphs.h"
 
 static void add_path(struct overlap_profile *p, uint32_t function,
@@ -261,11 +262,48 @@ static void test_section_323(void **state)
 	overlap_subject_release(&s[1]);
 }
 
+/* --- numbers of a file -----------------------------------------------------
+ */
+
+static void test_check(void **state)
+{
+	struct overlap_subject s;
+	struct overlap_profile p;
+	struct overlap_count count;
+
+	(void)state;
+	overlap_subject_init(&s, graph_table_2);
+	profile_table_5(&p, &s);
+	assert_int_equal(overlap_profile_check(&p, NULL), 0);
+	count = p.counts[1];
+	p.counts[1].to.number = 12; /* there are so many */
+	assert_int_equal(overlap_profile_check(&p, NULL), CAIRN_E_CORRUPT);
+	p.counts[1] = count;
+	p.counts[1].to.number = t2_path(&s, 1, true, false); /* enters */
+	assert_int_equal(overlap_profile_check(&p, NULL), CAIRN_E_CORRUPT);
+	p.counts[1] = count;
+	p.counts[1].from.number = t2_path(&s, 1, false, true); /* leaves */
+	assert_int_equal(overlap_profile_check(&p, NULL), CAIRN_E_CORRUPT);
+	p.counts[1] = count;
+	p.counts[1].kind = OVERLAP_RETURN; /* to no site */
+	assert_int_equal(overlap_profile_check(&p, NULL), CAIRN_E_CORRUPT);
+	p.counts[1] = count;
+	p.counts[1].kind = (enum overlap_kind)OVERLAP_NKINDS;
+	assert_int_equal(overlap_profile_check(&p, NULL), CAIRN_E_CORRUPT);
+	p.counts[1] = count;
+	p.paths[0].block = T2_EX; /* no sum of a prefix that ends there */
+	p.paths[0].number = t2_path(&s, 1, true, false);
+	assert_int_equal(overlap_profile_check(&p, NULL), CAIRN_E_CORRUPT);
+	overlap_profile_release(&p);
+	overlap_subject_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_table_5),
 	        cmocka_unit_test(test_section_323),
+	        cmocka_unit_test(test_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
