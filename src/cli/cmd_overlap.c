@@ -30,7 +30,7 @@ static const char help[] =
         "  --lp             the tightest lower bounds that there are, those "
         "of linear\n"
         "                   programming, instead of those of the equations\n"
-        "  --function NAME  pairs of this function only\n"
+        "  --function NAME  show pairs of this function only\n"
         "  --top N          functions and pairs that are shown (10; 0: "
         "all)\n"
         "  --json           as JSON\n"

@@ -197,6 +197,48 @@ def test_other(words, folder, level):
     return check_bounds(document) + check_flow(document, profile)
 
 
+def test_text(words, folder, level):
+    """The same numbers as text, and what options do to it."""
+    exe = os.path.join(folder, "traced")
+    build(words, exe, "trace", level)
+    _, profile = execute(exe, folder)
+    document, said = overlap(profile, "--degree", "0"), []
+
+    def text(*options):
+        return call([CAIRN, "overlap", *options, profile])
+
+    def expect(what, *options):
+        if what not in " ".join(text(*options).split()):
+            said.append("%s lacks '%s'" % (" ".join(options), what))
+
+    for name, options in (("plain", ["--plain"]), ("bounds", []),
+                          ("bounds", ["--lp"])):
+        sums = document[name]["all"]
+        definite = sums["tight_definite" if options == ["--lp"]
+                        else "definite"]
+        expect("all %d %d %d %+.1f%%" % (
+            sums["pairs"], sums["real"], definite,
+            100 * (definite / sums["real"] - 1)),
+            *(options if name == "plain" else ["--degree", "0", *options]))
+    sums = document["bounds"]["all"]
+    expect("%d +0.0%% %d +0.0%% 100.0%%" % (sums["real"], sums["real"]),
+           "--degree", "max")
+    hot = document["pairs"][0]
+    expect("%d %s [%d, %d]" % (hot["count"], hot["kind"], hot["lower"],
+                               hot["upper"]), "--degree", "0", "--top", "1")
+    expect("! %s %s b%s" % (
+        hot["to"]["function"], hot["to"]["lines"],
+        ".b".join(map(str, hot["to"]["blocks"]))), "--top", "1")
+    if " main " in text("--function", "leaf", "--top", "0"):
+        said.append("--function shows others")
+    for options in (["--function", "nobody"], ["--degree", "x"]):
+        done = subprocess.run([CAIRN, "overlap", *options, profile],
+                              capture_output=True, check=False)
+        if done.returncode != 2 or done.stdout or not done.stderr:
+            said.append("%s: status %d" % (options, done.returncode))
+    return said
+
+
 def test_random(seed, folder, level):
     """None if the seed gives no program that ends."""
     source = os.path.join(folder, "random.c")
@@ -214,6 +256,7 @@ def tests(options):
         for name, words in OTHERS.items():
             if options.full or level == "-O2":
                 yield name + level, test_other, words, level
+    yield "text", test_text, BOOKS["calls"], "-O1"
     for seed in range(1, options.csmith + 1):
         yield "csmith-%d" % seed, test_random, seed, "-O2"
 
