@@ -6,8 +6,7 @@
  * together again: every open frame has the sum of the values (Ball and Larus,
  * "Efficient path profiling", MICRO-29, 1996) along the path it is on, in the
  * graph of whole blocks (whole.c).  Where an edge ends paths the sum is a
- * number, which is counted.  What a piece does is worked out once: what it adds
- * up to the first end, the paths it has whole, and the sum behind the last end.
+ * number, which is counted; trace_pieces.c says what a piece does to it.
  *
  * The result is a profile, as a paths build of the same program leaves it, so
  * that edges, blocks, lines and reports follow from what is there for those.
@@ -35,6 +34,7 @@
 #include <string.h>
 
 #include "analysis/tally.h"
+#include "analysis/trace_pieces.h"
 #include "analysis/traced.h"
 #include "analysis/whole.h"
 #include "base/alloc.h"
@@ -45,27 +45,6 @@
 #include "format/record.h"
 #include "format/streams.h"
 #include "walk/marks.h"
-
-/* --- what a piece of a path does ----------------------------------------- */
-
-struct tc_piece {
-	const struct walk_way *way; /* NULL: free */
-	uint64_t add;               /* up to the first end, or in all */
-	bool ends;
-	uint32_t nwhole; /* paths between the first end and the last */
-	uint64_t *whole;
-	uint64_t next;   /* the sum behind the last end */
-	block_id part;   /* where the frame is then, in the trace's map ... */
-	block_id behind; /* ... and when the call it is in comes back */
-	bool is_in_call; /* it is in a call at the end of `part` */
-	bool has_left;   /* it counts no more */
-};
-
-/* By the address of the way. */
-struct tc_pieces {
-	struct tc_piece *items;
-	size_t n, cap;
-};
 
 /* Where the things that are counted of a function stand in its tally: paths
  * under 0, frames under what tc_frame_key makes. */
@@ -87,126 +66,11 @@ struct trace_counter {
 	struct profile *p;
 	struct traced t;
 	struct tc_function *functions; /* as those of t */
-	struct tc_pieces pieces;
+	struct trace_pieces pieces;
 	struct tc_frame *frames;
 	size_t nframes, frames_cap;
 	bool has_lost; /* frames died that nobody can place */
 };
-
-/* --- pieces -------------------------------------------------------------- */
-
-/* What the values along an edge sum up to, and whether it ends a path. */
-static bool tc_take_edge(const struct whole *w, edge_id e, uint64_t *sum)
-{
-	const struct dag *d = &w->paths.dag;
-
-	if (d->edge_of[e] == CFG_NONE)
-		return false;
-	*sum += w->paths.value[d->edge_of[e]];
-	if (d->how[e] == DAG_INDIRECT)
-		*sum += w->paths.value[d->scatter_of[d->g->edges[e].dst]];
-	return d->g->edges[e].dst == CFG_OUTSIDE || dag_is_ended(d, e);
-}
-
-/* The sum of a path that has just begun behind an edge. */
-static uint64_t tc_begin(const struct whole *w, edge_id e)
-{
-	uint32_t begin = w->paths.dag.begin_of[w->g.edges[e].dst];
-
-	return begin == CFG_NONE ? 0 : w->paths.value[begin];
-}
-
-/* Where a frame is behind the last edge of a piece. */
-static void tc_find_place(struct tc_piece *x, const struct traced_function *f,
-                          const struct walk_way *way)
-{
-	edge_id last = way->edges[way->nedges - 1];
-	const struct map_edge *e = &f->map->edges[f->f->first_edge + last];
-
-	x->part = x->behind = e->dst;
-	x->has_left = e->dst == CFG_OUTSIDE;
-	x->is_in_call = f->callee[last] != WALK_NOTHING;
-	if (x->is_in_call && e->kind == CAIRN_EDGE_FALL)
-		x->part = e->src;
-}
-
-static void tc_work_out(struct tc_piece *x, const struct whole *w,
-                        const struct traced_function *f,
-                        const struct walk_way *way)
-{
-	uint64_t sum = 0;
-	uint32_t cap = 0;
-
-	*x = (struct tc_piece){.way = way};
-	for (uint32_t i = 0; i < way->nedges; i++) {
-		edge_id e = w->edge_of[way->edges[i]];
-
-		if (e == CFG_NONE || !tc_take_edge(w, e, &sum))
-			continue;
-		if (!x->ends) {
-			x->add = sum;
-		} else {
-			VEC_RESERVE(x->whole, x->nwhole, cap);
-			x->whole[x->nwhole++] = sum;
-		}
-		x->ends = true;
-		sum = tc_begin(w, e);
-	}
-	if (x->ends)
-		x->next = sum;
-	else
-		x->add = sum;
-	if (way->nedges)
-		tc_find_place(x, f, way);
-	else
-		x->has_left = true; /* in a block that has no way out */
-}
-
-static size_t tc_hash(const struct walk_way *way)
-{
-	uint64_t h = (uint64_t)(uintptr_t)way * 0x9e3779b97f4a7c15u;
-
-	return (size_t)(h >> 24);
-}
-
-static struct tc_piece *tc_slot(const struct tc_pieces *p,
-                                const struct walk_way *way)
-{
-	size_t i = tc_hash(way) & (p->cap - 1);
-
-	while (p->items[i].way && p->items[i].way != way)
-		i = (i + 1) & (p->cap - 1);
-	return &p->items[i];
-}
-
-static void tc_grow(struct tc_pieces *p)
-{
-	struct tc_pieces old = *p;
-
-	p->cap = old.cap ? 2 * old.cap : 1024;
-	p->items = xcalloc(p->cap, sizeof(*p->items));
-	for (size_t i = 0; i < old.cap; i++)
-		if (old.items[i].way)
-			*tc_slot(p, old.items[i].way) = old.items[i];
-	free(old.items);
-}
-
-static const struct tc_piece *
-tc_piece(struct trace_counter *c, uint32_t function, const struct walk_way *way)
-{
-	const struct traced_function *f = &c->t.functions[function];
-	const struct whole *w = &c->functions[function].whole;
-	struct tc_piece *x;
-
-	if (2 * c->pieces.n >= c->pieces.cap)
-		tc_grow(&c->pieces);
-	x = tc_slot(&c->pieces, way);
-	if (!x->way) {
-		c->pieces.n++;
-		tc_work_out(x, w, f, way);
-	}
-	return x;
-}
 
 /* --- frames -------------------------------------------------------------- */
 
@@ -317,7 +181,7 @@ static int tc_arrive(struct trace_counter *c, struct tc_frame *f,
 /* --- the walk ------------------------------------------------------------ */
 
 static void tc_count_piece(struct trace_counter *c, struct tc_frame *f,
-                           const struct tc_piece *x)
+                           const struct trace_piece *x)
 {
 	struct tally *tally = &c->functions[f->function].tally;
 
@@ -403,8 +267,12 @@ static int tc_event(struct trace_counter *c, const struct walk *walk,
 		tc_push(c, event->function);
 		return 0;
 	case WALK_PATH:
-		tc_count_piece(c, tc_top(c),
-		               tc_piece(c, event->function, event->way));
+		tc_count_piece(
+		        c, tc_top(c),
+		        trace_pieces_find(&c->pieces,
+		                          &c->functions[event->function].whole,
+		                          &c->t.functions[event->function],
+		                          event->way));
 		return 0;
 	case WALK_LEAVE:
 		c->nframes--;
@@ -706,9 +574,7 @@ static void tc_release(struct trace_counter *c)
 		whole_release(&c->functions[i].whole);
 		tally_release(&c->functions[i].tally);
 	}
-	for (size_t i = 0; i < c->pieces.cap; i++)
-		free(c->pieces.items[i].whole);
-	free(c->pieces.items);
+	trace_pieces_release(&c->pieces);
 	free(c->frames);
 	free(c->functions);
 	traced_release(&c->t);

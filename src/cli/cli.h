@@ -24,6 +24,7 @@ int cmd_trace(int argc, char **argv);
 int cmd_match_path(int argc, char **argv);
 int cmd_wpp(int argc, char **argv);
 int cmd_twpp(int argc, char **argv);
+int cmd_overlap(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_pack(int argc, char **argv);

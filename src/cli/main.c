@@ -28,6 +28,8 @@ static const struct command {
         {"wpp", "the whole program path: phases, hot subpaths, loops", cmd_wpp},
         {"twpp", "path traces per function, with timestamps; find a path",
          cmd_twpp},
+        {"overlap", "paths across loop iterations and calls, with bounds",
+         cmd_overlap},
         {"replay", "execute a recorded run again, and compare", cmd_replay},
         {"values", "what variables were whenever a line of a recording ran",
          cmd_replay},

@@ -79,4 +79,8 @@ void trace_input_lines(const struct trace_input *in, uint32_t function,
                                      const struct map_line *line),
                        void *context);
 
+/* Lines of blocks, in order, as "words.c:70-74,80"; for the caller to free. */
+char *trace_lines(const struct trace_input *in, uint32_t function,
+                  const uint32_t *blocks, uint32_t nblocks);
+
 #endif /* CAIRN_CLI_TRACE_INPUT_H */

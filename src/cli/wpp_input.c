@@ -14,9 +14,7 @@
 #include "format/map.h"
 #include "format/profile.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BATCH 1024
 
@@ -27,62 +25,6 @@ struct wpp_feeder {
 	uint32_t *npaths;    /* per function */
 	uint32_t *marks[3];  /* per function: 0, or 1 + symbol */
 };
-
-/* Lines of a path as "words.c:70-74,80". */
-struct line_list {
-	FILE *out;
-	const char *file;
-	uint32_t first, last;
-	bool is_begun;
-};
-
-static void end_range(struct line_list *l)
-{
-	if (!l->is_begun)
-		return;
-	if (l->last > l->first)
-		fprintf(l->out, "-%u", l->last);
-	l->is_begun = false;
-}
-
-static void visit_line(void *context, const char *file,
-                       const struct map_line *line)
-{
-	struct line_list *l = context;
-	const char *slash = strrchr(file, '/');
-
-	file = slash ? slash + 1 : file;
-	if (l->is_begun && strcmp(file, l->file) == 0 &&
-	    (line->line == l->last || line->line == l->last + 1)) {
-		l->last = line->line;
-		return;
-	}
-	end_range(l);
-	if (l->file && strcmp(file, l->file) == 0)
-		fprintf(l->out, ",%u", line->line);
-	else
-		fprintf(l->out, "%s%s:%u", l->file ? " " : "", file,
-		        line->line);
-	l->file = file;
-	l->first = l->last = line->line;
-	l->is_begun = true;
-}
-
-static char *lines_of(const struct trace_input *in, uint32_t function,
-                      const struct walk_way *way)
-{
-	char *text;
-	size_t n;
-	struct line_list l = {.out = open_memstream(&text, &n)};
-
-	if (!l.out)
-		return xstrdup("");
-	for (uint32_t i = 0; i < way->nblocks; i++)
-		trace_input_lines(in, function, way->blocks[i], visit_line, &l);
-	end_range(&l);
-	fclose(l.out);
-	return text;
-}
 
 static uint64_t weight_of(const struct trace_input *in, uint32_t function,
                           const struct walk_way *way)
@@ -107,7 +49,8 @@ static uint32_t path_symbol(struct wpp_feeder *f, const struct walk_event *e)
 	        (struct wpp_symbol){
 	                .kind = WPP_PATH,
 	                .function = f->trace->names[e->function],
-	                .lines = lines_of(f->trace, e->function, e->way),
+	                .lines = trace_lines(f->trace, e->function,
+	                                     e->way->blocks, e->way->nblocks),
 	                .number = f->npaths[e->function]++,
 	                .weight = weight_of(f->trace, e->function, e->way),
 	        });

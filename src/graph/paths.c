@@ -196,21 +196,20 @@ static uint32_t paths_next(const struct paths *p, uint32_t v, uint64_t rest)
 	return low;
 }
 
-/* The route of `number` up to vertex `to`; *rest is what it leaves. */
-static uint32_t paths_route_to(const struct paths *p, uint64_t number,
-                               uint32_t to, uint32_t *route, uint64_t *rest)
+uint32_t paths_route_from(const struct paths *p, uint32_t from, uint64_t rest,
+                          uint32_t to, uint32_t *route, uint64_t *left)
 {
-	uint32_t n = 0;
-	uint32_t v = DAG_START;
+	uint32_t n = 0, v = from;
 
+	assert(rest < p->npaths[from]);
 	while (v != to && v != dag_end(&p->dag)) {
-		uint32_t e = paths_next(p, v, number);
+		uint32_t e = paths_next(p, v, rest);
 
-		number -= p->value[e];
+		rest -= p->value[e];
 		route[n++] = e;
 		v = p->dag.edges[e].dst;
 	}
-	*rest = v == to ? number : UINT64_MAX;
+	*left = v == to ? rest : UINT64_MAX;
 	return n;
 }
 
@@ -219,7 +218,8 @@ uint32_t paths_route(const struct paths *p, uint64_t number, uint32_t *route)
 	uint64_t rest;
 
 	assert(number < p->n);
-	return paths_route_to(p, number, dag_end(&p->dag), route, &rest);
+	return paths_route_from(p, DAG_START, number, dag_end(&p->dag), route,
+	                        &rest);
 }
 
 /*
@@ -306,7 +306,7 @@ static int paths_route_prefix(const struct paths *p, uint64_t sum,
 	uint64_t rest = UINT64_MAX;
 
 	if (sum < p->n && block != CFG_OUTSIDE && block < p->dag.g->nblocks)
-		*n = paths_route_to(p, sum, block, route, &rest);
+		*n = paths_route_from(p, DAG_START, sum, block, route, &rest);
 	if (rest != 0)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "no path to block %" PRIu32

@@ -133,4 +133,16 @@ int paths_count_prefix(const struct paths *p, uint64_t sum, block_id block,
  */
 uint32_t paths_route(const struct paths *p, uint64_t number, uint32_t *route);
 
+/*
+ * The DAG edges from a vertex on of the path whose values sum up to `rest` from
+ * there, up to vertex `to` or, if it does not come by, to the end.
+ *
+ * Requires: from is DAG_START or a block; rest < p->npaths[from].
+ * Memory:   route[] has room for dag.nvertices edges.
+ * Returns their number; *left is what remains of rest at `to`, UINT64_MAX if
+ * that is not on the way.
+ */
+uint32_t paths_route_from(const struct paths *p, uint32_t from, uint64_t rest,
+                          uint32_t to, uint32_t *route, uint64_t *left);
+
 #endif /* CAIRN_GRAPH_PATHS_H */

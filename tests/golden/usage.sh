@@ -2,7 +2,7 @@
 # What the command line says about itself, and about mistakes: one sentence
 # that names the option, nothing on stdout, exit status 2.
 cairn --help
-for command in report paths drift residual tests trace match-path merge pack check; do
+for command in report paths drift residual tests trace match-path overlap merge pack check; do
 	echo "== $command"
 	cairn $command --help
 done
@@ -36,6 +36,13 @@ wrong residual --tested y --json --html p x
 wrong residual --tested y --html p -o q x
 wrong residual --tested y --html '' x
 wrong residual --tested y --html x x
+wrong overlap
+wrong overlap x y
+wrong overlap --degree some x
+wrong overlap --degree -1 x
+wrong overlap --degree all x
+wrong overlap --plain --degree 2 x
+wrong overlap x
 wrong tests --json --html p x
 wrong tests --html p -o q x
 wrong tests --html '' x

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cairn overlap: paths across loop iterations and calls, how often they ran,
+ * and how well that can be told from paths and overlapping paths.
+ */
+#include "cli/overlap.h"
+#include "cli/trace_input.h"
+
+#include "base/err.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+        "usage: cairn overlap [OPTION...] FILE\n\n"
+        "Pairs of paths that follow each other in a traced or recorded run: "
+        "two turns of a\nloop, a caller up to a call and the callee's first "
+        "path, the callee's last path\nand the rest of the caller's.  Says how "
+        "often they ran, and between which bounds\nthat would be known from "
+        "path profiles and from overlapping paths, which know the\nfirst "
+        "decisions of the second half.\n\n"
+        "  --degree K       so many decisions; auto: a third of the highest "
+        "degree (the\n"
+        "                   default); max: the highest; all: each, with "
+        "--json\n"
+        "  --plain          from path profiles only\n"
+        "  --lp             the tightest lower bounds that there are, those "
+        "of linear\n"
+        "                   programming, instead of those of the equations\n"
+        "  --function NAME  show pairs of this function only\n"
+        "  --top N          functions and pairs that are shown (10; 0: "
+        "all)\n"
+        "  --json           as JSON\n"
+        "  -o FILE          write there instead of to stdout\n"
+        "  --no-demangle    C++ names as the linker sees them\n" CLI_INPUT_HELP;
+
+#define DEFAULT_TOP 10
+#define DEGREE_MAX 1000000
+
+enum {
+	OPT_DEGREE = CLI_OPT_OWN,
+	OPT_PLAIN,
+	OPT_LP,
+	OPT_FUNCTION,
+	OPT_TOP,
+	OPT_NO_DEMANGLE,
+};
+
+static const struct option options[] = {
+        CLI_INPUT_OPTIONS,
+        CLI_JSON_OPTION,
+        CLI_OUTPUT_OPTION,
+        {"degree", required_argument, NULL, OPT_DEGREE},
+        {"plain", no_argument, NULL, OPT_PLAIN},
+        {"lp", no_argument, NULL, OPT_LP},
+        {"function", required_argument, NULL, OPT_FUNCTION},
+        {"top", required_argument, NULL, OPT_TOP},
+        {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
+        {0},
+};
+
+struct request {
+	struct cli_inputs inputs;
+	struct cli_form form;
+	struct overlap_options overlap;
+	bool has_degree;
+	bool no_demangle;
+};
+
+static int take_degree(const char *command, struct overlap_options *o)
+{
+	unsigned long v;
+	char *end;
+
+	o->choice = OVERLAP_NUMBER;
+	if (!strcmp(optarg, "auto"))
+		o->choice = OVERLAP_AUTO;
+	else if (!strcmp(optarg, "max"))
+		o->choice = OVERLAP_HIGHEST;
+	else if (!strcmp(optarg, "all"))
+		o->choice = OVERLAP_EACH;
+	if (o->choice != OVERLAP_NUMBER)
+		return CLI_FINE;
+	errno = 0;
+	v = strtoul(optarg, &end, 10);
+	if (*optarg < '0' || *optarg > '9' || *end || errno || v > DEGREE_MAX)
+		return cli_usage(command,
+		                 "--degree takes a number, auto, max or all, "
+		                 "not '%s'",
+		                 optarg);
+	o->number = (uint32_t)v;
+	return CLI_FINE;
+}
+
+static int take_option(void *request, int c, const char *command)
+{
+	struct request *q = request;
+
+	switch (c) {
+	case OPT_DEGREE:
+		q->has_degree = true;
+		return take_degree(command, &q->overlap);
+	case OPT_PLAIN:
+		q->overlap.plain = true;
+		return CLI_FINE;
+	case OPT_LP:
+		q->overlap.tight = true;
+		return CLI_FINE;
+	case OPT_FUNCTION:
+		q->overlap.function = optarg;
+		return CLI_FINE;
+	case OPT_TOP:
+		return cli_take_top(command, optarg, &q->overlap.top);
+	case OPT_NO_DEMANGLE:
+		q->no_demangle = true;
+		return CLI_FINE;
+	default:
+		return cli_form_option(&q->form, c, optarg) ||
+		                       cli_input_option(&q->inputs, c, optarg)
+		               ? CLI_FINE
+		               : CLI_OTHER;
+	}
+}
+
+static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
+
+static int check_options(const struct request *q, char **argv, int argc)
+{
+	int status = cli_check_form(argv[0], &q->form);
+
+	if (status)
+		return status;
+	if (optind == argc)
+		return cli_usage(argv[0], "no trace given");
+	if (optind + 1 < argc)
+		return cli_usage(argv[0], "one trace at a time");
+	if (q->overlap.plain && q->has_degree)
+		return cli_usage(argv[0],
+		                 "--plain and --degree exclude each other");
+	if (q->overlap.choice == OVERLAP_EACH && !q->form.json)
+		return cli_usage(argv[0], "--degree all needs --json");
+	return cli_check_output(argv[0], &q->form, argv + optind,
+	                        argc - optind);
+}
+
+static int show(struct request *q, char *path)
+{
+	struct trace_input trace;
+	struct overlap_view v;
+	struct cli_output o;
+	struct cairn_err err;
+	int status = trace_input_open(&trace, &q->inputs, path, q->no_demangle);
+
+	if (status)
+		return status;
+	if (overlap_view_init(&v, &trace, &q->overlap, &err) < 0) {
+		status = cli_fail(&err);
+	} else {
+		cli_output_begin(&o, q->form.output);
+		if (q->form.json)
+			overlap_json(&v, o.stream);
+		else
+			overlap_text(&v, o.stream);
+		status = cli_output_end(&o, CLI_FINE);
+		overlap_view_release(&v);
+	}
+	trace_input_close(&trace);
+	return status;
+}
+
+int cmd_overlap(int argc, char **argv)
+{
+	struct request q = {.overlap = {.top = DEFAULT_TOP}};
+	int status;
+
+	if (cli_parse(&syntax, argc, argv, &q, &status)) {
+		status = check_options(&q, argv, argc);
+		if (!status)
+			status = show(&q, argv[optind]);
+	}
+	cli_inputs_release(&q.inputs);
+	return status;
+}

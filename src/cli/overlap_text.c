@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pairs of paths as text. */
+#include "cli/overlap.h"
+
+#include "cli/trace_input.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+/* How far a bound is off, in per cent of what is true. */
+static double error_of(uint64_t bound, uint64_t real)
+{
+	return real ? 100.0 * ((double)bound - (double)real) / (double)real
+	            : 0.0;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static void print_more(FILE *out, size_t n)
+{
+	if (n)
+		fprintf(out, "%11s (%zu more; --top 0 shows all)\n", "", n);
+}
+
+/* --- sums --------------------------------------------------------------------
+ */
+
+static void print_sums(const struct overlap_view *v, FILE *out,
+                       const char *what, const struct overlap_bounds *b)
+{
+	static const char *const kinds[] = {"loops", "calls", "returns", "all"};
+	bool tight = v->options.tight;
+
+	fprintf(out, "\n%s\n%-9s%14s%14s%23s%23s%9s\n", what, "", "pairs",
+	        "real", "definite", "potential", "exact");
+	for (int k = 0; k <= OVERLAP_NKINDS; k++) {
+		const struct overlap_totals *t =
+		        k < OVERLAP_NKINDS ? &b->all[k] : &b->sum;
+		uint64_t definite = tight ? t->tight_definite : t->definite;
+
+		fprintf(out,
+		        "%-9s%14" PRIu64 "%14" PRIu64 "%14" PRIu64
+		        " %+7.1f%%%14" PRIu64 " %+7.1f%%%8.1f%%\n",
+		        kinds[k], t->npairs, t->real, definite,
+		        error_of(definite, t->real), t->potential,
+		        error_of(t->potential, t->real),
+		        percent(tight ? t->ntight : t->nexact, t->npairs));
+	}
+}
+
+static void print_excluded(const struct overlap_view *v, FILE *out)
+{
+	const struct overlap_excluded *x = &v->trace.profile.excluded;
+	uint64_t all = overlap_excluded_sum(x);
+
+	fprintf(out,
+	        "\nexcluded: %" PRIu64 ", %.2f %% of the interesting flow\n",
+	        all, percent(all, all + v->plain.sum.real));
+	fprintf(out,
+	        "%12" PRIu64 "  in loops with several entries\n"
+	        "%12" PRIu64 "  calls of functions without marks\n"
+	        "%12" PRIu64 "  functions entered by no call that is known "
+	        "(callbacks, handlers, threads)\n"
+	        "%12" PRIu64 "  loops, %" PRIu64 " calls, %" PRIu64
+	        " returns unfinished\n",
+	        x->nirreducible, x->nunmarked, x->nentered,
+	        x->nunfinished[OVERLAP_LOOP], x->nunfinished[OVERLAP_CALL],
+	        x->nunfinished[OVERLAP_RETURN]);
+}
+
+/* --- functions ---------------------------------------------------------------
+ */
+
+static void print_function(const struct overlap_view *v, FILE *out,
+                           uint32_t function)
+{
+	struct overlap_totals t = overlap_view_sum(&v->bounds, function);
+	bool tight = v->options.tight;
+
+	fprintf(out, "%12" PRIu64 " %+8.1f%% %+8.1f%% %8.1f%%  %s\n", t.real,
+	        error_of(tight ? t.tight_definite : t.definite, t.real),
+	        error_of(t.potential, t.real),
+	        percent(tight ? t.ntight : t.nexact, t.npairs),
+	        trace_input_name(v->in, function));
+}
+
+static void print_functions(const struct overlap_view *v, FILE *out)
+{
+	size_t n = least(v->nfunctions, v->options.top);
+
+	fprintf(out, "\n%12s %9s %9s %9s  function of the second half\n",
+	        "real", "definite", "potential", "exact");
+	for (size_t i = 0; i < n; i++)
+		print_function(v, out, v->functions[i]);
+	print_more(out, v->nfunctions - n);
+}
+
+/* --- pairs -------------------------------------------------------------------
+ */
+
+static void print_half(const struct overlap_view *v, FILE *out, char mark,
+                       const struct overlap_shown *s)
+{
+	fprintf(out, "%14s%c %s  %s  ", "", mark,
+	        trace_input_name(v->in, s->function), s->lines);
+	for (uint32_t i = 0; i < s->nblocks; i++)
+		fprintf(out, "%sb%" PRIu32, i ? "." : "", s->blocks[i]);
+	fprintf(out, "\n");
+}
+
+static void print_pair(const struct overlap_view *v, FILE *out,
+                       const struct overlap_row *row)
+{
+	static const char *const kinds[] = {"loop", "call", "return"};
+	struct overlap_bound b =
+	        overlap_bounds_pair(&v->bounds, row->kind, row->joint);
+	struct overlap_shown from, to;
+
+	fprintf(out, "%12" PRIu64 "  %s [%" PRIu64 ", %" PRIu64 "]\n",
+	        row->joint->to.count, kinds[row->kind],
+	        v->options.tight ? b.tight_lower : b.lower, b.upper);
+	overlap_view_halves(v, row, &from, &to);
+	print_half(v, out, ' ', &from);
+	print_half(v, out, '!', &to);
+	overlap_shown_release(&from);
+	overlap_shown_release(&to);
+}
+
+static void print_pairs(const struct overlap_view *v, FILE *out)
+{
+	size_t n = least(v->nrows, v->options.top);
+
+	fprintf(out, "\n%12s  pair, and its bounds\n", "real");
+	for (size_t i = 0; i < n; i++)
+		print_pair(v, out, &v->rows[i]);
+	print_more(out, v->nrows - n);
+}
+
+void overlap_text(const struct overlap_view *v, FILE *out)
+{
+	const struct overlap_profile *p = &v->trace.profile;
+	char title[64];
+
+	fprintf(out,
+	        "%" PRIu64 " paths, of which %.1f %% are in pairs across loops "
+	        "and %.1f %% more across calls\n",
+	        v->trace.npaths, percent(p->nin_loops, v->trace.npaths),
+	        percent(p->nin_calls, v->trace.npaths));
+	fprintf(out, "highest degree: %" PRIu32 "\n", v->maximum);
+	print_excluded(v, out);
+	print_sums(v, out, "estimated from paths", &v->plain);
+	if (!v->options.plain) {
+		snprintf(title, sizeof(title),
+		         "estimated from overlapping paths of degree %" PRIu32,
+		         v->degree);
+		print_sums(v, out, title, &v->bounds);
+	}
+	print_functions(v, out);
+	print_pairs(v, out);
+}

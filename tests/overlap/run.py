@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""cairn overlap finds the pairs of paths that programs had.
+
+    run.py [--full] [--csmith N] [--keep DIR] [TEST...]
+    CAIRN_BIN    directory of cairn and cairn-cc (default: build/bin)
+
+Programs that keep books of their own pairs (books.h), in loops, calls, threads
+and frames that die: cairn overlap must have as many different pairs of each
+kind and of each two functions, and each as often.  So it must from the other
+encodings of traces, which must give the same document, and from recordings.
+
+Then other programs (--full: without optimization, too), and N random ones
+(csmith): every pair must be within its bounds, from plain paths and at each
+degree; no bound may get worse with the degree; at the highest degree all is
+exact.  Pairs of loops and what is excluded must be as many as `cairn paths` has
+paths that end with a back edge, and those of calls as many as `cairn report`
+has entries.
+One line for each failure; the last line counts.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(TESTS, "programs"))
+sys.path.insert(0, os.path.join(TESTS, "csmith"))
+from profiles import (Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call,  # noqa: E402
+                      read)
+import run as csmith  # noqa: E402
+
+BOOKS = {
+    "loops": ["overlap/loops.c"],
+    "calls": ["overlap/calls.c", "-pthread"],
+    "deaths": ["overlap/deaths.cpp"],
+    "tails": ["overlap/tails.c"],
+}
+OTHERS = {
+    "control": ["programs/control.c"],
+    "jumps": ["programs/jumps.c"],
+    "musttail": ["programs/musttail.c"],
+    "gotos": ["programs/gotos.c"],
+    "shapes": ["programs/shapes_main.cpp", "programs/shapes.cpp", "-pthread"],
+    "irreducible": ["paths/irreducible.c"],
+    "nest": ["paths/nest.c"],
+    "recursion": ["paths/recursion.c"],
+    "throw": ["paths/throw.cpp"],
+    "longjmp_loop": ["battery/longjmp_loop.c", "battery/battery.c"],
+    "setjmp_loop": ["battery/setjmp_loop.c", "battery/battery.c"],
+    "unwind_dtor": ["battery/unwind_dtor.cpp", "battery/battery.c"],
+}
+ENCODINGS = ("trace", "trace,witness", "trace,paths", "record")
+COME_BACK = ("tails",)  # what a recording calls so comes back
+KINDS = ("loop", "call", "return", "all")
+LEAVES = ("return", "noreturn", "resume", "stop")
+
+
+def build(words, exe, mode, level):
+    sources = [w if w[0] in "-/" else os.path.join(TESTS, w) for w in words]
+    cxx = any(s.endswith(".cpp") for s in sources)
+    objects = []
+    for i, source in enumerate(s for s in sources if s[0] == "/"):
+        objects.append("%s.%d.o" % (exe, i))
+        compiler = CAIRN_CXX if source.endswith(".cpp") else CAIRN_CC
+        call([compiler, "--cairn=" + mode, level, "-g", "-w",
+              *[s for s in sources if s[0] == "-"], "-c", source, "-o",
+              objects[-1]])
+    call([CAIRN_CXX if cxx else CAIRN_CC, "--cairn=" + mode,
+          *[s for s in sources if s[0] == "-"], *objects, "-o", exe])
+
+
+def execute(exe, folder):
+    """What it printed, and its profile."""
+    profile = exe + ".cairn"
+    done = subprocess.run([exe], capture_output=True, text=True, timeout=30,
+                          errors="replace", cwd=folder, check=False,
+                          env=dict(os.environ, CAIRN_OUT=profile))
+    return done.stdout, profile
+
+
+def overlap(profile, *options):
+    return json.loads(call([CAIRN, "overlap", "--json", "--top", "0",
+                            *options, profile]))
+
+
+def plain_name(name):
+    return name.split("(")[0]
+
+
+def compare_books(printed, document):
+    """What is wrong with the pairs that a program has in its books."""
+    said = [] if printed else ["it has no books"]
+    for line in printed.splitlines():
+        kind, first, second, *counts = line.split()
+        want = sorted(map(int, counts))
+        got = sorted(p["count"] for p in document["pairs"]
+                     if p["kind"] == kind and
+                     plain_name(p["from"]["function"]) == first and
+                     plain_name(p["to"]["function"]) == second)
+        if got != want:
+            said.append("%s %s to %s: %d pairs, %d in all, not %d, %d" % (
+                kind, first, second, len(got), sum(got), len(want),
+                sum(want)))
+    return said
+
+
+def check_sums(sums):
+    said = []
+    for before, now in zip(sums, sums[1:]):
+        for kind in KINDS:
+            a, b = before[kind], now[kind]
+            if not b["definite"] <= b["tight_definite"] <= b["real"] <= \
+                    b["potential"]:
+                said.append("%s at %s: %s" % (kind, now["degree"], b))
+            if b["potential"] > a["potential"] or \
+                    b["tight_definite"] < a["tight_definite"] or \
+                    b["exact"] < a["exact"]:
+                said.append("%s gets worse at %s" % (kind, now["degree"]))
+    last = sums[-1]["all"]
+    if not last["definite"] == last["real"] == last["potential"] or \
+            last["exact"] != last["pairs"]:
+        said.append("the highest degree is not exact: %s" % last)
+    return said
+
+
+def check_bounds(document):
+    said = check_sums([document["plain"], *document["degrees"]])
+    for p in document["pairs"]:
+        if not p["lower"] <= p["tight_lower"] <= p["count"] <= p["upper"] or \
+                not p["plain_lower"] <= p["plain_tight_lower"] <= \
+                p["count"] <= p["plain_upper"]:
+            said.append("a pair is out of bounds: %s" % p)
+    for kind in KINDS[:-1]:
+        total = sum(p["count"] for p in document["pairs"]
+                    if p["kind"] == kind)
+        if total != document["plain"][kind]["real"]:
+            said.append("%s: pairs sum up to %d" % (kind, total))
+    return said
+
+
+def check_flow(document, profile):
+    """Pairs and what is excluded are all there is."""
+    excluded, plain = document["excluded"], document["plain"]
+    paths = json.loads(call([CAIRN, "paths", "--json", profile]))
+    ends = {}
+    for function in paths["functions"]:
+        for p in function["paths"]:
+            kind = p["end"]["kind"]
+            ends[kind] = ends.get(kind, 0) + p["count"]
+    loops = plain["loop"]["real"] + excluded["irreducible"] + \
+        excluded["unfinished_loop"]
+    # other ends of paths may enter a loop, which is no pair
+    least = ends.get("back", 0)
+    most = sum(n for kind, n in ends.items() if kind not in LEAVES)
+    said = []
+    if not least <= loops <= most:
+        said.append("%d pairs of loops for %s" % (loops, ends))
+    entries = sum(f.entries for f in read(profile).values() if f.covered)
+    calls = plain["call"]["real"] + excluded["unfinished_call"] + \
+        excluded["entered"]
+    if calls != entries:
+        said.append("%d calls for %d entries" % (calls, entries))
+    return said
+
+
+def test_books(name, folder, level):
+    said, first = [], None
+    for mode in ENCODINGS:
+        if mode == "record" and name in COME_BACK:
+            continue
+        exe = os.path.join(folder, mode.replace(",", "-"))
+        build(BOOKS[name], exe, mode, level)
+        printed, profile = execute(exe, folder)
+        document = overlap(profile, "--degree", "all")
+        said += ["%s: %s" % (mode, s) for s in
+                 compare_books(printed, document) + check_bounds(document)]
+        if mode == "record":
+            continue
+        said += ["%s: %s" % (mode, s) for s in check_flow(document, profile)]
+        document.pop("program")
+        first = first or document
+        if document != first:
+            said.append("%s: not what the trace has" % mode)
+    return said
+
+
+def test_other(words, folder, level):
+    exe = os.path.join(folder, "traced")
+    build(words, exe, "trace", level)
+    _, profile = execute(exe, folder)
+    document = overlap(profile, "--degree", "all")
+    return check_bounds(document) + check_flow(document, profile)
+
+
+def test_text(words, folder, level):
+    """The same numbers as text, and what options do to it."""
+    exe = os.path.join(folder, "traced")
+    build(words, exe, "trace", level)
+    _, profile = execute(exe, folder)
+    document, said = overlap(profile, "--degree", "0"), []
+
+    def text(*options):
+        return call([CAIRN, "overlap", *options, profile])
+
+    def expect(what, *options):
+        if what not in " ".join(text(*options).split()):
+            said.append("%s lacks '%s'" % (" ".join(options), what))
+
+    for name, options in (("plain", ["--plain"]), ("bounds", []),
+                          ("bounds", ["--lp"])):
+        sums = document[name]["all"]
+        definite = sums["tight_definite" if options == ["--lp"]
+                        else "definite"]
+        expect("all %d %d %d %+.1f%%" % (
+            sums["pairs"], sums["real"], definite,
+            100 * (definite / sums["real"] - 1)),
+            *(options if name == "plain" else ["--degree", "0", *options]))
+    sums = document["bounds"]["all"]
+    expect("%d +0.0%% %d +0.0%% 100.0%%" % (sums["real"], sums["real"]),
+           "--degree", "max")
+    hot = document["pairs"][0]
+    expect("%d %s [%d, %d]" % (hot["count"], hot["kind"], hot["lower"],
+                               hot["upper"]), "--degree", "0", "--top", "1")
+    expect("! %s %s b%s" % (
+        hot["to"]["function"], hot["to"]["lines"],
+        ".b".join(map(str, hot["to"]["blocks"]))), "--top", "1")
+    if " main " in text("--function", "leaf", "--top", "0"):
+        said.append("--function shows others")
+    for options in (["--function", "nobody"], ["--degree", "x"]):
+        done = subprocess.run([CAIRN, "overlap", *options, profile],
+                              capture_output=True, check=False)
+        if done.returncode != 2 or done.stdout or not done.stderr:
+            said.append("%s: status %d" % (options, done.returncode))
+    return said
+
+
+def test_random(seed, folder, level):
+    """None if the seed gives no program that ends."""
+    source = os.path.join(folder, "random.c")
+    try:
+        csmith.generate(seed, source)
+        return test_other([source, *csmith.include_flags()], folder, level)
+    except (csmith.Useless, subprocess.TimeoutExpired):
+        return None
+
+
+def tests(options):
+    for level in ("-O0", "-O2"):
+        for name in BOOKS:
+            yield name + level, test_books, name, level
+        for name, words in OTHERS.items():
+            if options.full or level == "-O2":
+                yield name + level, test_other, words, level
+    yield "text", test_text, BOOKS["calls"], "-O1"
+    for seed in range(1, options.csmith + 1):
+        yield "csmith-%d" % seed, test_random, seed, "-O2"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--csmith", type=int, default=2, metavar="N")
+    parser.add_argument("--keep", metavar="DIR")
+    parser.add_argument("tests", nargs="*", metavar="TEST")
+    options = parser.parse_args()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="cairn-overlap-") as work:
+        for name, test, what, level in tests(options):
+            if options.tests and name not in options.tests:
+                continue
+            folder = os.path.join(options.keep or work, name)
+            os.makedirs(folder, exist_ok=True)
+            try:
+                said = test(what, folder, level)
+            except (Broken, subprocess.TimeoutExpired) as error:
+                said = [str(error)]
+            if said is None:
+                continue
+            for line in said[:3]:
+                print("FAIL %s: %s" % (name, line[:400]), flush=True)
+            passed += not said
+            failed += bool(said)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

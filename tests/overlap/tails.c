@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tail calls that keep books: who takes a function's place was called by it,
+ * and comes back to its caller. */
+#include "books.h"
+
+static struct book call_first = {"call", "drives", "first", {{0}}};
+static struct book call_next = {"call", "first", "next", {{0}}};
+static struct book call_last = {"call", "next", "last", {{0}}};
+static struct book returns = {"return", "last", "drives", {{0}}};
+static struct book none = {"return", "first", "drives", {{0}}};
+static unsigned before;
+
+__attribute__((noinline)) static unsigned last(uint64_t *s)
+{
+	unsigned way = 0;
+
+	TURN(way, BIT(*s));
+	TURN(way, BIT(*s));
+	book_add(&call_last, before, way);
+	return way;
+}
+
+/* It has two tail calls, in blocks of their own. */
+__attribute__((noinline)) static unsigned next(uint64_t *s)
+{
+	unsigned way = 0;
+
+	TURN(way, BIT(*s));
+	book_add(&call_next, before, way);
+	before = way;
+	if (way)
+		__attribute__((musttail)) return last(s);
+	__asm__ volatile("nop" ::: "memory");
+	__attribute__((musttail)) return last(s);
+}
+
+__attribute__((noinline)) static unsigned first(uint64_t *s)
+{
+	unsigned way = 0;
+
+	TURN(way, BIT(*s));
+	book_add(&call_first, 0, way);
+	before = way;
+	__attribute__((musttail)) return next(s);
+}
+
+__attribute__((noinline)) static void drives(uint64_t *s)
+{
+	unsigned rest = 0, got = first(s);
+
+	TURN(rest, BIT(*s));
+	book_add(&returns, got, rest);
+}
+
+int main(void)
+{
+	uint64_t s = 31;
+
+	for (int i = 0; i < 300; i++)
+		drives(&s);
+	book_print(&call_first);
+	book_print(&call_next);
+	book_print(&call_last);
+	book_print(&returns);
+	book_print(&none);
+	return 0;
+}
