@@ -199,5 +199,6 @@ enum cairn_context {
 #define CAIRN_IR_FINAL "cairn-final"       /* no other can take its place */
 /* attribute of a declaration of CAIRN_LINK_BODY: which one of EXTERNS it is */
 #define CAIRN_IR_LINKED "cairn-linked"
+#define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
 
 #endif /* CAIRN_ABI_RECORD_H */

@@ -364,11 +364,24 @@ static enum ir_kind kind_of_call(LLVMValueRef call)
 	return IR_CALL;
 }
 
+static enum ir_kind kind_of_load(LLVMValueRef i)
+{
+	const char *name = CAIRN_IR_SEEN;
+	unsigned kind = LLVMGetMDKindIDInContext(
+	        LLVMGetModuleContext(LLVMGetGlobalParent(
+	                LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)))),
+	        name, (unsigned)strlen(name));
+
+	if (is_private(LLVMGetOperand(i, 0)))
+		return IR_PLAIN;
+	return LLVMGetMetadata(i, kind) ? IR_SEEN : IR_LOAD;
+}
+
 static enum ir_kind kind_of(LLVMValueRef i)
 {
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMLoad:
-		return is_private(LLVMGetOperand(i, 0)) ? IR_PLAIN : IR_LOAD;
+		return kind_of_load(i);
 	case LLVMStore:
 		return is_private(LLVMGetOperand(i, 1)) ? IR_PLAIN : IR_STORE;
 	case LLVMAtomicRMW:

@@ -21,6 +21,8 @@ enum ir_kind {
 	             Also: loads and stores of what is left of allocas, which
 	             nobody else can reach, and of CAIRN_RT_RECORD */
 	IR_LOAD,  /* also atomic ones */
+	IR_SEEN,  /* a load of what the context has just seen or stored: it is
+	             made of the shadow */
 	IR_STORE, /* also atomic ones */
 	IR_RMW,
 	IR_CMPXCHG,

@@ -279,6 +279,13 @@ static void mark_load(const struct recorder *r, const struct ir_site *s)
 	            s->cell, place);
 }
 
+static void mark_seen(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	LLVMSetOperand(s->at, 0, shadow_of(r, LLVMGetOperand(s->at, 0)));
+	LLVMSetVolatile(s->at, true);
+}
+
 static void mark_store(const struct recorder *r, const struct ir_site *s)
 {
 	LLVMPositionBuilderBefore(r->builder, LLVMGetNextInstruction(s->at));
@@ -533,6 +540,9 @@ static void mark_site(const struct recorder *r, const struct ir_site *s)
 	switch (s->kind) {
 	case IR_LOAD:
 		mark_load(r, s);
+		break;
+	case IR_SEEN:
+		mark_seen(r, s);
 		break;
 	case IR_STORE:
 		mark_store(r, s);

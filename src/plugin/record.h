@@ -26,6 +26,8 @@ struct mode;
 void canonical_module(LLVMModuleRef module, bool is_executable);
 /* Why that cannot be done with f, or NULL. */
 const char *canonical_why_not(LLVMValueRef f);
+/* Finds loads of kind IR_SEEN in a canonical module: seen.cpp. */
+void record_find_seen(LLVMModuleRef module);
 /* Notes that f has no marks. */
 void canonical_leave_out(LLVMValueRef f);
 

@@ -666,15 +666,16 @@ static void rewrite_memory(struct rewriter *r, const struct function *fn,
 	unsigned at = s->kind == IR_STORE ? 1 : 0;
 	LLVMValueRef p = LLVMGetOperand(s->at, at);
 
-	if (s->kind != IR_STORE)
+	if (s->kind != IR_STORE && s->kind != IR_SEEN)
 		put_input(r, fn, s->cell, p, s->at);
 	if (r->options->notes_seen)
 		put_seen(r, p, bytes_of(r, s), s->at);
 	LLVMPositionBuilderBefore(r->b, s->at);
 	LLVMSetOperand(s->at, at, to_shadow(r, p));
-	if (s->kind == IR_LOAD || s->kind == IR_STORE)
+	if (s->kind != IR_RMW && s->kind != IR_CMPXCHG)
 		LLVMSetOrdering(s->at, LLVMAtomicOrderingNotAtomic);
-	if (r->options->shows_stores && s->kind != IR_LOAD)
+	if (r->options->shows_stores && s->kind != IR_LOAD &&
+	    s->kind != IR_SEEN)
 		put_watch(r, fn, i, p, bytes_of(r, s));
 }
 
@@ -809,6 +810,7 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 
 	switch (s->kind) {
 	case IR_LOAD:
+	case IR_SEEN:
 	case IR_STORE:
 	case IR_RMW:
 	case IR_CMPXCHG:

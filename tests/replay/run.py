@@ -250,6 +250,18 @@ def linked():
             check(f"{name} known", ("_Z5knowni" in calls) == shared and calls)
 
 
+def checks():
+    """How often the function again() of seen.c compares with the shadow."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "seen")
+        build(os.path.join(HERE, "seen.c"), "-O2", program, "--cairn=record")
+        code = run("objdump", "-d", program).stdout
+        code = re.search(r"<(__cairn_body_again|again\.body)>:\n(.+\n)+",
+                         code)[0]
+        check("checks", len(re.findall(r"cmp .*%gs:", code)) != 1 and code)
+        check("loads", not re.search(r"(mov|add) +%gs:", code) and code)
+
+
 def main():
     for source in sorted(glob.glob(os.path.join(HERE, "*.c*"))):
         name = os.path.splitext(os.path.basename(source))[0]
@@ -257,6 +269,7 @@ def main():
             try_program(source, level)
     foreign()
     linked()
+    checks()
     static_threads()
     refusals()
     print(f"{passed} passed, {failed} failed")
