@@ -179,12 +179,26 @@ enum cairn_context {
 #define CAIRN_UNIT_MAGIC 0x31555443u /* "CTU1" */
 #define CAIRN_UNIT_SIZE 4            /* u32: whole record */
 #define CAIRN_UNIT_AT_ID 8
-#define CAIRN_UNIT_N 24 /* u32, then u32 0 */
+#define CAIRN_UNIT_N 24 /* u32: how many */
+#define CAIRN_UNIT_NLINKED                                \
+	28 /* u32: of these, the last so many are entries \
+	      of functions that LINKED calls go to */
 #define CAIRN_UNIT_HEAD 32u
+
+/*
+ * Symbols of a function that others call by name, for other files of the same
+ * link: its body, and its entry.  Both are hidden, and weak where they are only
+ * declared: 0 if the definition has no marks, or is not in this link.
+ */
+#define CAIRN_LINK_BODY "__cairn_body_"
+#define CAIRN_LINK_ENTRY "__cairn_entry_"
 
 /* Names in the embedded IR. */
 #define CAIRN_IR_EXTERNS "cairn.externs"
 #define CAIRN_IR_LEFT_OUT "cairn-left-out" /* attribute: has no marks */
 #define CAIRN_IR_FINAL "cairn-final"       /* no other can take its place */
+/* attribute of a declaration of CAIRN_LINK_BODY: which one of EXTERNS it is */
+#define CAIRN_IR_LINKED "cairn-linked"
+#define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
 
 #endif /* CAIRN_ABI_RECORD_H */

@@ -295,11 +295,29 @@ static const char *const waits[] = {
         "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
 };
 
-/* Other files call a function of a trace by another name. */
-static void add_wrap(struct argv *out, const char *name)
+static bool uses_lld(const struct scan *s)
 {
-	add_linker(out, xasprintf("--defsym=" CAIRN_TRACE_IN "%s=__wrap_%s",
-	                          name, name));
+	return s->lto || (s->linker && is_lld(s->linker));
+}
+
+/* Other files call a function of a trace by another name.  So they do in a
+ * recording, if that is defined: now it is not.  GNU ld takes an absolute 0 for
+ * one that moves with the program; lld wants all that it wraps. */
+static void add_wrap(struct argv *out, const struct option *o,
+                     const struct scan *s, const char *name)
+{
+	static const char *const symbols[] = {CAIRN_LINK_BODY,
+	                                      CAIRN_LINK_ENTRY};
+
+	if (!o->record)
+		add_linker(out,
+		           xasprintf("--defsym=" CAIRN_TRACE_IN "%s=__wrap_%s",
+		                     name, name));
+	for (size_t i = 0; o->record && i < COUNT(symbols); i++)
+		add_linker(out, uses_lld(s) ? xasprintf("--defsym=%s%s=0",
+		                                        symbols[i], name)
+		                            : xasprintf("--wrap=%s%s",
+		                                        symbols[i], name));
 }
 
 /* Marks where threads wait for each other. */
@@ -321,7 +339,7 @@ static void add_link(struct argv *out, const struct command_tools *t,
 {
 	if (s->lto && !s->linker)
 		argv_add(out, "-fuse-ld=lld");
-	if (s->lto || (s->linker && is_lld(s->linker)))
+	if (uses_lld(s))
 		add_linker(out, xasprintf("--load-pass-plugin=%s", t->plugin));
 	if (!s->keeps_build_id)
 		add_linker(out, "--build-id");
@@ -332,7 +350,7 @@ static void add_link(struct argv *out, const struct command_tools *t,
 	else
 		add_executable(out, t, o, s);
 	for (size_t i = 0; i < s->nwraps; i++)
-		add_wrap(out, s->wraps[i]);
+		add_wrap(out, o, s, s->wraps[i]);
 	if (o->trace || o->record)
 		add_waits(out, s);
 	add_linker(out, t->runtime);

@@ -657,6 +657,9 @@ static int read_unit_record(struct parser *p, const unsigned char *r,
 		return corrupt(p, "its addresses are longer than the record");
 	memcpy(u.id, r + CAIRN_UNIT_AT_ID, sizeof(u.id));
 	u.naddresses = get_le32(r + CAIRN_UNIT_N);
+	u.nlinked = get_le32(r + CAIRN_UNIT_NLINKED);
+	if (u.nlinked > u.naddresses)
+		return corrupt(p, "it has more functions of others than all");
 	for (uint32_t i = 0; i < u.naddresses; i++) {
 		VEC_RESERVE(m->addresses, m->naddresses, m->addresses_cap);
 		m->addresses[m->naddresses++] =
@@ -670,7 +673,7 @@ static int read_unit_record(struct parser *p, const unsigned char *r,
 static bool defines(const struct map *m, const struct map_unit *u,
                     uint64_t address)
 {
-	for (uint32_t i = 0; i < u->naddresses; i++)
+	for (uint32_t i = 0; i < u->naddresses - u->nlinked; i++)
 		if (m->addresses[u->first_address + i] == address)
 			return true;
 	return false;

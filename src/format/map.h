@@ -116,6 +116,7 @@ struct map_slot {
 struct map_unit {
 	unsigned char id[CAIRN_UNIT_ID];
 	uint32_t first_address, naddresses; /* in map->addresses */
+	uint32_t nlinked; /* the last of them: functions of others */
 };
 
 /* The map of one module: vectors of all functions, one after the other.  Empty

@@ -310,6 +310,30 @@ int ir_read(LLVMValueRef call)
 	return -1;
 }
 
+int ir_linked_function(LLVMValueRef f)
+{
+	const char *name = CAIRN_IR_LINKED;
+	LLVMAttributeRef a = LLVMGetStringAttributeAtIndex(
+	        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name,
+	        (unsigned)strlen(name));
+	unsigned n;
+	const char *text = a ? LLVMGetStringAttributeValue(a, &n) : NULL;
+	int number = 0;
+
+	if (!text)
+		return -1;
+	for (unsigned i = 0; i < n && i < 9; i++)
+		number = 10 * number + (text[i] - '0');
+	return number;
+}
+
+int ir_linked(LLVMValueRef call)
+{
+	LLVMValueRef f = LLVMGetCalledValue(call);
+
+	return LLVMIsAFunction(f) ? ir_linked_function(f) : -1;
+}
+
 static enum ir_kind kind_of_call(LLVMValueRef call)
 {
 	LLVMValueRef f = LLVMGetCalledValue(call);
@@ -331,6 +355,8 @@ static enum ir_kind kind_of_call(LLVMValueRef call)
 	            twice) ||
 	    has_attribute(f, "returns_twice", 0))
 		return IR_TWICE;
+	if (ir_linked_function(f) >= 0)
+		return IR_LINKED;
 	if (ir_has_marks(f) && is_final(f) &&
 	    !LLVMIsFunctionVarArg(LLVMGlobalGetValueType(f)) &&
 	    LLVMGlobalGetValueType(f) == LLVMGetCalledFunctionType(call))
@@ -338,11 +364,24 @@ static enum ir_kind kind_of_call(LLVMValueRef call)
 	return IR_CALL;
 }
 
+static enum ir_kind kind_of_load(LLVMValueRef i)
+{
+	const char *name = CAIRN_IR_SEEN;
+	unsigned kind = LLVMGetMDKindIDInContext(
+	        LLVMGetModuleContext(LLVMGetGlobalParent(
+	                LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)))),
+	        name, (unsigned)strlen(name));
+
+	if (is_private(LLVMGetOperand(i, 0)))
+		return IR_PLAIN;
+	return LLVMGetMetadata(i, kind) ? IR_SEEN : IR_LOAD;
+}
+
 static enum ir_kind kind_of(LLVMValueRef i)
 {
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMLoad:
-		return is_private(LLVMGetOperand(i, 0)) ? IR_PLAIN : IR_LOAD;
+		return kind_of_load(i);
 	case LLVMStore:
 		return is_private(LLVMGetOperand(i, 1)) ? IR_PLAIN : IR_STORE;
 	case LLVMAtomicRMW:
@@ -374,12 +413,13 @@ static uint32_t cells_of(LLVMValueRef i, enum ir_kind kind,
 		return 1;
 	case IR_READ:
 		return 2;
+	case IR_LINKED:
 	case IR_CALL:
 	case IR_TWICE:
 	case IR_ENV:
 	case IR_PAD:
 		n = ir_ncells(LLVMTypeOf(i), layout);
-		return n ? n : 1;
+		return (n ? n : 1) + (kind == IR_LINKED);
 	case IR_INPUT:
 		return ir_ncells(LLVMTypeOf(i), layout);
 	default:

@@ -21,6 +21,8 @@ enum ir_kind {
 	             Also: loads and stores of what is left of allocas, which
 	             nobody else can reach, and of CAIRN_RT_RECORD */
 	IR_LOAD,  /* also atomic ones */
+	IR_SEEN,  /* a load of what the context has just seen or stored: it is
+	             made of the shadow */
 	IR_STORE, /* also atomic ones */
 	IR_RMW,
 	IR_CMPXCHG,
@@ -30,6 +32,10 @@ enum ir_kind {
 	              ir_read; it has two cells */
 	IR_KNOWN,  /* call or invoke of a function of the unit that has marks
 	              and that no other can take the place of */
+	IR_LINKED, /* of a function of another file, whose body is called if
+	              the linker has found one, and else the address that is
+	              in the table of those: ir_linked.  It has a cell for the
+	              address, then those of IR_CALL */
 	IR_CALL,   /* any other call or invoke */
 	IR_TWICE,  /* a call of setjmp or the like, which is foreign */
 	IR_INPUT,  /* its result, if any, is an input; replay does not execute
@@ -73,6 +79,11 @@ void ir_function_release(struct ir_function *fn);
 
 /* Which one is called (enum cairn_read), or -1. */
 int ir_read(LLVMValueRef call);
+
+/* Which one of the globals of other files (CAIRN_IR_EXTERNS) a call of kind
+ * IR_LINKED calls, or a function declared for such calls is; else -1. */
+int ir_linked(LLVMValueRef call);
+int ir_linked_function(LLVMValueRef f);
 
 /* Is it defined here and not left out? */
 bool ir_has_marks(LLVMValueRef f);

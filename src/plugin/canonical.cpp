@@ -20,7 +20,9 @@
 //   stores at constant places in it.
 //
 //   Globals of other files are taken from a table in memory, by ordinary loads:
-//   those are inputs, once.
+//   those are inputs, once.  Functions of other files that are called by name
+//   may be in the same link, and have marks, which the linker will know: such a
+//   call is one of a weak symbol, which says which one of the table it is.
 //
 // Cost: linear in instructions and uses.
 #include "abi/record.h"
@@ -30,6 +32,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -38,6 +41,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -736,6 +740,8 @@ namespace
 class Externs
 {
 	Module &M;
+	bool IsExecutable;
+	TargetLibraryInfoImpl Library;
 	MapVector<GlobalValue *, unsigned> Index;
 	SmallVector<std::pair<LoadInst *, unsigned>, 64> Loads;
 
@@ -763,9 +769,48 @@ class Externs
 		         ir_read(wrap(Call)) >= 0));
 	}
 
+	unsigned number(GlobalValue *G)
+	{
+		return Index.insert({G, Index.size()}).first->second;
+	}
+
+	// Is it a call by name of a function that this link may have?  Symbols
+	// of a shared object may be another's, unless they are hidden; libc is
+	// not part of any link of ours.
+	bool mayBeLinked(const Use &U, const Function &F)
+	{
+		auto *Call = dyn_cast<CallBase>(U.getUser());
+		LibFunc Known;
+
+		return Call && Call->isCallee(&U) && F.isDeclaration() &&
+		       !F.isVarArg() && !F.hasExternalWeakLinkage() &&
+		       Call->getFunctionType() == F.getFunctionType() &&
+		       (IsExecutable || F.hasHiddenVisibility()) &&
+		       !F.getName().starts_with("\1") &&
+		       !Library.getLibFunc(F.getName(), Known) &&
+		       !ir_changes_env(wrap(Call));
+	}
+
+	// Without dso_local: its address may be 0.
+	Function *linked(Function &F)
+	{
+		std::string Name = (CAIRN_LINK_BODY + F.getName()).str();
+
+		if (Function *Old = M.getFunction(Name))
+			return Old;
+		auto *New = Function::Create(F.getFunctionType(),
+		                             GlobalValue::ExternalWeakLinkage,
+		                             F.getAddressSpace(), Name, &M);
+		New->copyAttributesFrom(&F);
+		New->setVisibility(GlobalValue::HiddenVisibility);
+		New->setDSOLocal(false);
+		New->addFnAttr(CAIRN_IR_LINKED, std::to_string(number(&F)));
+		return New;
+	}
+
 	Value *load(GlobalValue *G, Instruction *Before)
 	{
-		unsigned N = Index.insert({G, Index.size()}).first->second;
+		unsigned N = number(G);
 		auto *L = new LoadInst(PointerType::get(M.getContext(), 0),
 		                       Constant::getNullValue(PointerType::get(
 		                               M.getContext(), 0)),
@@ -798,14 +843,21 @@ class Externs
 		}
 		for (Use &U : I.operands()) {
 			auto *G = dyn_cast<GlobalValue>(U);
+			auto *F = dyn_cast<Function>(U);
 
-			if (G && isElsewhere(*G) && !mustStay(U))
+			if (!G || !isElsewhere(*G) || mustStay(U))
+				continue;
+			if (F && mayBeLinked(U, *F))
+				U = linked(*F);
+			else
 				U = load(G, &I);
 		}
 	}
 
       public:
-	explicit Externs(Module &M) : M(M)
+	Externs(Module &M, bool IsExecutable)
+	    : M(M), IsExecutable(IsExecutable),
+	      Library(Triple(M.getTargetTriple()))
 	{
 	}
 
@@ -1313,7 +1365,7 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 		SecondStack(F, Top).run();
 	}
 	addressThreadLocals(M, HasMarks);
-	Externs(M).replace(HasMarks);
+	Externs(M, IsExecutable).replace(HasMarks);
 }
 
 void canonical_leave_out(LLVMValueRef Value)

@@ -13,10 +13,11 @@
  * and the like are compared with the shadow of a cell, which nobody else has.
  *
  * Who calls what is not known at compile time.  A call of anything says in a
- * thread-local word whom it calls.  A function that others may call has two
- * entries: who comes by the first and is not expected comes from code without
- * marks, and its arguments are inputs; if it was, the word is cleared, which
- * tells the caller that the result is none.
+ * thread-local word whom it calls.  (A call by name of a function in another
+ * file is one of its body, if the linker knows it.)  A function that others may
+ * call has two entries: who comes by the first and is not expected comes from
+ * code without marks, and its arguments are inputs; if it was, the word is
+ * cleared, which tells the caller that the result is none.
  *
  * The IR is embedded before any mark is in it: canonical.cpp says in what form.
  * ir/sites.c numbers what is in it, here and in the replayer.
@@ -278,6 +279,13 @@ static void mark_load(const struct recorder *r, const struct ir_site *s)
 	            s->cell, place);
 }
 
+static void mark_seen(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	LLVMSetOperand(s->at, 0, shadow_of(r, LLVMGetOperand(s->at, 0)));
+	LLVMSetVolatile(s->at, true);
+}
+
 static void mark_store(const struct recorder *r, const struct ir_site *s)
 {
 	LLVMPositionBuilderBefore(r->builder, LLVMGetNextInstruction(s->at));
@@ -410,15 +418,17 @@ static void check_env(const struct recorder *r)
 	call_asm(r, CAIRN_RT_RECORD_ENV, r->none, CLOBBERS, NULL, 0);
 }
 
-static void mark_call(const struct recorder *r, const struct ir_site *s)
+/* Tells a call whom it calls, and looks whether its result, in the cells from
+ * `cell` on, is an input. */
+static void mark_unknown(const struct recorder *r, LLVMValueRef call,
+                         uint32_t cell)
 {
 	LLVMValueRef place, expected, is_foreign;
 
-	LLVMPositionBuilderBefore(r->builder, s->at);
-	tick(r, ir_tick_before(r->fn, s));
-	expect(r, LLVMBuildPtrToInt(r->builder, LLVMGetCalledValue(s->at),
+	LLVMPositionBuilderBefore(r->builder, call);
+	expect(r, LLVMBuildPtrToInt(r->builder, LLVMGetCalledValue(call),
 	                            r->i64, ""));
-	place = behind(s->at);
+	place = behind(call);
 	if (!place)
 		return;
 	LLVMPositionBuilderBefore(r->builder, place);
@@ -428,12 +438,36 @@ static void mark_call(const struct recorder *r, const struct ir_site *s)
 	                           constant(r, 0), "");
 	begin_rare(r, is_foreign, place);
 	expect(r, constant(r, 0));
-	if (ir_changes_env(s->at))
+	if (ir_changes_env(call))
 		check_env(r);
-	check_result(
-	        r, s,
+	check_leaves(
+	        r, call, &cell,
 	        LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(r->builder)));
 	end_rare(r, place);
+}
+
+static void mark_call(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMPositionBuilderBefore(r->builder, s->at);
+	tick(r, ir_tick_before(r->fn, s));
+	mark_unknown(r, s->at, s->cell);
+}
+
+/* A known call, or one of what the table has. */
+static void mark_linked(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef table = LLVMGetNamedGlobal(r->module, CAIRN_IR_EXTERNS);
+	LLVMValueRef at = constant(r, 8 * (uint64_t)ir_linked(s->at)), callee;
+	LLVMValueRef call = record_fork(r->builder, s->at);
+
+	LLVMPositionBuilderBefore(r->builder, call);
+	tick(r, ir_tick_before(r->fn, s));
+	at = LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(r->context), table,
+	                           &at, 1);
+	callee = LLVMBuildLoad2(r->builder, r->ptr, at, "");
+	check_value(r, callee, at, 8, s->cell, call);
+	LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, callee);
+	mark_unknown(r, call, s->cell + 1);
 }
 
 static void mark_twice(const struct recorder *r, const struct ir_site *s)
@@ -507,6 +541,9 @@ static void mark_site(const struct recorder *r, const struct ir_site *s)
 	case IR_LOAD:
 		mark_load(r, s);
 		break;
+	case IR_SEEN:
+		mark_seen(r, s);
+		break;
 	case IR_STORE:
 		mark_store(r, s);
 		break;
@@ -522,6 +559,9 @@ static void mark_site(const struct recorder *r, const struct ir_site *s)
 		break;
 	case IR_SET:
 		mark_set(r, s);
+		break;
+	case IR_LINKED:
+		mark_linked(r, s);
 		break;
 	case IR_CALL:
 		mark_call(r, s);
@@ -746,10 +786,30 @@ static LLVMMetadataRef text(LLVMContextRef context, const void *data, size_t n)
 
 static void record_unit_add(struct record_unit *u, LLVMValueRef g)
 {
-	if (LLVMIsDeclaration(g))
-		return;
 	VEC_RESERVE(u->globals, u->nglobals, u->globals_cap);
 	u->globals[u->nglobals++] = g;
+}
+
+/* In the order of rewrite_table (replay/rewrite.h). */
+static void record_unit_list(struct record_unit *u, LLVMModuleRef module)
+{
+	for (LLVMValueRef g = LLVMGetFirstGlobal(module); g;
+	     g = LLVMGetNextGlobal(g))
+		if (!LLVMIsDeclaration(g))
+			record_unit_add(u, g);
+	u->functions = u->nglobals;
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f))
+		if (!LLVMIsDeclaration(f))
+			record_unit_add(u, f);
+	u->aliases = u->nglobals;
+	for (LLVMValueRef a = LLVMGetFirstGlobalAlias(module); a;
+	     a = LLVMGetNextGlobalAlias(a))
+		record_unit_add(u, a);
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f))
+		if (ir_linked_function(f) >= 0)
+			record_unit_add(u, f);
 }
 
 void record_unit_init(struct record_unit *u, LLVMModuleRef module)
@@ -774,17 +834,7 @@ void record_unit_init(struct record_unit *u, LLVMModuleRef module)
 	u->nblob = b.n;
 	free(packed);
 	LLVMDisposeMemoryBuffer(raw);
-	for (LLVMValueRef g = LLVMGetFirstGlobal(module); g;
-	     g = LLVMGetNextGlobal(g))
-		record_unit_add(u, g);
-	u->functions = u->nglobals;
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
-	     f = LLVMGetNextFunction(f))
-		record_unit_add(u, f);
-	u->aliases = u->nglobals;
-	for (LLVMValueRef a = LLVMGetFirstGlobalAlias(module); a;
-	     a = LLVMGetNextGlobalAlias(a))
-		record_unit_add(u, a);
+	record_unit_list(u, module);
 }
 
 /* Leaves the IR, and what the unit defines, for the writer of sections. */

@@ -26,6 +26,8 @@ struct mode;
 void canonical_module(LLVMModuleRef module, bool is_executable);
 /* Why that cannot be done with f, or NULL. */
 const char *canonical_why_not(LLVMValueRef f);
+/* Finds loads of kind IR_SEEN in a canonical module: seen.cpp. */
+void record_find_seen(LLVMModuleRef module);
 /* Notes that f has no marks. */
 void canonical_leave_out(LLVMValueRef f);
 
@@ -62,6 +64,11 @@ enum record_entries {
 /* Gives a function a second entry, for all but known calls, without a body as
  * yet, if it needs one and can have it. */
 enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry);
+/*
+ * Makes two calls of one whose callee may be 0, which is then not made: returns
+ * the other, which is made instead and whose callee is to be set.
+ */
+LLVMValueRef record_fork(LLVMBuilderRef builder, LLVMValueRef call);
 /* Calls the body with the arguments of the entry, as the last thing that it
  * does if is_last, and returns what it returns.  Returns the `ret`. */
 LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,

@@ -14,6 +14,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/xxhash.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -37,6 +38,24 @@ static void replaceUses(ArrayRef<Use *> Uses, Function &From, Function &To)
 	From.replaceUsesWithIf(&To, [&](Use &U) { return Set.contains(&U); });
 }
 
+// Can other files know, by the linker, that a call by name reaches F?
+static bool mayBeLinked(const Function &F)
+{
+	return F.hasExternalLinkage() && !F.hasComdat() &&
+	       F.hasFnAttribute(CAIRN_IR_FINAL) && F.getName() != "main" &&
+	       !F.getName().starts_with("\1");
+}
+
+static void addSymbol(const Twine &Name, Function &F)
+{
+	GlobalAlias *A = GlobalAlias::create(
+	        F.getValueType(), F.getAddressSpace(),
+	        GlobalValue::ExternalLinkage, Name, &F, F.getParent());
+
+	A->setVisibility(GlobalValue::HiddenVisibility);
+	A->setDSOLocal(true);
+}
+
 enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 {
 	Function &F = *unwrap<Function>(f);
@@ -52,10 +71,53 @@ enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 	for (Use &U : F.uses())
 		if (!isa<BlockAddress>(U.getUser()) && !isKnownCall(U, F))
 			Others.push_back(&U);
+	bool IsLinked = mayBeLinked(F);
 	Function *W = makeEntry(F);
 	replaceUses(Others, F, *W);
+	if (IsLinked) {
+		addSymbol(CAIRN_LINK_BODY + W->getName(), F);
+		addSymbol(CAIRN_LINK_ENTRY + W->getName(), *W);
+	}
 	*entry = wrap(W);
 	return RECORD_TWO;
+}
+
+LLVMValueRef record_fork(LLVMBuilderRef builder, LLVMValueRef call)
+{
+	CallBase &Call = *unwrap<CallBase>(call);
+	IRBuilder<> &B = *unwrap(builder);
+	auto *Invoke = dyn_cast<InvokeInst>(&Call);
+	BasicBlock *Head = Call.getParent();
+	BasicBlock *Rest =
+	        Invoke ? unwrap(shim_split_edge(wrap(Head),
+	                                        wrap(Invoke->getNormalDest())))
+	               : SplitBlock(Head, Call.getNextNode());
+	BasicBlock *Mine = SplitBlock(Head, &Call);
+	BasicBlock *Other = BasicBlock::Create(B.getContext(), "cairn.other",
+	                                       Head->getParent());
+	auto *Twin = cast<CallBase>(Call.clone());
+
+	Twin->insertInto(Other, Other->end());
+	if (!Invoke)
+		BranchInst::Create(Rest, Other);
+	else
+		for (PHINode &Phi : Invoke->getUnwindDest()->phis())
+			Phi.addIncoming(Phi.getIncomingValueForBlock(Mine),
+			                Other);
+	if (!Call.use_empty()) {
+		PHINode *Phi =
+		        PHINode::Create(Call.getType(), 2, "", Rest->begin());
+
+		Call.replaceAllUsesWith(Phi);
+		Phi->addIncoming(&Call, Mine);
+		Phi->addIncoming(Twin, Other);
+	}
+	Head->getTerminator()->eraseFromParent();
+	B.SetInsertPoint(Head);
+	B.SetCurrentDebugLocation(Call.getDebugLoc());
+	Value *IsNone = B.CreateIsNull(Call.getCalledOperand());
+	shim_set_unlikely(wrap(B.CreateCondBr(IsNone, Other, Mine)));
+	return wrap(Twin);
 }
 
 LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,
@@ -110,10 +172,12 @@ static bool mayThrowHere(const Instruction &I)
 {
 	auto *Call = dyn_cast<CallInst>(&I);
 
-	return Call && !Call->doesNotThrow() && !Call->isInlineAsm() &&
-	       !isa<IntrinsicInst>(Call) &&
-	       !(Call->getCalledFunction() &&
-	         Call->getCalledFunction()->getName().starts_with("__cairn_"));
+	if (!Call || Call->doesNotThrow() || Call->isInlineAsm() ||
+	    isa<IntrinsicInst>(Call))
+		return false;
+	auto *F = Call->getCalledFunction();
+	return !F || !F->getName().starts_with("__cairn_") ||
+	       F->getName().starts_with(CAIRN_LINK_BODY);
 }
 
 void record_catch_here(LLVMValueRef f)

@@ -281,7 +281,20 @@ class CairnPrinter : public GCMetadataPrinter
 		}
 	}
 
-	// The IR of a recording, and where what it defines is.
+	// The entry of a function of another file, as the linker knows it.
+	static MCSymbol *linked(AsmPrinter &AP, const Function &F)
+	{
+		StringRef Name =
+		        F.getName().drop_front(strlen(CAIRN_LINK_BODY));
+		MCSymbol *S = AP.OutContext.getOrCreateSymbol(CAIRN_LINK_ENTRY +
+		                                              Name);
+
+		AP.OutStreamer->emitSymbolAttribute(S, MCSA_Weak);
+		AP.OutStreamer->emitSymbolAttribute(S, MCSA_Hidden);
+		return S;
+	}
+
+	// The IR of a recording, where what it defines is, and what it calls.
 	void emitUnit(AsmPrinter &AP, const MDNode &Unit)
 	{
 		MCStreamer &Out = *AP.OutStreamer;
@@ -298,11 +311,26 @@ class CairnPrinter : public GCMetadataPrinter
 		Out.emitInt32(CAIRN_UNIT_HEAD + 8 * N);
 		Out.emitBytes(cast<MDString>(Unit.getOperand(1))->getString());
 		Out.emitInt32(N);
-		Out.emitInt32(0);
-		for (unsigned I = 0; I < N; I++) {
-			auto *G = mdconst::dyn_extract_or_null<GlobalValue>(
+		unsigned NLinked = 0;
+		auto global = [&](unsigned I) {
+			return mdconst::dyn_extract_or_null<GlobalValue>(
 			        Unit.getOperand(I + 2));
-			if (G && !G->isThreadLocal())
+		};
+		auto isLinked = [](const GlobalValue *G) {
+			auto *F = dyn_cast_or_null<Function>(G);
+
+			return F && F->hasFnAttribute(CAIRN_IR_LINKED);
+		};
+		for (unsigned I = 0; I < N; I++)
+			NLinked += isLinked(global(I));
+		Out.emitInt32(NLinked);
+		for (unsigned I = 0; I < N; I++) {
+			auto *G = global(I);
+
+			if (isLinked(G))
+				Out.emitSymbolValue(
+				        linked(AP, *cast<Function>(G)), 8);
+			else if (G && !G->isThreadLocal())
 				Out.emitSymbolValue(AP.getSymbol(G), 8);
 			else
 				Out.emitIntValue(0, 8);

@@ -387,7 +387,8 @@ static LLVMErrorRef define_symbols(LLVMOrcJITDylibRef library,
 		add_symbol(&s, known[i].name, known[i].address);
 	for (uint32_t i = 0; i < u->ntable; i++) {
 		snprintf(name, sizeof(name), REPLAY_ADDRESS "%u", i);
-		add_symbol(&s, name, u->table[i]);
+		add_symbol(&s, name,
+		           u->table[i] ? u->table[i] : REPLAY_NOWHERE);
 	}
 	/* a function that the linker dropped has no cells, and never runs */
 	for (uint32_t i = 0; i < u->ntable; i++) {

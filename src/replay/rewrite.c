@@ -55,7 +55,7 @@ struct function {
 	bool has_marks;
 	unsigned number;
 	LLVMValueRef *callees;     /* of each site of kind IR_KNOWN */
-	int *reads;                /* of each site of kind IR_READ: which */
+	int *which;                /* of each site of kind IR_READ, IR_LINKED */
 	struct ptrmap pads;        /* landing pads to cells */
 	LLVMValueRef first;        /* instruction that is no alloca */
 	LLVMBasicBlockRef out;     /* where it leaves while unwinding */
@@ -76,8 +76,9 @@ struct rewriter {
 	const char *name;
 	const struct rewrite_options *options;
 	struct cairn_err *err;
-	LLVMValueRef *table; /* what the unit defines */
+	LLVMValueRef *table; /* what the unit defines, and what it calls */
 	uint32_t ntable;
+	LLVMValueRef externs; /* the address of CAIRN_IR_EXTERNS, or NULL */
 	struct function *functions;
 	unsigned nfunctions;
 };
@@ -278,6 +279,22 @@ static LLVMValueRef to_shadow(struct rewriter *r, LLVMValueRef p)
 	                         r->shadow, "");
 }
 
+/* Before an access of n bytes at p: they are seen. */
+static void put_seen(struct rewriter *r, LLVMValueRef p, unsigned n,
+                     LLVMValueRef before)
+{
+	LLVMTypeRef type = n > 8 ? LLVMVectorType(r->i8, n)
+	                         : LLVMIntTypeInContext(r->context, 8 * n);
+	LLVMValueRef at, store;
+
+	LLVMPositionBuilderBefore(r->b, before);
+	at = LLVMBuildSub(r->b, LLVMBuildPtrToInt(r->b, p, r->i64, ""),
+	                  number(r, SHADOW_SEEN), "");
+	store = LLVMBuildStore(r->b, LLVMConstAllOnes(type),
+	                       LLVMBuildIntToPtr(r->b, at, r->shadow, ""));
+	LLVMSetAlignment(store, 1);
+}
+
 static void build_return(struct rewriter *r, const struct function *fn)
 {
 	LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(fn->f));
@@ -327,10 +344,10 @@ static LLVMValueRef lower_call(struct rewriter *r, const struct function *fn,
 }
 
 static void call_foreign(struct rewriter *r, const struct function *fn,
-                         const struct ir_site *s, uint32_t n)
+                         const struct ir_site *s, uint32_t cell, uint32_t n)
 {
 	uint64_t site = (uint64_t)(s - fn->ir.sites);
-	LLVMValueRef args[] = {cell_number(r, fn, s->cell),
+	LLVMValueRef args[] = {cell_number(r, fn, cell),
 	                       number(r, site << REPLAY_SITE_SHIFT | n)};
 
 	call_helper(r, &r->foreign, args, 2);
@@ -408,19 +425,16 @@ static void put_arguments(struct rewriter *r, LLVMValueRef call,
 	               add_bytes(r, r->state, FIELD(nargs)));
 }
 
-/* A call of anything: of a function that had marks, or of foreign code. */
-static void rewrite_call(struct rewriter *r, const struct function *fn,
-                         const struct ir_site *s)
+/* A call of the function that was at an address, which had marks, or of foreign
+ * code; its result is in the cells from `cell` on. */
+static void call_address(struct rewriter *r, const struct function *fn,
+                         const struct ir_site *s, LLVMValueRef call,
+                         LLVMValueRef callee, uint32_t cell)
 {
-	LLVMValueRef call, callee, g, then, otherwise, values[2], phi;
+	LLVMValueRef g, then, otherwise, values[2], phi;
 	LLVMBasicBlockRef blocks[2];
-	uint32_t cell = s->cell;
+	uint32_t n = ir_ncells(LLVMTypeOf(call), r->layout);
 
-	put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
-	call = lower_call(r, fn, s->at);
-	callee = LLVMGetCalledValue(call);
-	LLVMPositionBuilderBefore(r->b, call);
-	callee = LLVMBuildPtrToInt(r->b, callee, r->i64, "");
 	g = find_body(r, callee, call);
 	replay_shim_if_else(LLVMBuildICmp(r->b, LLVMIntNE, g,
 	                                  LLVMConstNull(r->pointer), ""),
@@ -429,7 +443,7 @@ static void rewrite_call(struct rewriter *r, const struct function *fn,
 	LLVMPositionBuilderBefore(r->b, otherwise);
 	if (r->options->shows_calls)
 		put_arguments(r, call, callee);
-	call_foreign(r, fn, s, ir_ncells(LLVMTypeOf(call), r->layout));
+	call_foreign(r, fn, s, cell, n);
 	if (LLVMGetFirstUse(call)) {
 		values[1] = get_value(r, fn, LLVMTypeOf(call), &cell);
 		blocks[0] = LLVMGetInstructionParent(then);
@@ -440,6 +454,57 @@ static void rewrite_call(struct rewriter *r, const struct function *fn,
 		LLVMReplaceAllUsesWith(call, phi);
 	}
 	LLVMInstructionEraseFromParent(call);
+}
+
+static void rewrite_call(struct rewriter *r, const struct function *fn,
+                         const struct ir_site *s)
+{
+	LLVMValueRef call, callee;
+
+	put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
+	call = lower_call(r, fn, s->at);
+	LLVMPositionBuilderBefore(r->b, call);
+	callee = LLVMBuildPtrToInt(r->b, LLVMGetCalledValue(call), r->i64, "");
+	call_address(r, fn, s, call, callee, s->cell);
+}
+
+/* What the table of globals of other files has for a call, before an
+ * instruction. */
+static LLVMValueRef load_callee(struct rewriter *r, const struct function *fn,
+                                const struct ir_site *s, LLVMValueRef before)
+{
+	uint64_t which = (uint64_t)fn->which[s - fn->ir.sites];
+	LLVMValueRef at = add_bytes(r, r->externs, 8 * which);
+
+	put_input(r, fn, s->cell, at, before);
+	if (r->options->notes_seen)
+		put_seen(r, at, 8, before);
+	LLVMPositionBuilderBefore(r->b, before);
+	return LLVMBuildLoad2(r->b, r->i64, to_shadow(r, at), "");
+}
+
+/* The linker knew whom it calls, or it was a call of anything. */
+static void rewrite_linked(struct rewriter *r, const struct function *fn,
+                           const struct ir_site *s)
+{
+	LLVMValueRef call = lower_call(r, fn, s->at), is_none, end, phi;
+	LLVMValueRef values[2];
+	LLVMBasicBlockRef blocks[2];
+
+	LLVMPositionBuilderBefore(r->b, call);
+	values[0] =
+	        LLVMBuildPtrToInt(r->b, LLVMGetCalledValue(call), r->i64, "");
+	is_none = LLVMBuildICmp(r->b, LLVMIntEQ, values[0],
+	                        number(r, REPLAY_NOWHERE), "");
+	blocks[0] = LLVMGetInstructionParent(call);
+	end = replay_shim_if(is_none, call, true);
+	put_tick(r, fn, ir_tick_before(&fn->ir, s), end);
+	values[1] = load_callee(r, fn, s, end);
+	blocks[1] = LLVMGetInstructionParent(end);
+	LLVMPositionBuilderBefore(r->b, call);
+	phi = LLVMBuildPhi(r->b, r->i64, "");
+	LLVMAddIncoming(phi, values, blocks, 2);
+	call_address(r, fn, s, call, phi, s->cell + 1);
 }
 
 /* --- setjmp -------------------------------------------------------------- */
@@ -542,7 +607,7 @@ static void rewrite_twice(struct rewriter *r, const struct function *fn,
 	LLVMPositionBuilderBefore(r->b, s->at);
 	LLVMBuildStore(r->b, load_state(r, FIELD(record) + CAIRN_RECORD_STACK),
 	               fn->frames[i]);
-	call_foreign(r, fn, s, 0);
+	call_foreign(r, fn, s, s->cell, 0);
 	put_leave(r, fn, s->at);
 	LLVMInstructionEraseFromParent(s->at);
 }
@@ -583,22 +648,6 @@ static void put_watch(struct rewriter *r, const struct function *fn, uint32_t i,
 
 /* --- other sites --------------------------------------------------------- */
 
-/* Before an access of n bytes at p: they are seen. */
-static void put_seen(struct rewriter *r, LLVMValueRef p, unsigned n,
-                     LLVMValueRef before)
-{
-	LLVMTypeRef type = n > 8 ? LLVMVectorType(r->i8, n)
-	                         : LLVMIntTypeInContext(r->context, 8 * n);
-	LLVMValueRef at, store;
-
-	LLVMPositionBuilderBefore(r->b, before);
-	at = LLVMBuildSub(r->b, LLVMBuildPtrToInt(r->b, p, r->i64, ""),
-	                  number(r, SHADOW_SEEN), "");
-	store = LLVMBuildStore(r->b, LLVMConstAllOnes(type),
-	                       LLVMBuildIntToPtr(r->b, at, r->shadow, ""));
-	LLVMSetAlignment(store, 1);
-}
-
 static unsigned bytes_of(struct rewriter *r, const struct ir_site *s)
 {
 	LLVMTypeRef type = LLVMTypeOf(s->at);
@@ -617,15 +666,16 @@ static void rewrite_memory(struct rewriter *r, const struct function *fn,
 	unsigned at = s->kind == IR_STORE ? 1 : 0;
 	LLVMValueRef p = LLVMGetOperand(s->at, at);
 
-	if (s->kind != IR_STORE)
+	if (s->kind != IR_STORE && s->kind != IR_SEEN)
 		put_input(r, fn, s->cell, p, s->at);
 	if (r->options->notes_seen)
 		put_seen(r, p, bytes_of(r, s), s->at);
 	LLVMPositionBuilderBefore(r->b, s->at);
 	LLVMSetOperand(s->at, at, to_shadow(r, p));
-	if (s->kind == IR_LOAD || s->kind == IR_STORE)
+	if (s->kind != IR_RMW && s->kind != IR_CMPXCHG)
 		LLVMSetOrdering(s->at, LLVMAtomicOrderingNotAtomic);
-	if (r->options->shows_stores && s->kind != IR_LOAD)
+	if (r->options->shows_stores && s->kind != IR_LOAD &&
+	    s->kind != IR_SEEN)
 		put_watch(r, fn, i, p, bytes_of(r, s));
 }
 
@@ -661,7 +711,7 @@ static void rewrite_read(struct rewriter *r, const struct function *fn,
 
 	LLVMPositionBuilderBefore(r->b, s->at);
 	args[0] = cell_number(r, fn, s->cell);
-	args[1] = number(r, (uint64_t)fn->reads[s - fn->ir.sites]);
+	args[1] = number(r, (uint64_t)fn->which[s - fn->ir.sites]);
 	for (unsigned k = 0; k < 3; k++)
 		args[2 + k] = argument(r, s->at, k);
 	v = call_helper(r, &r->read, args, 5);
@@ -760,6 +810,7 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 
 	switch (s->kind) {
 	case IR_LOAD:
+	case IR_SEEN:
 	case IR_STORE:
 	case IR_RMW:
 	case IR_CMPXCHG:
@@ -776,6 +827,9 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 		break;
 	case IR_KNOWN:
 		lower_call(r, fn, s->at);
+		break;
+	case IR_LINKED:
+		rewrite_linked(r, fn, s);
 		break;
 	case IR_CALL:
 		rewrite_call(r, fn, s);
@@ -1022,6 +1076,12 @@ uint32_t rewrite_table(LLVMModuleRef module, LLVMValueRef **values)
 		VEC_RESERVE(*values, n, cap);
 		(*values)[n++] = v;
 	}
+	for (LLVMValueRef v = LLVMGetFirstFunction(module); v;
+	     v = LLVMGetNextFunction(v))
+		if (ir_linked_function(v) >= 0) {
+			VEC_RESERVE(*values, n, cap);
+			(*values)[n++] = v;
+		}
 	return n;
 }
 
@@ -1075,7 +1135,8 @@ static int find_functions(struct rewriter *r)
 	for (uint32_t i = 0; i < r->ntable; i++) {
 		struct function *fn = &r->functions[r->nfunctions];
 
-		if (!LLVMIsAFunction(r->table[i]))
+		if (!LLVMIsAFunction(r->table[i]) ||
+		    LLVMIsDeclaration(r->table[i]))
 			continue;
 		fn->f = r->table[i];
 		fn->number = r->nfunctions++;
@@ -1086,13 +1147,15 @@ static int find_functions(struct rewriter *r)
 		ir_function_init(&fn->ir, fn->f);
 		fn->callees = xcalloc((size_t)fn->ir.nsites + 1,
 		                      sizeof(*fn->callees));
-		fn->reads =
-		        xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->reads));
+		fn->which =
+		        xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->which));
 		for (uint32_t k = 0; k < fn->ir.nsites; k++) {
 			const struct ir_site *s = &fn->ir.sites[k];
 
 			if (s->kind == IR_READ)
-				fn->reads[k] = ir_read(s->at);
+				fn->which[k] = ir_read(s->at);
+			else if (s->kind == IR_LINKED)
+				fn->which[k] = ir_linked(s->at);
 			else if (s->kind == IR_KNOWN)
 				fn->callees[k] = LLVMGetCalledValue(s->at);
 			else if (s->kind == IR_PAD)
@@ -1116,16 +1179,20 @@ static bool has_block_address(LLVMValueRef f)
  * calls that are known. */
 static int replace_addresses(struct rewriter *r)
 {
+	LLVMValueRef externs = LLVMGetNamedGlobal(r->m, CAIRN_IR_EXTERNS);
 	char name[32];
 
 	for (uint32_t i = 0; i < r->ntable; i++) {
-		if (LLVMIsAFunction(r->table[i]) &&
-		    has_block_address(r->table[i]))
-			return refuse(r, r->table[i],
-			              "has blocks with addresses");
-		LLVMSetValueName2(r->table[i], "", 0);
+		LLVMValueRef old = r->table[i], new;
+
+		if (LLVMIsAFunction(old) && has_block_address(old))
+			return refuse(r, old, "has blocks with addresses");
+		LLVMSetValueName2(old, "", 0);
 		snprintf(name, sizeof(name), REPLAY_ADDRESS "%u", i);
-		LLVMReplaceAllUsesWith(r->table[i], add_symbol(r, name, false));
+		new = add_symbol(r, name, false);
+		LLVMReplaceAllUsesWith(old, new);
+		if (old == externs)
+			r->externs = new;
 	}
 	for (unsigned i = 0; i < r->nfunctions; i++) {
 		struct function *fn = &r->functions[i];
@@ -1292,7 +1359,7 @@ int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
 			ir_function_release(&fn->ir);
 		ptrmap_release(&fn->pads);
 		free(fn->callees);
-		free(fn->reads);
+		free(fn->which);
 		free(fn->behind);
 		free(fn->frames);
 		free(fn->nodes);

@@ -10,7 +10,7 @@
 struct cairn_err;
 
 /* Changes with the code that is made: part of the names of cached objects. */
-#define REWRITE_VERSION 10
+#define REWRITE_VERSION 13
 
 /* What replay code does besides replaying. */
 struct rewrite_options {
@@ -46,7 +46,8 @@ uint32_t rewrite_line(LLVMModuleRef module, uint32_t function, uint32_t cell);
 
 /*
  * What a unit defines, in the order of its table: variables, functions,
- * aliases.  The caller frees *values.
+ * aliases; then functions of others that calls of kind IR_LINKED go to.  The
+ * caller frees *values.
  */
 uint32_t rewrite_table(LLVMModuleRef module, LLVMValueRef **values);
 

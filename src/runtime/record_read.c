@@ -183,6 +183,17 @@ static int64_t compare(const unsigned char *cell, const unsigned char *a,
 	return 0;
 }
 
+/* Most of what is compared differs in the first byte: the result, if the
+ * context has seen both, and else 0.  (m: mujs spent 12 % in compare.) */
+static inline int64_t first_difference(const unsigned char *a,
+                                       const unsigned char *b)
+{
+	unsigned char x = *(const volatile unsigned char *)a;
+	unsigned char y = *(const volatile unsigned char *)b;
+
+	return x == record_get1(a) && y == record_get1(b) ? x - y : 0;
+}
+
 static uint64_t find_in_string(const void *cell, const unsigned char *p,
                                unsigned char c)
 {
@@ -195,11 +206,14 @@ uint64_t __cairn_record_read(void *cell, uint64_t what, const void *a,
                              uint64_t b, uint64_t n)
 {
 	const unsigned char *other = (const unsigned char *)(uintptr_t)b;
+	int64_t d;
 	size_t i;
 
 	switch (what) {
 	case CAIRN_READ_STRCMP:
-		return (uint64_t)compare(cell, a, other, SIZE_MAX, true);
+		d = first_difference(a, other);
+		return (uint64_t)(d ? d
+		                    : compare(cell, a, other, SIZE_MAX, true));
 	case CAIRN_READ_STRNCMP:
 		return (uint64_t)compare(cell, a, other, n, true);
 	case CAIRN_READ_MEMCMP:

@@ -193,12 +193,83 @@ def foreign():
                         (catches,))
 
 
+def link(folder, level, name, compilers, *options, shared=False):
+    """The files of linked/, as an executable; compilers: of the others, and
+    of plain.cpp."""
+    def path(file):
+        return os.path.join(folder, name + file)
+    words = [*level.split(), "-g", "-w", *options]
+    pic = ["-fPIC"] if shared else []
+    for file in ("main", "known", "member", "plain"):
+        compiler = compilers[file == "plain"]
+        more = pic if file in ("known", "member") else []
+        out = run(*compiler, *words, *more, "-c", "-o", path(file + ".o"),
+                  os.path.join(HERE, "linked", file + ".cpp"))
+        if out.returncode:
+            raise ValueError(out.stderr)
+    rest = [path("known.o"), path("member.a")]
+    run("ar", "rc", path("member.a"), path("member.o"))
+    if shared:
+        rest = [path("lib.so")]
+        out = run(*compilers[0], *words, "-shared", "-o", path("lib.so"),
+                  path("known.o"), path("member.o"))
+        if out.returncode:
+            raise ValueError(out.stderr)
+    out = run(*compilers[0], *words, path("main.o"), path("plain.o"), *rest,
+              "-Wl,--wrap=turn", "-o", path(""))
+    if out.returncode:
+        raise ValueError(out.stderr)
+    return path("")
+
+
+def linked():
+    """Calls between files."""
+    plain = ["clang++-19"]
+    record = [os.path.join(BIN, "cairn-c++"), "--cairn=record"]
+    for level, *options in (("-O0",), ("-O2",), ("-O2", "-static-pie"),
+                            ("-O2", "-fuse-ld=lld", "-ffunction-sections",
+                             "-Wl,--gc-sections"), ("-O2", "shared")):
+        name = " ".join(["linked", level, *options])
+        shared = "shared" in options
+        options = [option for option in options if option != "shared"]
+        with tempfile.TemporaryDirectory() as folder:
+            expected = run(link(folder, level, "plain", (plain, plain),
+                                *options, shared=shared))
+            program = link(folder, level, "record", (record, plain),
+                           *options, shared=shared)
+            out = run(program, cwd=folder)
+            check(f"{name} output", (out.returncode, out.stdout) !=
+                  (expected.returncode, expected.stdout) and
+                  f"{out}, plain {expected}")
+            again = replay(folder, *glob.glob(os.path.join(folder, "*.cairn")))
+            check(name, not again.stdout.endswith(", identical\n") and again)
+            code = run("objdump", "-d", "--disassemble=main.body",
+                       program).stdout
+            calls = re.findall(r"call .*<(?:__cairn_body_)?(\w+?)(?:\.body)?>",
+                               code)
+            check(f"{name} known", ("_Z5knowni" in calls) == shared and calls)
+
+
+def checks():
+    """How often the function again() of seen.c compares with the shadow."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "seen")
+        build(os.path.join(HERE, "seen.c"), "-O2", program, "--cairn=record")
+        code = run("objdump", "-d", program).stdout
+        code = re.search(r"<(__cairn_body_again|again\.body)>:\n(.+\n)+",
+                         code)[0]
+        check("checks", len(re.findall(r"cmp .*%gs:", code)) != 1 and code)
+        check("loads", not re.search(r"(mov|add) +%gs:", code) and code)
+
+
 def main():
     for source in sorted(glob.glob(os.path.join(HERE, "*.c*"))):
         name = os.path.splitext(os.path.basename(source))[0]
         for level in LEVELS + MORE.get(name, []):
             try_program(source, level)
     foreign()
+    linked()
+    checks()
     static_threads()
     refusals()
     print(f"{passed} passed, {failed} failed")
