@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
         "usage: cairn report [OPTION...] FILE...\n\n"
@@ -29,12 +30,18 @@ static const char help[] =
         "  --function GLOB  only functions of this name\n"
         "  --file GLOB      only functions and lines of this source file\n"
         "  --top N          rows of the table (20; 0: all)\n"
+        "  --threshold P    only functions with P % of all executions\n"
         "  --sort KEY       executions (default), entries, instructions, "
         "name, line\n"
         "  --lines          whole source files with counts; system headers "
         "only\n                   if --file names them\n"
+        "  --files          files in the table of directories\n"
+        "  --copies         below a line, the inlined and other copies that "
+        "its\n                   count adds up\n"
         "  --all-files      with --lines or --html, system headers too\n"
+        "  --no-branches    how branches went is not shown below lines\n"
         "  --no-source      no source lines\n"
+        "  --color WHEN     auto (default: on a terminal), always, never\n"
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
         "runs\n" CLI_INPUT_HELP;
@@ -47,7 +54,12 @@ enum {
 	OPT_FILE,
 	OPT_TOP,
 	OPT_SORT,
+	OPT_THRESHOLD,
 	OPT_LINES,
+	OPT_FILES,
+	OPT_COPIES,
+	OPT_NO_BRANCHES,
+	OPT_COLOR,
 	OPT_ALL_FILES,
 	OPT_NO_SOURCE,
 	OPT_NO_DEMANGLE,
@@ -64,7 +76,12 @@ static const struct option options[] = {
         {"file", required_argument, NULL, OPT_FILE},
         {"top", required_argument, NULL, OPT_TOP},
         {"sort", required_argument, NULL, OPT_SORT},
+        {"threshold", required_argument, NULL, OPT_THRESHOLD},
         {"lines", no_argument, NULL, OPT_LINES},
+        {"files", no_argument, NULL, OPT_FILES},
+        {"copies", no_argument, NULL, OPT_COPIES},
+        {"no-branches", no_argument, NULL, OPT_NO_BRANCHES},
+        {"color", required_argument, NULL, OPT_COLOR},
         {"all-files", no_argument, NULL, OPT_ALL_FILES},
         {"no-source", no_argument, NULL, OPT_NO_SOURCE},
         {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
@@ -72,10 +89,13 @@ static const struct option options[] = {
         {0},
 };
 
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
 struct request {
 	struct cli_inputs inputs;
 	struct report_options options;
 	bool lcov;
+	enum color color;
 	struct cli_form form;
 };
 
@@ -110,6 +130,15 @@ static bool take_switch(struct request *q, int c)
 	case OPT_LINES:
 		o->all_lines = true;
 		return true;
+	case OPT_FILES:
+		o->files = true;
+		return true;
+	case OPT_COPIES:
+		o->copies = true;
+		return true;
+	case OPT_NO_BRANCHES:
+		o->no_branches = true;
+		return true;
 	case OPT_ALL_FILES:
 		o->all_files = true;
 		return true;
@@ -127,6 +156,47 @@ static bool take_switch(struct request *q, int c)
 	}
 }
 
+/* A share in percent, with or without a %. */
+static int take_threshold(const char *command, const char *arg, double *out)
+{
+	char *end;
+
+	*out = strtod(arg, &end);
+	if (end != arg && *end == '%')
+		end++;
+	if (end == arg || *end || !(*out >= 0 && *out <= 100))
+		return cli_usage(command,
+		                 "--threshold takes a number of percent, from "
+		                 "0 to 100, not '%s'",
+		                 arg);
+	return CLI_FINE;
+}
+
+static int take_color(struct request *q, const char *command, const char *arg)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(arg, words[i])) {
+			q->color = (enum color)i;
+			return CLI_FINE;
+		}
+	return cli_usage(command,
+	                 "--color takes auto, always or never, not '%s'", arg);
+}
+
+/* On a terminal, unless the user says otherwise (no-color.org). */
+static bool wants_colour(const struct request *q)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (q->color != COLOR_AUTO)
+		return q->color == COLOR_ALWAYS;
+	return (!q->form.output || !strcmp(q->form.output, "-")) &&
+	       !(no && *no) && isatty(STDOUT_FILENO) && term &&
+	       strcmp(term, "dumb") != 0;
+}
+
 static int take_option(void *request, int c, const char *command)
 {
 	struct request *q = request;
@@ -139,6 +209,10 @@ static int take_option(void *request, int c, const char *command)
 	case OPT_FILE:
 		o->file = optarg;
 		return CLI_FINE;
+	case OPT_THRESHOLD:
+		return take_threshold(command, optarg, &o->threshold);
+	case OPT_COLOR:
+		return take_color(q, command, optarg);
 	case OPT_TOP:
 		return cli_take_top(command, optarg, &o->top);
 	case OPT_SORT:
@@ -219,7 +293,7 @@ static int check_matches(const struct report *r, const char *path)
 	const struct report_options *o = &r->options;
 	bool has_lines = false;
 
-	if (r->nrows || (!o->function && !o->file))
+	if (r->nrows || (!o->function && !o->file) || report_has_body(r))
 		return CLI_FINE;
 	for (uint32_t i = 0; i < r->lines->files.n && !o->function; i++)
 		has_lines |= report_wants_file(r, r->lines->files.items[i]);
@@ -284,6 +358,7 @@ static int report(struct request *q, char **paths, int npaths)
 	cli_say_missing(p);
 	c = counts_new(p);
 	l = lines_new(c);
+	q->options.colour = wants_colour(q);
 	report_init(&r, c, l, &q->options);
 	status = check_lines(q, l, paths[0]);
 	if (!status)

@@ -132,7 +132,8 @@ static void put_blocks(struct json *j, const struct report_row *row,
 static void put_places(struct html *h, struct json *j,
                        const struct report_row *row, const struct places *p)
 {
-	const uint32_t *names = row->map->instances + row->f->first_instance;
+	const struct map_instance *copies =
+	        row->map->instances + row->f->first_instance;
 
 	json_key(j, "places");
 	json_begin(j, '[');
@@ -142,10 +143,11 @@ static void put_places(struct html *h, struct json *j,
 		json_begin(j, '[');
 		json_u64(j, html_source_of(h, map_string(row->map, at->file),
 		                           row->module));
-		json_string(j, at->instance
-		                       ? map_string(row->map,
-		                                    names[at->instance - 1])
-		                       : NULL);
+		json_string(j,
+		            at->instance
+		                    ? map_string(row->map,
+		                                 copies[at->instance - 1].name)
+		                    : NULL);
 		json_end(j, ']');
 	}
 	json_end(j, ']');

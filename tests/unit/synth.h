@@ -91,6 +91,15 @@ static inline void synth_paths(struct bytes *b, const struct synth_function *f)
 	}
 }
 
+/* A copy that was inlined into the function itself, at line 1. */
+static inline void synth_instance(struct bytes *b, const char *name)
+{
+	synth_text(b, name);
+	for (int i = 0; i < 3; i++) /* file, line, parent */
+		bytes_put_uv(b, 0);
+	bytes_put_uv(b, 1);
+}
+
 static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 {
 	int64_t line = 0;
@@ -107,7 +116,7 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 	bytes_put_uv(b, f->line);
 	bytes_put_uv(b, f->ninstances);
 	for (uint32_t i = 0; i < f->ninstances; i++)
-		synth_text(b, f->instances[i]);
+		synth_instance(b, f->instances[i]);
 	bytes_put_uv(b, f->nblocks);
 	for (uint32_t i = 0; i + 1 < f->nblocks; i++) {
 		const struct synth_block *k = &f->blocks[i];
@@ -123,6 +132,7 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 			bytes_put_uv(b, k->instance);
 			bytes_put_uv(b, 0);
 			bytes_put_sv(b, (int64_t)k->line + s - line);
+			bytes_put_uv(b, 3);
 			line = (int64_t)k->line + s;
 		}
 	}
@@ -139,6 +149,8 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 		bytes_put_uv(b, f->sites[i].block);
 		bytes_put_uv(b, f->sites[i].segment);
 	}
+	bytes_put_uv(b, 0); /* callees */
+	bytes_put_uv(b, 0); /* outcalls */
 	synth_paths(b, f);
 }
 
