@@ -487,10 +487,10 @@ void lines_total_branches(const struct lines *l, uint64_t *taken,
 		*taken += l->branches[i].taken > 0;
 }
 
-const struct line_branch *lines_branches(const struct lines *l, uint32_t file,
-                                         uint32_t line, size_t *n)
+/* The first branch that is not before the line. */
+static size_t find_branch(const struct lines *l, uint32_t file, uint32_t line)
 {
-	size_t low = 0, high = l->nbranches, end;
+	size_t low = 0, high = l->nbranches;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -501,6 +501,26 @@ const struct line_branch *lines_branches(const struct lines *l, uint32_t file,
 		else
 			high = middle;
 	}
+	return low;
+}
+
+const struct line_branch *lines_branches_of_file(const struct lines *l,
+                                                 uint32_t file, size_t *n)
+{
+	size_t low = find_branch(l, file, 0), end;
+
+	for (end = low; end < l->nbranches && l->branches[end].file == file;
+	     end++)
+		;
+	*n = end - low;
+	return *n ? &l->branches[low] : NULL;
+}
+
+const struct line_branch *lines_branches(const struct lines *l, uint32_t file,
+                                         uint32_t line, size_t *n)
+{
+	size_t low = find_branch(l, file, line), end;
+
 	for (end = low; end < l->nbranches && l->branches[end].file == file &&
 	                l->branches[end].line == line;
 	     end++)

@@ -73,6 +73,9 @@ void lines_total_branches(const struct lines *l, uint64_t *taken,
 /* The branches of a line: the first of *n. */
 const struct line_branch *lines_branches(const struct lines *l, uint32_t file,
                                          uint32_t line, size_t *n);
+/* The same of all lines of a file. */
+const struct line_branch *lines_branches_of_file(const struct lines *l,
+                                                 uint32_t file, size_t *n);
 /* The lines of a file: the first of *n. */
 const struct line_count *lines_of_file(const struct lines *l, uint32_t file,
                                        size_t *n);

@@ -2,6 +2,8 @@
 #ifndef CAIRN_CLI_REPORT_H
 #define CAIRN_CLI_REPORT_H
 
+#include "analysis/lines.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,9 +14,9 @@ struct counts;
 struct counts_function;
 struct counts_module;
 struct calls;
-struct lines;
 struct map;
 struct map_function;
+struct map_instance;
 struct profile;
 struct totals;
 
@@ -105,6 +107,26 @@ enum report_age report_age(const struct report *r, const char *path,
 void report_text(const struct report *r, FILE *out);
 void report_json(const struct report *r, FILE *out);
 void report_lcov(const struct report *r, FILE *out);
+
+/* Copies of a line that a reader cannot tell apart: of one call in the source.
+ */
+struct report_spot {
+	struct line_copy copy; /* the first; its count is the sum */
+	size_t times;
+};
+
+/* The spots of copies, the hottest first; for the caller to free.  *n is the
+ * number of copies, and then that of spots. */
+struct report_spot *report_spots(const struct report *r,
+                                 const struct line_copy *copies, size_t *n);
+/* The instance of an inlined copy, else NULL. */
+const struct map_instance *report_instance(const struct report *r,
+                                           const struct line_copy *c);
+/* The function that made the call of an inlined copy, if it was inlined too,
+ * else "". */
+const char *report_caller(const struct report *r, const struct line_copy *c);
+/* The line of that call, 0 if there is none. */
+uint32_t report_call_line(const struct report *r, const struct line_copy *c);
 
 /* --- between the files that make the text --------------------------------- */
 

@@ -179,98 +179,14 @@ static void print_branches(const struct report *r, const struct source *s,
 	}
 }
 
-/* Copies that a reader cannot tell apart: of one call in the source. */
-struct spot {
-	struct line_copy copy; /* the first; its count is the sum */
-	size_t times;
-};
-
-static const struct map_instance *instance_of(const struct report *r,
-                                              const struct line_copy *c)
-{
-	const struct map *m = r->profile->modules[c->module].map;
-
-	return c->instance ? &m->instances[m->functions[c->function]
-	                                           .first_instance +
-	                                   c->instance - 1]
-	                   : NULL;
-}
-
-/* The function that made the call of an inlined copy, if it was inlined too. */
-static const char *caller_of(const struct report *r, const struct line_copy *c)
-{
-	const struct map *m = r->profile->modules[c->module].map;
-	const struct map_instance *k = instance_of(r, c);
-
-	if (!k || !k->parent)
-		return "";
-	return map_string(
-	        m, m->instances[m->functions[c->function].first_instance +
-	                        k->parent - 1]
-	                   .name);
-}
-
-static bool is_same_spot(const struct report *r, const struct line_copy *x,
-                         const struct line_copy *y)
-{
-	const struct map_instance *a = instance_of(r, x),
-	                          *b = instance_of(r, y);
-
-	return x->module == y->module && x->function == y->function &&
-	       !a == !b &&
-	       (!a || (a->call_line == b->call_line &&
-	               !strcmp(caller_of(r, x), caller_of(r, y))));
-}
-
-static int by_heat(const void *a, const void *b)
-{
-	const struct spot *x = a, *y = b;
-
-	if (x->copy.count != y->copy.count)
-		return x->copy.count > y->copy.count ? -1 : 1;
-	if (x->copy.module != y->copy.module)
-		return x->copy.module < y->copy.module ? -1 : 1;
-	if (x->copy.function != y->copy.function)
-		return x->copy.function < y->copy.function ? -1 : 1;
-	return x->copy.instance < y->copy.instance
-	               ? -1
-	               : x->copy.instance > y->copy.instance;
-}
-
-/* Puts copies together; for the caller to free. */
-static struct spot *spots_of(const struct report *r,
-                             const struct line_copy *copies, size_t *n)
-{
-	struct spot *spots = xcalloc(*n, sizeof(*spots));
-	size_t kept = 0;
-
-	for (size_t i = 0; i < *n; i++) {
-		size_t k = 0;
-
-		while (k < kept && !is_same_spot(r, &spots[k].copy, &copies[i]))
-			k++;
-		if (k == kept) {
-			spots[kept++] = (struct spot){copies[i], 1};
-			continue;
-		}
-		spots[k].copy.count += copies[i].count;
-		spots[k].copy.known &= copies[i].known;
-		spots[k].copy.doubtful |= copies[i].doubtful;
-		spots[k].times++;
-	}
-	*n = kept;
-	if (kept)
-		qsort(spots, kept, sizeof(*spots), by_heat);
-	return spots;
-}
-
 /* "in f", "inlined into f, line 12", "inlined into f by g, line 12, 4 times".
  */
-static void print_spot(const struct report *r, const struct spot *s, FILE *out)
+static void print_spot(const struct report *r, const struct report_spot *s,
+                       FILE *out)
 {
 	const struct line_copy *c = &s->copy;
 	const struct map *m = r->profile->modules[c->module].map;
-	const struct map_instance *k = instance_of(r, c);
+	const struct map_instance *k = report_instance(r, c);
 	char *name =
 	        report_name(r, map_string(m, m->functions[c->function].name));
 
@@ -278,7 +194,7 @@ static void print_spot(const struct report *r, const struct spot *s, FILE *out)
 	fprintf(out, " %s %s", k ? "inlined into" : "in", name);
 	free(name);
 	if (k && k->parent) {
-		name = report_name(r, caller_of(r, c));
+		name = report_name(r, report_caller(r, c));
 		fprintf(out, " by %s", name);
 		free(name);
 	}
@@ -295,7 +211,7 @@ static void print_copies(const struct report *r, const struct line_count *c,
 {
 	const struct line_copy *copies = r->lines->copies + c->first_copy;
 	size_t n = c->ncopies;
-	struct spot *spots = spots_of(r, copies, &n);
+	struct report_spot *spots = report_spots(r, copies, &n);
 	uint64_t rest = c->count;
 
 	for (size_t i = 0;
@@ -421,10 +337,10 @@ static void print_where(const struct report *r, const struct body *b,
 	size_t n, nspots;
 	struct line_copy *copies =
 	        copies_between(r, s->file, b->line, b->last, &n);
-	struct spot *spots;
+	struct report_spot *spots;
 
 	nspots = n;
-	spots = spots_of(r, copies, &nspots);
+	spots = report_spots(r, copies, &nspots);
 	if (n > 1)
 		fprintf(out, "  %zu copies add up to the counts below:\n", n);
 	for (size_t i = 0;

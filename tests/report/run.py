@@ -7,8 +7,8 @@
     CAIRN_BIN          directory of cairn and cairn-cc
 
 The program is built in every mode, and all modes must tell the same: counts of
-lines, ways of branches, calls, copies.  Then the text of the report; formats.py
-has the formats that other tools read.
+lines, ways of branches, calls, copies.  Then the text of the report, and its
+page (page.py).
 """
 import argparse
 import json
@@ -22,6 +22,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "programs")]
+import page  # noqa: E402
 from profiles import Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
 MODES = ["edges", "edges,strict", "paths", "trace", "record"]
@@ -407,6 +408,8 @@ def run(work):
     check_sources(work, profile)
     check_cxx(work)
     check_mistakes(profile)
+    page.check(sys.modules[__name__], work, profile)
+    page.check_large(sys.modules[__name__], work)
 
 
 def main():

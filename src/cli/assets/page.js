@@ -139,13 +139,38 @@ function sourceOf(i) {
 		if (lines)
 			for (const line of lines)
 				widest = Math.max(widest, line.length);
+		const branches = new Map(), copies = new Map();
+		for (const [line, total, ...ways] of data.branches || []) {
+			if (!branches.has(line))
+				branches.set(line, []);
+			branches.get(line).push(readBranch(total, ways));
+		}
+		for (const [line, n, ...spots] of data.copies || [])
+			copies.set(line, readCopies(n, spots));
 		const scores = new Map(), pairs = data.scores || [];
 		for (let k = 0; k < pairs.length; k += 2)
 			scores.set(pairs[k], pairs[k + 1]);
 		sourceCache.set(i, {i, counts, doubtful, max, lines, numbers,
-			widest, scores, note: data.note});
+			widest, scores, branches, copies, note: data.note});
 	}
 	return sourceCache.get(i);
+}
+
+/* src/cli/html_source.c writes both. */
+function readBranch(total, flat) {
+	const ways = [];
+	for (let k = 0; k < flat.length; k += 2)
+		ways.push({taken: flat[k], to: flat[k + 1]});
+	return {total, ways};
+}
+
+function readCopies(n, flat) {
+	const spots = [];
+	for (let k = 0; k < flat.length; k += 5)
+		spots.push({f: flat[k], caller: flat[k + 1],
+			line: flat[k + 2], times: flat[k + 3],
+			count: flat[k + 4]});
+	return {n, spots};
 }
 
 function detailOf(f) {
@@ -341,6 +366,7 @@ function dropPath() {
 }
 
 function clearSelection() {
+	state.never = null;
 	state.block = 0;
 	state.line = null;
 	selectPath(null);
@@ -361,8 +387,10 @@ function writeAddress() {
 		parts.push("line=" + encodeURIComponent(
 			index.sources[source]) + ":" + line);
 	}
-	if (kind)
+	if (kind || hasPaths && state.tab === "calls")
 		parts.push("tab=" + state.tab);
+	if (showsFiles())
+		parts.push("list=files");
 	try {
 		history.replaceState(null, "", "#" + parts.join("&"));
 	} catch (e) {
@@ -418,6 +446,10 @@ function readAddress() {
 	if (path)
 		selectPath(path);
 	showTab(get.get("tab"));
+	if (get.has("tab"))
+		showPane(get.get("tab"));
+	if (!kind && get.get("list") === "files")
+		showLeft(true);
 }
 
 /* --- lists that draw what is in sight ------------------------------------- */
@@ -525,8 +557,10 @@ function drawFunctions() {
 			}}, name + (state.sort === key ? " \u25be" : ""))));
 	const list = sorted();
 	setItems(flist, list);
-	byId("shown").textContent = list.length === functions.length ?
-		digits(list.length) : list.length + " of " + functions.length;
+	if (!showsFiles())
+		byId("shown").textContent = list.length === functions.length ?
+			digits(list.length) : list.length + " of " +
+			functions.length;
 }
 
 function stepFunction(by) {
@@ -535,6 +569,180 @@ function stepFunction(by) {
 		return;
 	selectFunction(flist.items[at]);
 	scrollList(flist, at);
+}
+
+/* --- directories and files ------------------------------------------------- */
+
+const DCOLUMNS = [["name", "directory, file"], ["lines", "lines"],
+	["branches", "branches"], ["instructions", "executed"]];
+const dstate = {sort: "name", closed: new Set()};
+const showsFiles = () => byId("lfiles").getAttribute("aria-selected") === "true";
+const TOTALS = ["lines", "linesRun", "branches", "branchesRun", "functions",
+	"functionsRun", "instructions"];
+
+/* A tree of directories, in which one that has nothing but another one is part
+ * of its name.  System headers are left out if there are others. */
+function makeTree() {
+	const files = (index.files || []).map((a, i) => ({source: i,
+		path: index.sources[i], system: !!a[7], nodes: null,
+		...Object.fromEntries(TOTALS.map((key, k) => [key, size(a[k])]))
+	})).filter((file) => file.lines);
+	const own = files.filter((file) => !file.system);
+	const root = {name: "", path: "", nodes: new Map()};
+	for (const file of own.length ? own : files) {
+		const parts = file.path.split("/");
+		file.name = parts.pop();
+		let at = root;
+		for (const part of parts) {
+			if (!at.nodes.has(part + "/"))
+				at.nodes.set(part + "/", {name: part + "/", path:
+					at.path + part + "/", nodes: new Map()});
+			at = at.nodes.get(part + "/");
+		}
+		at.nodes.set(file.name, file);
+	}
+	return sumTree(root);
+}
+
+function sumTree(dir) {
+	for (const key of TOTALS)
+		dir[key] = 0;
+	dir.nodes = [...dir.nodes.values()].map((node) => node.nodes ?
+		sumTree(node) : node);
+	for (const node of dir.nodes)
+		for (const key of TOTALS)
+			dir[key] += node[key];
+	if (dir.nodes.length === 1 && dir.nodes[0].nodes) {
+		const only = dir.nodes[0];
+		return {...only, name: dir.name + only.name};
+	}
+	return dir;
+}
+
+const tree = makeTree();
+const dlist = makeList(byId("dlist"), 24, drawFile);
+
+/* Rows in sight: of open directories, or all that the filter finds. */
+function treeRows() {
+	const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+	const rows = [], key = dstate.sort;
+	const share = (node) => node[key] ? node[key + "Run"] / node[key] : 2;
+	const order = {name: (a, b) => !b.nodes - !a.nodes ||
+		(a.name < b.name ? -1 : a.name > b.name),
+	instructions: (a, b) => b.instructions - a.instructions}[key] ||
+		((a, b) => share(a) - share(b) || b[key] - a[key]);
+	const add = (node, depth) => {
+		if (!words.length || !node.nodes && words.every((w) =>
+			node.path.toLowerCase().includes(w)))
+			rows.push({node, depth: words.length ? 0 : depth});
+		if (node.nodes && (words.length ||
+			!dstate.closed.has(node.path)))
+			for (const inner of node.nodes.slice().sort(order))
+				add(inner, depth + 1);
+	};
+	for (const node of tree.name || !tree.nodes.length ? [tree] :
+		tree.nodes.slice().sort(order))
+		add(node, 0);
+	return rows;
+}
+
+/* A share as a bar and a number; nothing if there is nothing to share. */
+function coverage(part, whole) {
+	if (!whole)
+		return make("span", {class: "num dim"}, "");
+	const p = 100 * part / whole;
+	return make("span", {class: "cover", title: `${digits(part)} of ` +
+		digits(whole)}, make("span", {class: "meter"}, make("span",
+		{style: `width:${round(p)}%`})), make("span", {class: "num"},
+	part < whole && p >= 99.5 ? ">99" : p.toFixed(0)));
+}
+
+function drawFile({node, depth}) {
+	const isDir = !!node.nodes, closed = dstate.closed.has(node.path);
+	return make("div", {class: "row drow" + (isDir ? " dir" : "") +
+		(!isDir && node.source === state.source ? " sel" : "") +
+		(node.linesRun ? "" : " never"), role: "treeitem",
+	title: (isDir ? node.path : node.path + "\n" +
+		several(node.functions, "function")),
+	onclick: () => isDir ? toggleDirectory(node) : selectFile(node.source)},
+	make("span", {class: "name", style:
+		`padding-left:${depth * 12}px`}, isDir ? closed ? "\u25b8 " :
+		"\u25be " : "", node.name || "."),
+	coverage(node.linesRun, node.lines),
+	coverage(node.branchesRun, node.branches),
+	make("span", {class: "num"}, make("span", {class: "warm",
+		h: heat(node.instructions, tree.instructions)},
+	brief(node.instructions))));
+}
+
+function toggleDirectory(node) {
+	if (!dstate.closed.delete(node.path))
+		dstate.closed.add(node.path);
+	drawFileList();
+}
+
+function drawFileList() {
+	byId("dhead").replaceChildren(...DCOLUMNS.map(([key, name]) =>
+		make("button", {class: dstate.sort === key ? "sorted" : null,
+			title: "sort by " + (key === "name" ? name :
+				key === "instructions" ? "executed instructions" :
+				name + ", the least executed first"),
+			onclick: () => {
+				dstate.sort = key;
+				drawFileList();
+				dlist.el.scrollTop = 0;
+			}}, name + (dstate.sort === key ? " \u25be" : ""))));
+	const rows = treeRows();
+	setItems(dlist, rows);
+	if (showsFiles())
+		byId("shown").textContent = several(rows.filter((row) =>
+			!row.node.nodes).length, "file");
+}
+
+/* A file is shown with its hottest function, if it has one. */
+function selectFile(source) {
+	let best = null;
+	for (const f of functions)
+		if (f.source === source && (!best ||
+		    size(f.executions) > size(best.executions)))
+			best = f;
+	if (best && best !== state.f)
+		selectFunction(best);
+	state.source = source;
+	drawSource(false);
+	slist.el.scrollTop = 0;
+	drawFileList();
+}
+
+function stepFile(by) {
+	const at = dlist.items.findIndex(({node}) => !node.nodes &&
+		node.source === state.source);
+	for (let i = at + by; dlist.items[i]; i += by)
+		if (!dlist.items[i].node.nodes) {
+			selectFile(dlist.items[i].node.source);
+			scrollList(dlist, i);
+			return;
+		}
+}
+
+function showLeft(files) {
+	byId("lfiles").setAttribute("aria-selected", files);
+	byId("lfunctions").setAttribute("aria-selected", !files);
+	for (const id of ["fhead", "flist"])
+		byId(id).hidden = files;
+	for (const id of ["dhead", "dlist"])
+		byId(id).hidden = !files;
+	drawFunctions();
+	drawFileList();
+	writeAddress();
+}
+
+function startFiles() {
+	byId("ltabs").hidden = !!kind || !tree.nodes.length;
+	byId("lfiles").onclick = () => showLeft(true);
+	byId("lfunctions").onclick = () => showLeft(false);
+	dlist.el.addEventListener("click", () => dlist.el.focus());
+	drawFileList();
 }
 
 /* --- source --------------------------------------------------------------- */
@@ -551,6 +759,8 @@ function drawLine(line) {
 	return make("div", {class: "row srow" + (has ? zero ? " zero" :
 		" ran" : "") + (own || d.byLine.has(key) ? "" : " out") +
 		(state.path && state.path.lineSet.has(key) ? " on" : "") +
+		(state.never && state.never.source === s.i &&
+		state.never.line === line ? " seek" : "") +
 		(state.line === key || state.block &&
 		(d.byLine.get(key) || new Set()).has(state.block) ?
 			" pick" : ""),
@@ -559,10 +769,53 @@ function drawLine(line) {
 	make("span", {class: "count", h: heat(n, s.max)}, has ? size(n) < 1e12 ?
 		count(n, s.doubtful.has(line)) :
 		brief(n, s.doubtful.has(line)) : ""),
-	kind ? lineMark(s, d, line) : null,
+	kind ? lineMark(s, d, line) : branchBars(s.branches.get(line)),
 	make("span", {class: "no"}, String(line)),
 	make("span", {class: "text"}, s.lines ?
 		s.lines[line - 1].replace(/\r$/, "") : ""));
+}
+
+/* A share that is not rounded to all or nothing. */
+function percent(part, whole) {
+	const p = 100 * size(part) / size(whole);
+	if (!size(part))
+		return "never";
+	return size(part) < size(whole) && p >= 99.95 ? ">99.9 %" :
+		p < 0.05 ? "<0.1 %" : p.toFixed(1) + " %";
+}
+
+const isReached = (b) => b.total !== null && size(b.total) > 0;
+
+/* Where a way of a branch leads, if lines tell the ways apart. */
+function wayText(b, i) {
+	const to = b.ways[i].to;
+	return to && b.ways.every((w, k) => k === i || w.to && w.to !== to) ?
+		"to " + to : "way " + (i + 1);
+}
+
+/* The branches of a line, a bar each: its ways side by side, as wide as they
+ * were taken; red if one never was. */
+function branchBars(branches) {
+	const shown = (branches || []).filter(isReached);
+	if (!shown.length)
+		return make("span", {class: "br"});
+	const title = shown.map((b) => b.ways.map((w, i) => `${percent(w.taken,
+		b.total)} ${wayText(b, i)}`).join(", ")).join("\n");
+	const bar = (b) => {
+		const stops = [];
+		let at = 0;
+		b.ways.forEach((w, i) => {
+			const next = at + 100 * size(w.taken) / size(b.total);
+			stops.push(`var(--way${i % 4}) ${round(at)}% ` +
+				`${round(next)}%`);
+			at = next;
+		});
+		return make("i", {class: b.ways.some((w) => !size(w.taken)) ?
+			"never" : null, style: "background:linear-gradient(90deg," +
+			stops.join(",") + ")"});
+	};
+	return make("span", {class: "br", title}, ...shown.slice(0, 4)
+		.map(bar));
 }
 
 /* Beside a line: that no test ran it, or how much it goes with failure. */
@@ -634,6 +887,30 @@ function drawSource(jump) {
 	setItems(slist, s ? s.numbers : []);
 	if (jump && s)
 		showLine({source: f.source, line: f.line}, true);
+	if (showsFiles())
+		drawList(dlist, true);
+}
+
+/* The next line of the file that has code and never ran. */
+function stepNever() {
+	const s = shownSource;
+	if (!s)
+		return;
+	const top = Math.floor(slist.el.scrollTop / slist.height +
+		slist.el.clientHeight / slist.height / 3) + 1;
+	const from = state.never && state.never.source === s.i ?
+		state.never.line : s.numbers[Math.min(top,
+			s.numbers.length - 1)] - 1;
+	const lines = [...s.counts].filter(([line, n]) => n !== null &&
+		!size(n) && !s.doubtful.has(line)).map(([line]) => line);
+	/* of neighbours the first */
+	const first = lines.filter((line, i) => !i || lines[i - 1] < line - 1);
+	const next = first.find((line) => line > from) || first[0];
+	if (next === undefined)
+		return;
+	state.never = {source: s.i, line: next};
+	showLine(state.never);
+	drawList(slist, true);
 }
 
 function drawFiles() {
@@ -841,11 +1118,16 @@ function drawEdge(link, nodes) {
 	const label = (e.untested ? UNTESTED + " " : "") +
 		(choice ? WAY[e.kind] || "" : "") +
 		brief(e.count, state.f.state === DOUBTFUL);
+	const whole = e.s ? state.d.blocks[e.s].count : null;
 	link.el = make("g", {class: "edge" + (zero ? " zero" : "") +
+		(link.back ? " back" : "") +
 		(e.ends ? " ends" : "") + (e.untested ? " untested" : "")},
 	make("title", {}, `${e.s || "outside"} \u2192 ${e.t || "outside"}, ` +
 		(wayWord(e) || "branch") + ": " +
 		count(e.count, state.f.state === DOUBTFUL) +
+		(choice && size(whole) && e.count !== null ?
+			", " + percent(e.count, whole) : "") +
+		(link.back ? "; back to a loop's head" : "") +
 		(e.ends ? "; paths end here" : "") +
 		(e.untested ? "; no test took it" : "")),
 	make("path", {class: "wire", d: link.d, "stroke-width": round(w)}),
@@ -1150,11 +1432,13 @@ function drawPaths() {
 	byId("ptitle").textContent = counted ?
 		`${digits(data.executed)} of ${several(data.possible, "path")}` +
 		` executed, ${several(data.total, "time")}` : hasPaths ? "" :
-		"edges are counted, not paths: build with --cairn=paths";
+		`${several(d.f.entries, "call")} of ${d.f.brief}`;
 	byId("pnote").textContent = byId("pnote").title = counted ?
-		pathNote(d) : "";
+		pathNote(d) : hasPaths ? "" :
+		"edges are counted, not paths: build with --cairn=paths";
 	drawChip();
 	drawDetail();
+	drawCalls();
 	markRows();
 	if (!counted || !d.paths.length) {
 		table.replaceChildren(make("div", {class: "empty"}, counted ?
@@ -1183,12 +1467,192 @@ function drawPaths() {
 		sel.scrollIntoView({block: "nearest"});
 }
 
+/* --- calls ------------------------------------------------------------------ */
+
+/* The function that a number or a name of the data stands for. */
+function functionLink(which) {
+	if (typeof which !== "number")
+		return make("span", {class: "dim"}, which === null ?
+			"through pointers" : shortName(which));
+	const f = functions[which];
+	return make("button", {class: "go", title: f.name, onclick: () => {
+		selectFunction(f);
+		scrollList(flist, flist.items.indexOf(f));
+	}}, f.brief);
+}
+
+function callTable(title, heads, rows, empty) {
+	return make("div", {class: "calls"}, make("h3", {}, title), rows.length ?
+		make("table", {}, make("thead", {}, make("tr", {},
+			...heads.map((text, i) => make("th", {class: i ?
+				"num" : ""}, text)))),
+		make("tbody", {}, ...rows)) :
+		make("div", {class: "dim"}, empty));
+}
+
+const cell = (...what) => make("td", {class: "num"}, ...what);
+const times = (n, what) => make("td", {class: "num dim", title: what + " " +
+	"\u00d7 " + n}, n > 1 ? "\u00d7" + digits(n) : "");
+const SHOWN_CALLS = 100;
+
+/* Calls that no function of the program made by name. */
+function otherCalls(d) {
+	const known = d.data.callers.reduce((sum, c) => sum + size(c[1]), 0);
+	return d.f.entries === null ? 0 : size(d.f.entries) - known;
+}
+
+function callerRows(d) {
+	const whole = size(d.f.entries);
+	const rows = d.data.callers.slice(0, SHOWN_CALLS).map(([which, n]) =>
+		make("tr", {}, make("td", {}, functionLink(which)),
+			cell(brief(n)), cell(whole ? percent(n, whole) : "")));
+	const others = otherCalls(d);
+	if (others > 0)
+		rows.push(make("tr", {}, make("td", {class: "dim"},
+			"through pointers, or from outside"),
+		cell(brief(others)), cell(percent(others, whole))));
+	return rows;
+}
+
+function calleeRows(d) {
+	return d.data.callees.slice(0, SHOWN_CALLS).map(([which, n, places,
+		line]) => make("tr", {}, make("td", {}, functionLink(which)),
+		cell(brief(n)), times(places, "place"),
+		cell(line && d.f.source !== null ? goTo(d,
+			{source: d.f.source, line}) : "")));
+}
+
+function inlinedRows(d) {
+	const whole = size(d.data.instructions);
+	return d.data.inlined.slice(0, SHOWN_CALLS).map(([name, source, line, n,
+		cost]) => make("tr", {}, make("td", {}, source === null ?
+		shortName(name) : make("button", {class: "go", title: name,
+			onclick: () => {
+				state.source = source;
+				drawSource(false);
+				showLine({source, line}, true);
+			}}, shortName(name))), times(n, "copy"),
+	cell(whole ? percent(cost, whole) : "")));
+}
+
+function drawCalls() {
+	const d = state.d, data = d.data;
+	if (!data.callers)
+		return;
+	byId("calls").replaceChildren(
+		callTable("called by", ["function", "calls", "share"],
+			callerRows(d), "nobody"),
+		callTable("calls", ["function", "calls", "", "line"],
+			calleeRows(d), "nothing"),
+		callTable("inlined here", ["function", "", "of its instructions"],
+			inlinedRows(d), "nothing"));
+}
+
+/* Reports have two things below: paths, if they are counted, and calls. */
+function showPane(id) {
+	if (kind)
+		return;
+	state.tab = id === "paths" && hasPaths ? "paths" : "calls";
+	const calls = state.tab === "calls";
+	byId("ptable").hidden = calls;
+	byId("calls").hidden = !calls;
+	for (const tab of byId("tabs").children) {
+		const on = tab.dataset.tab === state.tab;
+		tab.setAttribute("aria-selected", on);
+		tab.tabIndex = on ? 0 : -1;
+	}
+	writeAddress();
+}
+
+function startPanes() {
+	if (kind)
+		return;
+	if (hasPaths)
+		for (const id of ["paths", "calls"])
+			byId("tabs").append(make("button", {role: "tab",
+				"data-tab": id, onclick: () => showPane(id)}, id));
+	byId("tabs").hidden = !hasPaths;
+	showPane("paths");
+}
+
+/* --- what is selected ------------------------------------------------------- */
+
+function branchItems(b) {
+	return b.ways.map((w, i) => make("div", {class: "wayline"},
+		make("span", {class: "meter"}, make("span", {style:
+			`width:${round(100 * size(w.taken) / size(b.total))}%;` +
+			`background:var(--way${i % 4})`})),
+		make("span", {class: size(w.taken) ? "" : "neverword"},
+			percent(w.taken, b.total)), " ", wayText(b, i), " ",
+		make("span", {class: "dim"}, brief(w.taken))));
+}
+
+function copyItems(c) {
+	return c.spots.map((spot) => make("div", {}, make("span", {class:
+		"copycount"}, brief(spot.count)), spot.line ? " inlined into " :
+		" in ", functionLink(spot.f), spot.caller ? " by " +
+		shortName(spot.caller) : "", spot.line ? ", line " + spot.line :
+		"", spot.times > 1 ? `, ${spot.times} times` : ""))
+		.concat(c.n > c.spots.length ? [make("div", {class: "dim"},
+			`${c.n - c.spots.length} more`)] : []);
+}
+
+function lineDetail(d, item) {
+	const [source, line] = state.line.split(":").map(Number);
+	const s = sourceOf(source), copies = s.copies.get(line);
+	const branches = (s.branches.get(line) || []).filter(isReached);
+	const blocks = [...d.byLine.get(state.line) || []];
+	return [...item("line", baseName(index.sources[source]) + ":" + line),
+		...item("count", s.counts.has(line) ? count(s.counts.get(line),
+			s.doubtful.has(line)) : "no code"),
+		...item("blocks", ...blocks.slice(0, 40).flatMap((b) =>
+			[blockLink(b), " "])),
+		...branches.flatMap((b, i) => item(i ? "" : "branches",
+			...branchItems(b))),
+		...(copies ? item("copies", ...copyItems(copies)) : [])];
+}
+
+const blockLink = (b) => b ? make("button", {class: "go", onclick: () =>
+	selectBlock(b)}, "#" + b) : "outside";
+
+function edgeItems(d, edges, end) {
+	const block = d.blocks[state.block];
+	return edges.map((e) => make("div", {}, make("span", {class: "copycount"},
+		brief(e.count)), " ", end === "t" ? "to " : "from ",
+	blockLink(e[end]), " ", make("span", {class: "dim"}, e.kind), " ",
+	edges.length > 1 && size(block.count) ? percent(e.count, block.count) :
+		""));
+}
+
+function blockDetail(d, item) {
+	const b = d.blocks[state.block];
+	const lines = [...new Map(b.segments.flat().map((at) =>
+		[at.source + ":" + at.line, at])).values()];
+	return [...item("block", `#${b.id}: `, several(b.size, "instruction")),
+		...item("count", count(b.count, d.f.state === DOUBTFUL)),
+		...item("lines", ...lines.slice(0, 40).flatMap((at) =>
+			[goTo(d, at), " "])),
+		...item("from", ...edgeItems(d, b.ins, "s")),
+		...item("to", ...edgeItems(d, b.outs, "t"))];
+}
+
+function drawSelection() {
+	const d = state.d, detail = byId("detail");
+	const item = (name, ...what) => [make("dt", {}, name),
+		make("dd", {}, ...what)];
+	const items = state.line ? lineDetail(d, item) : state.block ?
+		blockDetail(d, item) : [];
+	detail.replaceChildren(items.length ? make("dl", {}, ...items) :
+		make("div", {class: "dim"}, d.paths.length ?
+			"Select a path to see it in the source and on the graph." :
+			"Select a line or a block to see where it comes from " +
+			"and where it goes."));
+}
+
 function drawDetail() {
 	const d = state.d, p = state.path, detail = byId("detail");
 	if (!p) {
-		detail.replaceChildren(make("div", {class: "dim"},
-			d.paths.length ? "Select a path to see it in the " +
-			"source and on the graph." : ""));
+		drawSelection();
 		return;
 	}
 	const branches = branchesOf(d, p);
@@ -1383,6 +1847,7 @@ function drawTop() {
 		of(t.functions_executed, t.functions, "functions"),
 		of(t.blocks_executed, t.blocks, "blocks"),
 		of(t.lines_executed, t.lines, "lines executed"),
+		of(t.branches_taken, t.branches, "ways of branches taken"),
 	].concat(t.path_executions === undefined ? [] :
 		["paths taken: " + brief(t.path_executions)]).join(" \u00b7 ");
 	byId("totals").title = byId("totals").textContent;
@@ -1404,6 +1869,7 @@ function drawTop() {
 		make("div", {}, text)));
 	if (!hasPaths && !kind)
 		document.body.classList.add("nopaths");
+	document.body.classList.toggle("plain", !kind);
 }
 
 function listenToSplits() {
@@ -1436,6 +1902,8 @@ const KEYS = {
 	"-": () => zoomGraph(1 / 1.3), 0: () => fitGraph(0),
 	t: () => byId("theme").click(), "?": () => byId("keys").showModal(),
 	"/": () => byId("filter").select(),
+	f: () => kind || showLeft(!showsFiles()), u: stepNever,
+	c: () => showPane(state.tab === "calls" ? "paths" : "calls"),
 	Escape: clearSelection,
 };
 
@@ -1444,19 +1912,23 @@ function onKey(e) {
 		return;
 	if (e.target.matches("input, select")) {
 		if (e.key === "Escape" || e.key === "Enter") {
-			if (e.key === "Enter" && flist.items[0])
+			if (e.key === "Enter" && showsFiles())
+				stepFile(1);
+			else if (e.key === "Enter" && flist.items[0])
 				selectFunction(flist.items[0]);
 			e.target.blur();
-			flist.el.focus();
+			(showsFiles() ? dlist : flist).el.focus();
 		}
 		return;
 	}
 	const arrow = {ArrowDown: 1, ArrowUp: -1}[e.key];
 	const side = {ArrowRight: 1, ArrowLeft: -1}[e.key];
-	if (side && e.target.matches("[role=tab]"))
+	if (side && kind && e.target.matches("[role=tab]"))
 		stepTab(side);
 	else if (arrow && e.target === flist.el)
 		stepFunction(arrow);
+	else if (arrow && e.target === dlist.el)
+		stepFile(arrow);
 	else if (arrow && e.target !== slist.el)
 		stepShown(arrow);
 	else if (!arrow && KEYS[e.key] && state.f)
@@ -1507,7 +1979,8 @@ function start() {
 	byId("filter").oninput = (e) => {
 		state.query = e.target.value;
 		drawFunctions();
-		flist.el.scrollTop = 0;
+		drawFileList();
+		flist.el.scrollTop = dlist.el.scrollTop = 0;
 	};
 	byId("file").onchange = (e) => {
 		state.source = Number(e.target.value);
@@ -1523,6 +1996,8 @@ function start() {
 	drawTop();
 	drawFunctions();
 	startLists();
+	startPanes();
+	startFiles();
 	if (functions.length)
 		readAddress();
 	else
