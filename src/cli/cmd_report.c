@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cairn report: counts of functions, blocks, edges and lines, as text, JSON,
- * an lcov tracefile or a page for a browser.
+ * cairn report: counts of functions, blocks, edges and lines, as text, JSON, a
+ * page for a browser, or what other tools read.  All of these are views of one
+ * report (report.h), whether a program counted edges or paths, wrote a trace or
+ * was recorded.
  */
 #include "cli/cli.h"
 
@@ -9,6 +11,7 @@
 #include "analysis/lines.h"
 #include "analysis/trace_counts.h"
 #include "base/err.h"
+#include "cli/costs.h"
 #include "cli/hot.h"
 #include "cli/html.h"
 #include "cli/report.h"
@@ -24,7 +27,10 @@ static const char help[] =
         "Shows how often everything ran.  Several files of one build are "
         "summed.\n\n"
         "  --json           everything, as JSON\n"
-        "  --lcov           an lcov tracefile, for genhtml and others\n"
+        "  --format FORMAT  text, json, html; lcov, cobertura, gcovr; "
+        "callgrind,\n                   pprof, speedscope, folded; dot; "
+        "llvm-sample\n"
+        "  --lcov           the same as --format lcov\n"
         "  --html FILE      write a page with source, CFGs and paths\n"
         "  -o FILE          write there instead of to stdout\n"
         "  --function GLOB  only functions of this name\n"
@@ -50,6 +56,7 @@ static const char help[] =
 
 enum {
 	OPT_LCOV = CLI_OPT_OWN,
+	OPT_FORMAT,
 	OPT_FUNCTION,
 	OPT_FILE,
 	OPT_TOP,
@@ -70,6 +77,7 @@ static const struct option options[] = {
         CLI_INPUT_OPTIONS,
         CLI_JSON_OPTION,
         {"lcov", no_argument, NULL, OPT_LCOV},
+        {"format", required_argument, NULL, OPT_FORMAT},
         CLI_HTML_OPTION,
         CLI_OUTPUT_OPTION,
         {"function", required_argument, NULL, OPT_FUNCTION},
@@ -89,12 +97,40 @@ static const struct option options[] = {
         {0},
 };
 
+/* A form of the report.  Some are about source lines, and have nothing to say
+ * of a program without any; some about what instructions cost. */
+struct format {
+	const char *name;
+	void (*write)(const struct report *r, FILE *out);
+	bool needs_lines;
+};
+
+static void write_page(const struct report *r, FILE *out);
+
+static const struct format formats[] = {
+        {"text", report_text, false},
+        {"json", report_json, false},
+        {"html", write_page, false},
+        {"lcov", report_lcov, true},
+        {"cobertura", report_cobertura, true},
+        {"gcovr", report_gcovr, true},
+        {"callgrind", report_callgrind, false},
+        {"pprof", report_pprof, false},
+        {"speedscope", report_speedscope, false},
+        {"folded", report_folded, false},
+        {"dot", report_dot, false},
+        {"llvm-sample", report_sample, true},
+};
+
+#define NFORMATS (sizeof(formats) / sizeof(formats[0]))
+
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct request {
 	struct cli_inputs inputs;
 	struct report_options options;
-	bool lcov;
+	const struct format *format; /* --format, --lcov; NULL: none */
+	const char *format_option;   /* which of them */
 	enum color color;
 	struct cli_form form;
 };
@@ -124,9 +160,6 @@ static bool take_switch(struct request *q, int c)
 	struct report_options *o = &q->options;
 
 	switch (c) {
-	case OPT_LCOV:
-		q->lcov = true;
-		return true;
 	case OPT_LINES:
 		o->all_lines = true;
 		return true;
@@ -197,6 +230,26 @@ static bool wants_colour(const struct request *q)
 	       strcmp(term, "dumb") != 0;
 }
 
+static int take_format(struct request *q, const char *command, const char *name,
+                       const char *option)
+{
+	for (size_t i = 0; i < NFORMATS; i++)
+		if (!strcmp(name, formats[i].name)) {
+			if (q->format && q->format != &formats[i])
+				return cli_usage(command,
+				                 "%s and %s exclude each other",
+				                 q->format_option, option);
+			q->format = &formats[i];
+			q->format_option = option;
+			return CLI_FINE;
+		}
+	return cli_usage(command,
+	                 "--format takes text, json, html, lcov, cobertura, "
+	                 "gcovr, callgrind, pprof, speedscope, folded, dot or "
+	                 "llvm-sample, not '%s'",
+	                 name);
+}
+
 static int take_option(void *request, int c, const char *command)
 {
 	struct request *q = request;
@@ -209,6 +262,10 @@ static int take_option(void *request, int c, const char *command)
 	case OPT_FILE:
 		o->file = optarg;
 		return CLI_FINE;
+	case OPT_LCOV:
+		return take_format(q, command, "lcov", "--lcov");
+	case OPT_FORMAT:
+		return take_format(q, command, optarg, "--format");
 	case OPT_THRESHOLD:
 		return take_threshold(command, optarg, &o->threshold);
 	case OPT_COLOR:
@@ -237,11 +294,12 @@ static int check_options(const struct request *q, char **argv, int argc)
 {
 	const struct cli_form *f = &q->form;
 
-	if (f->json && q->lcov)
-		return cli_usage(argv[0],
-		                 "--json and --lcov exclude each other");
-	if (f->html && (f->json || q->lcov))
-		return cli_usage(argv[0], "--html excludes --json and --lcov");
+	if (f->json && q->format)
+		return cli_usage(argv[0], "--json and %s exclude each other",
+		                 q->format_option);
+	if (f->html && (f->json || q->format))
+		return cli_usage(argv[0], "--html excludes --json, --lcov and "
+		                          "--format");
 	if (f->html && f->noutputs > 1)
 		return cli_usage(argv[0],
 		                 "--html FILE is the output; name one");
@@ -273,13 +331,13 @@ static int check_maps(const struct profile *p, const char *path)
 	return cli_fail(&err);
 }
 
-/* A tracefile without a line is of no use to anybody: say why. */
+/* Coverage without a line is of no use to anybody: say why. */
 static int check_lines(const struct request *q, const struct lines *l,
                        const char *path)
 {
 	struct cairn_err err;
 
-	if (!q->lcov || l->n)
+	if (!q->format || !q->format->needs_lines || l->n)
 		return CLI_FINE;
 	cairn_fail(&err, CAIRN_E_ABSENT,
 	           "%s: the program has no line numbers; build it with -g",
@@ -333,8 +391,8 @@ static int write_report(const struct request *q, const struct report *r)
 		report_json(r, o.stream);
 	else if (q->form.html)
 		write_page(r, o.stream);
-	else if (q->lcov)
-		report_lcov(r, o.stream);
+	else if (q->format)
+		q->format->write(r, o.stream);
 	else
 		report_text(r, o.stream);
 	return cli_output_end(&o, CLI_FINE);

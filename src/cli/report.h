@@ -107,6 +107,8 @@ enum report_age report_age(const struct report *r, const char *path,
 void report_text(const struct report *r, FILE *out);
 void report_json(const struct report *r, FILE *out);
 void report_lcov(const struct report *r, FILE *out);
+void report_cobertura(const struct report *r, FILE *out);
+void report_gcovr(const struct report *r, FILE *out);
 
 /* Copies of a line that a reader cannot tell apart: of one call in the source.
  */
