@@ -107,7 +107,8 @@ void html_put_source(struct html *h, struct json *j, uint32_t source);
 void html_put_index(const struct html *h, struct json *j);
 
 /* The parts of the page that are always the same. */
-extern const unsigned char html_css[], html_body[], html_layout_js[],
-        html_page_js[];
+extern const unsigned char html_css[], html_body[];
+/* Scripts, in the order they have on the page; ends with NULL. */
+extern const unsigned char *const html_scripts[];
 
 #endif /* CAIRN_CLI_HTML_H */

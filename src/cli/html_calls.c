@@ -277,7 +277,8 @@ void html_put_calls(struct html *h, struct json *j, size_t at)
 {
 	const struct report_row *row = &h->report->rows[at];
 
-	if (!h->report->calls)
+	/* old maps have no calls */
+	if (!h->report->calls || !h->report->calls->n)
 		return;
 	put_callers(h, j, row);
 	put_callees(h, j, row);

@@ -127,6 +127,7 @@ static void put_copies(struct html *h, struct json *j,
 		const struct report_row *row =
 		        report_row_of(r, k->module, k->function);
 		const char *caller = report_caller(r, k);
+		char *name = *caller ? report_name(r, caller) : NULL;
 
 		if (row) {
 			json_u64(j, (uint64_t)(row - r->rows));
@@ -138,7 +139,8 @@ static void put_copies(struct html *h, struct json *j,
 			        j,
 			        map_string(m, m->functions[k->function].name));
 		}
-		json_string(j, *caller ? caller : NULL);
+		json_string(j, name);
+		free(name);
 		json_u64(j, report_call_line(r, k));
 		json_u64(j, spots[i].times);
 		html_number(j, k->count, k->known);
