@@ -397,7 +397,8 @@ class Function:
             self.read_tables(record, 48 + nblob, nsites, nprobes)
 
     def read_blob(self, c):
-        need(c.uv() == 2, "unknown map version")
+        version = c.uv()
+        need(version in (2, 3), "unknown map version")
         self.flags = c.uv()
         self.name, self.reason = c.str(), c.str()
         c.take(8)
@@ -406,6 +407,8 @@ class Function:
         c.uv(), c.uv()
         for _ in range(c.uv()):
             c.str()
+            if version > 2:
+                c.uv(), c.uv(), c.uv(), c.uv()
         self.block_counter, self.segments = [None], [[]]
         self.held = [False]
         line = 0
@@ -422,6 +425,8 @@ class Function:
                 for _ in range(c.uv()):
                     instance, file = c.uv(), c.uv()
                     line += c.sv()
+                    if version > 2:
+                        c.uv()
                     lines.append((instance, files[file], line))
                 self.segments[-1].append(lines)
         self.edges, self.kinds = [], []
@@ -430,8 +435,20 @@ class Function:
             self.edges.append((src, dst, counter - 1 if counter else None))
             self.kinds.append(kind)
         self.sites = [(c.uv(), c.uv()) for _ in range(c.uv())]
+        if version > 2:
+            self.read_outcalls(c)
         self.read_paths(c)
         need(c.at == len(c.data), "bytes left in the map")
+
+    def read_outcalls(self, c):
+        callees = [(c.str(), c.uv(), c.uv()) for _ in range(c.uv())]
+        self.outcalls, line = [], 0
+        for _ in range(c.uv()):
+            block, segment, callee, _instance, file = (c.uv() for _ in range(5))
+            line += c.sv() if file else 0
+            need(callee <= len(callees), "an outcall of nothing")
+            self.outcalls.append((block, segment, callee and callees[callee - 1],
+                                  line if file else 0))
 
     def read_paths(self, c):
         self.how, self.calls = c.uv(), []

@@ -76,8 +76,11 @@
  *   u64 structural hash of the CFG (8 bytes, little-endian)
  *   uv  number of source files; str each, absolute where known
  *   uv  1 + index of the file of the definition, 0 if unknown;  uv line
- *   uv  number of inlined instances; str function name each.  Instance 0 is
- *       the function itself and is not in the list; the list starts with 1.
+ *   uv  number of inlined instances; per instance: str linkage name of the
+ *       function, uv 1 + index of the file of its definition or 0, uv line of
+ *       its definition, uv instance that it was inlined into, uv line of the
+ *       call there.  Instance 0 is the function itself and is not in the list;
+ *       the list starts with 1, and an instance comes behind what it is in.
  *   uv  number of blocks, the outside (block 0) included
  *   per block from 1 on:
  *       uv  flags, CAIRN_BLOCK_*
@@ -86,11 +89,18 @@
  *       uv  number of segments (at least 1): calls that may not return split
  *           a block; a frame that died in such a call did not execute the rest
  *       per segment: uv number of lines; per line: uv instance, uv file, sv
- *           line minus the previous line of this function (first: minus 0)
+ *           line minus the previous line of this function (first: minus 0),
+ *           uv number of IR instructions of the segment that are of this line
  *   uv  number of edges; edge 0 is outside -> entry
  *   per edge: uv source, uv target, uv kind (enum cairn_edge_kind),
  *       uv 0 or 1 + counter that counts this edge, uv weight
  *   uv  number of sites; per site: uv block, uv segment that ends in the call
+ *   uv  number of callees; per callee: str linkage name, uv 1 + index of the
+ *       file of its definition or 0, uv line of its definition or 0
+ *   uv  number of outcalls, calls of whatever kind but those of assembly; per
+ *       outcall: uv block, uv segment it is in, uv 1 + index of its callee, 0:
+ *       through a pointer; uv instance, uv 1 + index of its file or 0; if not
+ *       0: sv line minus that of the outcall before that has one (first: 0)
  *   uv  enum cairn_paths: how paths are counted
  *   if RECORD: 16 bytes, the id of its unit; uv its index among the functions
  *       that the unit defines
@@ -119,7 +129,10 @@
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
-#define CAIRN_BLOB_VERSION 2u
+#define CAIRN_BLOB_VERSION 3u
+/* Of these instances have a name only, lines no instructions, and there are
+ * neither callees nor outcalls. */
+#define CAIRN_BLOB_VERSION_OLD 2u
 
 /*
  * How a function counts its paths.  DIRECT: counter k counts path k, and the

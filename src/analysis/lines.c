@@ -11,8 +11,11 @@
  * copy branches are numbered in block order; equal numbers of different copies
  * are the same source branch and are summed.
  *
+ * Copies are kept, so that a reader can say where a count comes from.
+ *
  * Invariant: items and branches are sorted and have no two entries for one
- * place.  Cost: O(n log n) in the lines of the map.
+ * place; the copies of an item follow each other and add up to it.  Cost: O(n
+ * log n) in the lines of the map.
  */
 #include "analysis/lines.h"
 
@@ -27,7 +30,7 @@
 /* A line within one copy. */
 struct visit {
 	uint32_t instance, file, line;
-	uint64_t count;
+	uint64_t count, instructions;
 	bool known;
 };
 
@@ -35,11 +38,12 @@ struct collector {
 	struct lines *out;
 	struct visit *visits; /* of one function */
 	size_t nvisits, visits_cap;
-	size_t items_cap, branches_cap;
+	size_t copies_cap, branches_cap;
 	uint32_t *files; /* strings of the map to files of the result */
 	const struct map *map;
 	const struct map_function *f;
 	const struct counts_module *cm;
+	uint32_t module, function;
 	bool doubtful;
 };
 
@@ -70,6 +74,9 @@ static void collect_segment(struct collector *c, uint32_t segment)
 		        .file = file_of(c, l->file),
 		        .line = l->line,
 		        .count = known ? c->cm->segment[segment] : 0,
+		        .instructions = known ? c->cm->segment[segment] *
+		                                        l->ninstructions
+		                              : 0,
 		        .known = known,
 		};
 	}
@@ -86,7 +93,7 @@ static int by_visit(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* The greatest count per line and copy becomes an item. */
+/* The greatest count per line and copy; instructions add up. */
 static void flush_visits(struct collector *c)
 {
 	struct lines *out = c->out;
@@ -102,10 +109,20 @@ static void flush_visits(struct collector *c)
 			if (c->visits[next].count > v.count)
 				v.count = c->visits[next].count;
 			v.known &= c->visits[next].known;
+			v.instructions += c->visits[next].instructions;
 		}
-		VEC_RESERVE(out->items, out->n, c->items_cap);
-		out->items[out->n++] = (struct line_count){
-		        v.file, v.line, v.count, v.known, c->doubtful};
+		VEC_RESERVE(out->copies, out->ncopies, c->copies_cap);
+		out->copies[out->ncopies++] = (struct line_copy){
+		        .file = v.file,
+		        .line = v.line,
+		        .module = c->module,
+		        .function = c->function,
+		        .instance = v.instance,
+		        .count = v.count,
+		        .instructions = v.instructions,
+		        .known = v.known,
+		        .doubtful = c->doubtful,
+		};
 	}
 	c->nvisits = 0;
 }
@@ -126,6 +143,21 @@ static const struct map_line *last_line(const struct map *m,
 		        &m->segments[b->first_segment + s];
 
 		for (uint32_t i = g->nlines; i-- > 0;)
+			if (m->lines[g->first_line + i].line)
+				return &m->lines[g->first_line + i];
+	}
+	return NULL;
+}
+
+/* The line that a block begins with, NULL if it has none. */
+static const struct map_line *first_line(const struct map *m,
+                                         const struct map_block *b)
+{
+	for (uint32_t s = 0; s < b->nsegments; s++) {
+		const struct map_segment *g =
+		        &m->segments[b->first_segment + s];
+
+		for (uint32_t i = 0; i < g->nlines; i++)
 			if (m->lines[g->first_line + i].line)
 				return &m->lines[g->first_line + i];
 	}
@@ -180,6 +212,47 @@ static size_t find_forks(struct collector *c, struct fork *forks)
 	return n;
 }
 
+/* A line of what was inlined there is the line of the call. */
+static uint32_t seen_from(const struct collector *c, const struct map_line *to,
+                          uint32_t instance)
+{
+	const struct map_instance *all =
+	        c->map->instances + c->f->first_instance;
+
+	for (uint32_t i = to->instance; i; i = all[i - 1].parent)
+		if (all[i - 1].parent == instance && i != instance &&
+		    all[i - 1].call_line)
+			return all[i - 1].call_line;
+	return to->line;
+}
+
+static void add_branch(struct collector *c, const struct fork *k,
+                       uint32_t block, uint32_t branch)
+{
+	struct lines *out = c->out;
+	uint32_t at = c->f->first_block + k->src;
+	uint32_t dst = c->map->edges[k->edge].dst;
+	const struct map_line *to =
+	        first_line(c->map, &c->map->blocks[c->f->first_block + dst]);
+	bool known = c->cm->block_known[at];
+	uint32_t line = to ? seen_from(c, to, k->instance) : 0;
+
+	VEC_RESERVE(out->branches, out->nbranches, c->branches_cap);
+	out->branches[out->nbranches++] = (struct line_branch){
+	        .file = k->file,
+	        .line = k->line,
+	        .block = block,
+	        .branch = branch,
+	        .taken = c->cm->edge_known[k->edge] ? c->cm->edge[k->edge] : 0,
+	        .total = known ? c->cm->block[at] : 0,
+	        .reached = known && c->cm->block[at],
+	        .to_file = !to                ? 0
+	                   : line == to->line ? file_of(c, to->file)
+	                                      : k->file,
+	        .to_line = line,
+	};
+}
+
 static void collect_branches(struct collector *c)
 {
 	struct fork *forks = xmalloc(c->f->nedges * sizeof(*forks));
@@ -190,8 +263,6 @@ static void collect_branches(struct collector *c)
 		const struct fork *k = &forks[i];
 		bool same_line = i && k->instance == k[-1].instance &&
 		                 k->file == k[-1].file && k->line == k[-1].line;
-		uint32_t at = c->f->first_block + k->src;
-		struct lines *out = c->out;
 
 		if (!same_line)
 			block = branch = 0;
@@ -199,17 +270,7 @@ static void collect_branches(struct collector *c)
 			block++, branch = 0;
 		else
 			branch++;
-		VEC_RESERVE(out->branches, out->nbranches, c->branches_cap);
-		out->branches[out->nbranches++] = (struct line_branch){
-		        .file = k->file,
-		        .line = k->line,
-		        .block = block,
-		        .branch = branch,
-		        .taken = c->cm->edge_known[k->edge]
-		                         ? c->cm->edge[k->edge]
-		                         : 0,
-		        .reached = c->cm->block_known[at] && c->cm->block[at],
-		};
+		add_branch(c, k, block, branch);
 	}
 	free(forks);
 }
@@ -219,6 +280,7 @@ static void collect_module(struct collector *c, const struct counts *counts,
 {
 	c->map = counts->profile->modules[module].map;
 	c->cm = &counts->modules[module];
+	c->module = module;
 	c->files = xmalloc(c->map->strings.n * sizeof(*c->files));
 	for (uint32_t i = 0; i < c->map->strings.n; i++)
 		c->files[i] = STRTAB_NONE;
@@ -226,6 +288,7 @@ static void collect_module(struct collector *c, const struct counts *counts,
 		const struct map_block *b;
 
 		c->f = &c->map->functions[i];
+		c->function = i;
 		c->doubtful = counts_is_inconsistent(c->cm->functions[i].doubt);
 		b = c->map->blocks + c->f->first_block;
 		for (uint32_t k = 1; k < c->f->nblocks; k++)
@@ -262,10 +325,12 @@ static void sort_files(struct lines *l)
 
 		rank[order[i]] = strtab_add(&sorted, path, strlen(path));
 	}
-	for (size_t i = 0; i < l->n; i++)
-		l->items[i].file = rank[l->items[i].file];
-	for (size_t i = 0; i < l->nbranches; i++)
+	for (size_t i = 0; i < l->ncopies; i++)
+		l->copies[i].file = rank[l->copies[i].file];
+	for (size_t i = 0; i < l->nbranches; i++) {
 		l->branches[i].file = rank[l->branches[i].file];
+		l->branches[i].to_file = rank[l->branches[i].to_file];
+	}
 	strtab_release(&l->files);
 	l->files = sorted;
 	free(order);
@@ -281,22 +346,51 @@ static int by_line(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
+static int compare(uint64_t x, uint64_t y)
+{
+	return x < y ? -1 : x > y;
+}
+
+static int by_copy(const void *a, const void *b)
+{
+	const struct line_copy *x = a, *y = b;
+	int order = compare(x->file, y->file);
+
+	if (!order)
+		order = compare(x->line, y->line);
+	if (!order)
+		order = compare(y->count, x->count);
+	if (!order)
+		order = compare(x->module, y->module);
+	if (!order)
+		order = compare(x->function, y->function);
+	return order ? order : compare(x->instance, y->instance);
+}
+
 static void sum_lines(struct lines *l)
 {
-	size_t kept = 0;
+	size_t cap = 0;
 
-	if (l->n)
-		qsort(l->items, l->n, sizeof(*l->items), by_line);
-	for (size_t i = 0; i < l->n; i++) {
-		if (kept && !by_line(&l->items[kept - 1], &l->items[i])) {
-			l->items[kept - 1].count += l->items[i].count;
-			l->items[kept - 1].known &= l->items[i].known;
-			l->items[kept - 1].doubtful |= l->items[i].doubtful;
-		} else {
-			l->items[kept++] = l->items[i];
+	if (l->ncopies)
+		qsort(l->copies, l->ncopies, sizeof(*l->copies), by_copy);
+	for (size_t i = 0; i < l->ncopies; i++) {
+		const struct line_copy *c = &l->copies[i];
+		struct line_count *t = l->n ? &l->items[l->n - 1] : NULL;
+
+		if (!t || t->file != c->file || t->line != c->line) {
+			VEC_RESERVE(l->items, l->n, cap);
+			t = &l->items[l->n++];
+			*t = (struct line_count){.file = c->file,
+			                         .line = c->line,
+			                         .known = true,
+			                         .first_copy = i};
 		}
+		t->count += c->count;
+		t->instructions += c->instructions;
+		t->known &= c->known;
+		t->doubtful |= c->doubtful;
+		t->ncopies++;
 	}
-	l->n = kept;
 }
 
 static int by_branch(const void *a, const void *b)
@@ -322,7 +416,11 @@ static void sum_branches(struct lines *l)
 	for (size_t i = 0; i < l->nbranches; i++) {
 		if (kept && !by_branch(&b[kept - 1], &b[i])) {
 			b[kept - 1].taken += b[i].taken;
+			b[kept - 1].total += b[i].total;
 			b[kept - 1].reached |= b[i].reached;
+			if (b[kept - 1].to_file != b[i].to_file ||
+			    b[kept - 1].to_line != b[i].to_line)
+				b[kept - 1].to_line = 0;
 		} else {
 			b[kept++] = b[i];
 		}
@@ -351,6 +449,7 @@ void lines_free(struct lines *l)
 	strtab_release(&l->files);
 	free(l->items);
 	free(l->branches);
+	free(l->copies);
 	free(l);
 }
 
@@ -365,13 +464,86 @@ const struct line_count *lines_find(const struct lines *l, const char *file,
 	return bsearch(&key, l->items, l->n, sizeof(*l->items), by_line);
 }
 
+bool line_is_known(const struct line_count *c)
+{
+	return c->known || c->count || c->doubtful;
+}
+
 void lines_total(const struct lines *l, uint64_t *executed, uint64_t *known)
 {
 	*executed = *known = 0;
 	for (size_t i = 0; i < l->n; i++) {
-		const struct line_count *c = &l->items[i];
-
-		*executed += c->count > 0;
-		*known += c->known || c->count || c->doubtful;
+		*executed += l->items[i].count > 0;
+		*known += line_is_known(&l->items[i]);
 	}
+}
+
+void lines_total_branches(const struct lines *l, uint64_t *taken,
+                          uint64_t *known)
+{
+	*taken = 0;
+	*known = l->nbranches;
+	for (size_t i = 0; i < l->nbranches; i++)
+		*taken += l->branches[i].taken > 0;
+}
+
+/* The first branch that is not before the line. */
+static size_t find_branch(const struct lines *l, uint32_t file, uint32_t line)
+{
+	size_t low = 0, high = l->nbranches;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct line_branch *b = &l->branches[middle];
+
+		if (b->file < file || (b->file == file && b->line < line))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct line_branch *lines_branches_of_file(const struct lines *l,
+                                                 uint32_t file, size_t *n)
+{
+	size_t low = find_branch(l, file, 0), end;
+
+	for (end = low; end < l->nbranches && l->branches[end].file == file;
+	     end++)
+		;
+	*n = end - low;
+	return *n ? &l->branches[low] : NULL;
+}
+
+const struct line_branch *lines_branches(const struct lines *l, uint32_t file,
+                                         uint32_t line, size_t *n)
+{
+	size_t low = find_branch(l, file, line), end;
+
+	for (end = low; end < l->nbranches && l->branches[end].file == file &&
+	                l->branches[end].line == line;
+	     end++)
+		;
+	*n = end - low;
+	return *n ? &l->branches[low] : NULL;
+}
+
+const struct line_count *lines_of_file(const struct lines *l, uint32_t file,
+                                       size_t *n)
+{
+	size_t low = 0, high = l->n, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->items[middle].file < file)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < l->n && l->items[end].file == file; end++)
+		;
+	*n = end - low;
+	return *n ? &l->items[low] : NULL;
 }

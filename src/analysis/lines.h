@@ -16,6 +16,20 @@ struct line_count {
 	uint64_t count;
 	bool known;    /* false: part of it is not known, count is the rest */
 	bool doubtful; /* part of it comes from an inconsistent function */
+	uint64_t instructions;      /* of the IR, executed; as far as known */
+	size_t first_copy, ncopies; /* in copies */
+};
+
+/*
+ * One copy of the code of a line: in a function, or in one that was inlined
+ * into it.  Instances of templates are functions of their own.
+ */
+struct line_copy {
+	uint32_t file, line;
+	uint32_t module, function; /* of the map: where the code is */
+	uint32_t instance;         /* 0: no inlined copy */
+	uint64_t count, instructions;
+	bool known, doubtful;
 };
 
 /* One direction of a branch that a source line contains. */
@@ -24,7 +38,10 @@ struct line_branch {
 	uint32_t block;  /* number of the branch on its line */
 	uint32_t branch; /* number of the direction */
 	uint64_t taken;
-	bool reached; /* the branch itself was executed */
+	uint64_t total; /* how often the branch itself was executed */
+	bool reached;   /* it was, as far as known */
+	uint32_t to_file, to_line; /* where it leads; line 0: copies differ, or
+	                              nobody knows */
 };
 
 struct lines {
@@ -33,6 +50,8 @@ struct lines {
 	size_t n;
 	struct line_branch *branches; /* by file, line, block, branch */
 	size_t nbranches;
+	struct line_copy *copies; /* by file, line, count: the greatest first */
+	size_t ncopies;
 };
 
 /*
@@ -46,6 +65,20 @@ void lines_free(struct lines *l);
 /* How many lines ran, of how many: but for those of functions that count some
  * of their paths only. */
 void lines_total(const struct lines *l, uint64_t *executed, uint64_t *known);
+/* Is it one of them? */
+bool line_is_known(const struct line_count *c);
+/* How many directions of branches were taken, of how many. */
+void lines_total_branches(const struct lines *l, uint64_t *taken,
+                          uint64_t *known);
+/* The branches of a line: the first of *n. */
+const struct line_branch *lines_branches(const struct lines *l, uint32_t file,
+                                         uint32_t line, size_t *n);
+/* The same of all lines of a file. */
+const struct line_branch *lines_branches_of_file(const struct lines *l,
+                                                 uint32_t file, size_t *n);
+/* The lines of a file: the first of *n. */
+const struct line_count *lines_of_file(const struct lines *l, uint32_t file,
+                                       size_t *n);
 /* The count of a line, NULL if it has no code. */
 const struct line_count *lines_find(const struct lines *l, const char *file,
                                     uint32_t line);

@@ -237,6 +237,13 @@ static uint64_t whole_hash(const struct whole *w)
 	return h;
 }
 
+static void whole_put_file(struct whole_writer *x, uint32_t string)
+{
+	bytes_put_uv(x->b, string == MAP_NONE
+	                           ? 0
+	                           : 1 + (uint64_t)whole_file(x, string));
+}
+
 static void whole_put_head(struct whole_writer *x)
 {
 	const struct whole *w = x->w;
@@ -251,15 +258,26 @@ static void whole_put_head(struct whole_writer *x)
 	bytes_put_uv(b, x->nfiles);
 	for (uint32_t i = 0; i < x->nfiles; i++)
 		whole_put_str(b, map_string(m, x->files[i]));
-	bytes_put_uv(b, w->f->file == MAP_NONE
-	                        ? 0
-	                        : 1 + (uint64_t)whole_file(x, w->f->file));
+	whole_put_file(x, w->f->file);
 	bytes_put_uv(b, w->f->line);
 	bytes_put_uv(b, w->f->ninstances);
-	for (uint32_t i = 0; i < w->f->ninstances; i++)
-		whole_put_str(
-		        b,
-		        map_string(m, m->instances[w->f->first_instance + i]));
+	for (uint32_t i = 0; i < w->f->ninstances; i++) {
+		const struct map_instance *k =
+		        &m->instances[w->f->first_instance + i];
+
+		whole_put_str(b, map_string(m, k->name));
+		whole_put_file(x, k->file);
+		bytes_put_uv(b, k->line);
+		bytes_put_uv(b, k->parent);
+		bytes_put_uv(b, k->call_line);
+	}
+}
+
+static bool whole_is_same_line(const struct map_line *a,
+                               const struct map_line *b)
+{
+	return a->instance == b->instance && a->file == b->file &&
+	       a->line == b->line;
 }
 
 /* Lines of a segment, each once: those of all parts that make it. */
@@ -267,7 +285,7 @@ static void whole_put_segment(struct whole_writer *x, block_id first,
                               block_id end)
 {
 	const struct map *m = x->w->map;
-	const struct map_line **lines = NULL;
+	struct map_line *lines = NULL;
 	size_t n = 0, cap = 0;
 
 	for (block_id b = first; b < end; b++) {
@@ -283,21 +301,25 @@ static void whole_put_segment(struct whole_writer *x, block_id first,
 				size_t k = 0;
 
 				while (k < n &&
-				       memcmp(lines[k], l, sizeof(*l)) != 0)
+				       !whole_is_same_line(&lines[k], l))
 					k++;
-				if (k < n)
+				if (k < n) {
+					lines[k].ninstructions +=
+					        l->ninstructions;
 					continue;
+				}
 				VEC_RESERVE(lines, n, cap);
-				lines[n++] = l;
+				lines[n++] = *l;
 			}
 		}
 	}
 	bytes_put_uv(x->b, n);
 	for (size_t i = 0; i < n; i++) {
-		bytes_put_uv(x->b, lines[i]->instance);
-		bytes_put_uv(x->b, whole_file(x, lines[i]->file));
-		bytes_put_sv(x->b, (int64_t)lines[i]->line - x->line);
-		x->line = lines[i]->line;
+		bytes_put_uv(x->b, lines[i].instance);
+		bytes_put_uv(x->b, whole_file(x, lines[i].file));
+		bytes_put_sv(x->b, (int64_t)lines[i].line - x->line);
+		bytes_put_uv(x->b, lines[i].ninstructions);
+		x->line = lines[i].line;
 	}
 	free(lines);
 }
@@ -363,8 +385,8 @@ static void whole_put_edges(struct whole_writer *x)
 	}
 }
 
-/* A site for every block of the trace's map but the outside, and the paths. */
-static void whole_put_paths(struct whole_writer *x)
+/* A site for every block of the trace's map but the outside. */
+static void whole_put_sites(struct whole_writer *x)
 {
 	const struct whole *w = x->w;
 
@@ -373,6 +395,46 @@ static void whole_put_paths(struct whole_writer *x)
 		bytes_put_uv(x->b, w->block_of[b]);
 		bytes_put_uv(x->b, w->segment_of[b]);
 	}
+}
+
+/* Outcalls, each with a callee of its own: nobody keeps these records. */
+static void whole_put_outcalls(struct whole_writer *x)
+{
+	const struct map *m = x->w->map;
+	const struct map_outcall *o = m->outcalls + x->w->f->first_outcall;
+	uint32_t n = x->w->f->noutcalls, ncallees = 0;
+	int64_t line = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		ncallees += o[i].callee != MAP_NONE;
+	bytes_put_uv(x->b, ncallees);
+	for (uint32_t i = 0; i < n; i++)
+		if (o[i].callee != MAP_NONE) {
+			const struct map_callee *c = &m->callees[o[i].callee];
+
+			whole_put_str(x->b, map_string(m, c->name));
+			whole_put_file(x, c->file);
+			bytes_put_uv(x->b, c->line);
+		}
+	bytes_put_uv(x->b, n);
+	ncallees = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		bytes_put_uv(x->b, x->w->block_of[o[i].block]);
+		bytes_put_uv(x->b, x->w->segment_of[o[i].block]);
+		bytes_put_uv(x->b, o[i].callee == MAP_NONE ? 0 : ++ncallees);
+		bytes_put_uv(x->b, o[i].instance);
+		whole_put_file(x, o[i].file);
+		if (o[i].file == MAP_NONE)
+			continue;
+		bytes_put_sv(x->b, (int64_t)o[i].line - line);
+		line = o[i].line;
+	}
+}
+
+static void whole_put_paths(struct whole_writer *x)
+{
+	const struct whole *w = x->w;
+
 	bytes_put_uv(x->b, CAIRN_PATHS_HASHED);
 	bytes_put_uv(x->b, w->paths.n);
 	bytes_put_uv(x->b, w->paths.ncuts);
@@ -400,7 +462,17 @@ void whole_record(const struct whole *w, uint64_t address, uint64_t counters,
 		whole_file(&x, w->f->file);
 	whole_put_blocks(&x);
 	whole_put_edges(&x);
+	whole_put_sites(&x);
+	whole_put_outcalls(&x);
 	whole_put_paths(&x);
+	/* their files, before the head says how many there are */
+	for (uint32_t i = 0; i < w->f->ninstances; i++) {
+		const struct map_instance *k =
+		        &w->map->instances[w->f->first_instance + i];
+
+		if (k->file != MAP_NONE)
+			whole_file(&x, k->file);
+	}
 	x.b = &head;
 	whole_put_head(&x);
 	bytes_put(&head, rest.data, rest.n);

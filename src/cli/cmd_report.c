@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cairn report: counts of functions, blocks, edges and lines, as text, JSON,
- * an lcov tracefile or a page for a browser.
+ * cairn report: counts of functions, blocks, edges and lines, as text, JSON, a
+ * page for a browser, or what other tools read.  All of these are views of one
+ * report (report.h), whether a program counted edges or paths, wrote a trace or
+ * was recorded.
  */
 #include "cli/cli.h"
 
@@ -9,6 +11,7 @@
 #include "analysis/lines.h"
 #include "analysis/trace_counts.h"
 #include "base/err.h"
+#include "cli/costs.h"
 #include "cli/hot.h"
 #include "cli/html.h"
 #include "cli/report.h"
@@ -17,24 +20,34 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
         "usage: cairn report [OPTION...] FILE...\n\n"
         "Shows how often everything ran.  Several files of one build are "
         "summed.\n\n"
         "  --json           everything, as JSON\n"
-        "  --lcov           an lcov tracefile, for genhtml and others\n"
+        "  --format FORMAT  text, json, html; lcov, cobertura, gcovr; "
+        "callgrind,\n                   pprof, speedscope, folded; dot; "
+        "llvm-sample\n"
+        "  --lcov           the same as --format lcov\n"
         "  --html FILE      write a page with source, CFGs and paths\n"
         "  -o FILE          write there instead of to stdout\n"
         "  --function GLOB  only functions of this name\n"
         "  --file GLOB      only functions and lines of this source file\n"
         "  --top N          rows of the table (20; 0: all)\n"
+        "  --threshold P    only functions with P % of all executions\n"
         "  --sort KEY       executions (default), entries, instructions, "
         "name, line\n"
         "  --lines          whole source files with counts; system headers "
         "only\n                   if --file names them\n"
+        "  --files          files in the table of directories\n"
+        "  --copies         below a line, the inlined and other copies that "
+        "its\n                   count adds up\n"
         "  --all-files      with --lines or --html, system headers too\n"
+        "  --no-branches    how branches went is not shown below lines\n"
         "  --no-source      no source lines\n"
+        "  --color WHEN     auto (default: on a terminal), always, never\n"
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
         "runs\n" CLI_INPUT_HELP;
@@ -43,11 +56,17 @@ static const char help[] =
 
 enum {
 	OPT_LCOV = CLI_OPT_OWN,
+	OPT_FORMAT,
 	OPT_FUNCTION,
 	OPT_FILE,
 	OPT_TOP,
 	OPT_SORT,
+	OPT_THRESHOLD,
 	OPT_LINES,
+	OPT_FILES,
+	OPT_COPIES,
+	OPT_NO_BRANCHES,
+	OPT_COLOR,
 	OPT_ALL_FILES,
 	OPT_NO_SOURCE,
 	OPT_NO_DEMANGLE,
@@ -58,13 +77,19 @@ static const struct option options[] = {
         CLI_INPUT_OPTIONS,
         CLI_JSON_OPTION,
         {"lcov", no_argument, NULL, OPT_LCOV},
+        {"format", required_argument, NULL, OPT_FORMAT},
         CLI_HTML_OPTION,
         CLI_OUTPUT_OPTION,
         {"function", required_argument, NULL, OPT_FUNCTION},
         {"file", required_argument, NULL, OPT_FILE},
         {"top", required_argument, NULL, OPT_TOP},
         {"sort", required_argument, NULL, OPT_SORT},
+        {"threshold", required_argument, NULL, OPT_THRESHOLD},
         {"lines", no_argument, NULL, OPT_LINES},
+        {"files", no_argument, NULL, OPT_FILES},
+        {"copies", no_argument, NULL, OPT_COPIES},
+        {"no-branches", no_argument, NULL, OPT_NO_BRANCHES},
+        {"color", required_argument, NULL, OPT_COLOR},
         {"all-files", no_argument, NULL, OPT_ALL_FILES},
         {"no-source", no_argument, NULL, OPT_NO_SOURCE},
         {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
@@ -72,10 +97,41 @@ static const struct option options[] = {
         {0},
 };
 
+/* A form of the report.  Some are about source lines, and have nothing to say
+ * of a program without any; some about what instructions cost. */
+struct format {
+	const char *name;
+	void (*write)(const struct report *r, FILE *out);
+	bool needs_lines;
+};
+
+static void write_page(const struct report *r, FILE *out);
+
+static const struct format formats[] = {
+        {"text", report_text, false},
+        {"json", report_json, false},
+        {"html", write_page, false},
+        {"lcov", report_lcov, true},
+        {"cobertura", report_cobertura, true},
+        {"gcovr", report_gcovr, true},
+        {"callgrind", report_callgrind, false},
+        {"pprof", report_pprof, false},
+        {"speedscope", report_speedscope, false},
+        {"folded", report_folded, false},
+        {"dot", report_dot, false},
+        {"llvm-sample", report_sample, true},
+};
+
+#define NFORMATS (sizeof(formats) / sizeof(formats[0]))
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
 struct request {
 	struct cli_inputs inputs;
 	struct report_options options;
-	bool lcov;
+	const struct format *format; /* --format, --lcov; NULL: none */
+	const char *format_option;   /* which of them */
+	enum color color;
 	struct cli_form form;
 };
 
@@ -104,11 +160,17 @@ static bool take_switch(struct request *q, int c)
 	struct report_options *o = &q->options;
 
 	switch (c) {
-	case OPT_LCOV:
-		q->lcov = true;
-		return true;
 	case OPT_LINES:
 		o->all_lines = true;
+		return true;
+	case OPT_FILES:
+		o->files = true;
+		return true;
+	case OPT_COPIES:
+		o->copies = true;
+		return true;
+	case OPT_NO_BRANCHES:
+		o->no_branches = true;
 		return true;
 	case OPT_ALL_FILES:
 		o->all_files = true;
@@ -127,6 +189,67 @@ static bool take_switch(struct request *q, int c)
 	}
 }
 
+/* A share in percent, with or without a %. */
+static int take_threshold(const char *command, const char *arg, double *out)
+{
+	char *end;
+
+	*out = strtod(arg, &end);
+	if (end != arg && *end == '%')
+		end++;
+	if (end == arg || *end || !(*out >= 0 && *out <= 100))
+		return cli_usage(command,
+		                 "--threshold takes a number of percent, from "
+		                 "0 to 100, not '%s'",
+		                 arg);
+	return CLI_FINE;
+}
+
+static int take_color(struct request *q, const char *command, const char *arg)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(arg, words[i])) {
+			q->color = (enum color)i;
+			return CLI_FINE;
+		}
+	return cli_usage(command,
+	                 "--color takes auto, always or never, not '%s'", arg);
+}
+
+/* On a terminal, unless the user says otherwise (no-color.org). */
+static bool wants_colour(const struct request *q)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (q->color != COLOR_AUTO)
+		return q->color == COLOR_ALWAYS;
+	return (!q->form.output || !strcmp(q->form.output, "-")) &&
+	       !(no && *no) && isatty(STDOUT_FILENO) && term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+static int take_format(struct request *q, const char *command, const char *name,
+                       const char *option)
+{
+	for (size_t i = 0; i < NFORMATS; i++)
+		if (!strcmp(name, formats[i].name)) {
+			if (q->format && q->format != &formats[i])
+				return cli_usage(command,
+				                 "%s and %s exclude each other",
+				                 q->format_option, option);
+			q->format = &formats[i];
+			q->format_option = option;
+			return CLI_FINE;
+		}
+	return cli_usage(command,
+	                 "--format takes text, json, html, lcov, cobertura, "
+	                 "gcovr, callgrind, pprof, speedscope, folded, dot or "
+	                 "llvm-sample, not '%s'",
+	                 name);
+}
+
 static int take_option(void *request, int c, const char *command)
 {
 	struct request *q = request;
@@ -139,6 +262,14 @@ static int take_option(void *request, int c, const char *command)
 	case OPT_FILE:
 		o->file = optarg;
 		return CLI_FINE;
+	case OPT_LCOV:
+		return take_format(q, command, "lcov", "--lcov");
+	case OPT_FORMAT:
+		return take_format(q, command, optarg, "--format");
+	case OPT_THRESHOLD:
+		return take_threshold(command, optarg, &o->threshold);
+	case OPT_COLOR:
+		return take_color(q, command, optarg);
 	case OPT_TOP:
 		return cli_take_top(command, optarg, &o->top);
 	case OPT_SORT:
@@ -163,11 +294,12 @@ static int check_options(const struct request *q, char **argv, int argc)
 {
 	const struct cli_form *f = &q->form;
 
-	if (f->json && q->lcov)
-		return cli_usage(argv[0],
-		                 "--json and --lcov exclude each other");
-	if (f->html && (f->json || q->lcov))
-		return cli_usage(argv[0], "--html excludes --json and --lcov");
+	if (f->json && q->format)
+		return cli_usage(argv[0], "--json and %s exclude each other",
+		                 q->format_option);
+	if (f->html && (f->json || q->format))
+		return cli_usage(argv[0], "--html excludes --json, --lcov and "
+		                          "--format");
 	if (f->html && f->noutputs > 1)
 		return cli_usage(argv[0],
 		                 "--html FILE is the output; name one");
@@ -199,13 +331,13 @@ static int check_maps(const struct profile *p, const char *path)
 	return cli_fail(&err);
 }
 
-/* A tracefile without a line is of no use to anybody: say why. */
+/* Coverage without a line is of no use to anybody: say why. */
 static int check_lines(const struct request *q, const struct lines *l,
                        const char *path)
 {
 	struct cairn_err err;
 
-	if (!q->lcov || l->n)
+	if (!q->format || !q->format->needs_lines || l->n)
 		return CLI_FINE;
 	cairn_fail(&err, CAIRN_E_ABSENT,
 	           "%s: the program has no line numbers; build it with -g",
@@ -219,7 +351,7 @@ static int check_matches(const struct report *r, const char *path)
 	const struct report_options *o = &r->options;
 	bool has_lines = false;
 
-	if (r->nrows || (!o->function && !o->file))
+	if (r->nrows || (!o->function && !o->file) || report_has_body(r))
 		return CLI_FINE;
 	for (uint32_t i = 0; i < r->lines->files.n && !o->function; i++)
 		has_lines |= report_wants_file(r, r->lines->files.items[i]);
@@ -259,8 +391,8 @@ static int write_report(const struct request *q, const struct report *r)
 		report_json(r, o.stream);
 	else if (q->form.html)
 		write_page(r, o.stream);
-	else if (q->lcov)
-		report_lcov(r, o.stream);
+	else if (q->format)
+		q->format->write(r, o.stream);
 	else
 		report_text(r, o.stream);
 	return cli_output_end(&o, CLI_FINE);
@@ -284,6 +416,7 @@ static int report(struct request *q, char **paths, int npaths)
 	cli_say_missing(p);
 	c = counts_new(p);
 	l = lines_new(c);
+	q->options.colour = wants_colour(q);
 	report_init(&r, c, l, &q->options);
 	status = check_lines(q, l, paths[0]);
 	if (!status)

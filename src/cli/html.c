@@ -170,8 +170,8 @@ void html_page(const struct report *r, const struct hot *h,
 		fputs("</div>\n", out);
 	}
 	fputs("<script>\n\"use strict\";\n", out);
-	fputs((const char *)html_layout_js, out);
-	fputs((const char *)html_page_js, out);
+	for (size_t i = 0; html_scripts[i]; i++)
+		fputs((const char *)html_scripts[i], out);
 	fputs("</script>\n</body>\n</html>\n", out);
 	html_paths_end(&page);
 	strtab_release(&page.names);

@@ -98,13 +98,17 @@ void html_put_paths(const struct html *h, struct json *j, size_t row);
 /* Executed paths of a row; false if it counts none. */
 bool html_count_paths(const struct html *h, size_t row, uint64_t *n);
 
+/* Callers, callees and what was inlined, as keys of a function's object. */
+void html_put_calls(struct html *h, struct json *j, size_t row);
+
 /* Elements of the page. */
 void html_put_function(struct html *h, struct json *j, size_t row);
 void html_put_source(struct html *h, struct json *j, uint32_t source);
 void html_put_index(const struct html *h, struct json *j);
 
 /* The parts of the page that are always the same. */
-extern const unsigned char html_css[], html_body[], html_layout_js[],
-        html_page_js[];
+extern const unsigned char html_css[], html_body[];
+/* Scripts, in the order they have on the page; ends with NULL. */
+extern const unsigned char *const html_scripts[];
 
 #endif /* CAIRN_CLI_HTML_H */

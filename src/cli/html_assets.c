@@ -6,6 +6,8 @@
  */
 #include "cli/html.h"
 
+#include <stddef.h>
+
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 const unsigned char html_css[] = {
@@ -16,10 +18,30 @@ const unsigned char html_body[] = {
 #embed "assets/page.html"
         , 0};
 
-const unsigned char html_layout_js[] = {
+static const unsigned char layout_js[] = {
 #embed "assets/layout.js"
         , 0};
 
-const unsigned char html_page_js[] = {
+static const unsigned char page_js[] = {
 #embed "assets/page.js"
         , 0};
+
+static const unsigned char source_js[] = {
+#embed "assets/source.js"
+        , 0};
+
+static const unsigned char graph_js[] = {
+#embed "assets/graph.js"
+        , 0};
+
+static const unsigned char panes_js[] = {
+#embed "assets/panes.js"
+        , 0};
+
+static const unsigned char frame_js[] = {
+#embed "assets/frame.js"
+        , 0};
+
+const unsigned char *const html_scripts[] = {
+        layout_js, page_js, source_js, graph_js, panes_js, frame_js, NULL,
+};

@@ -12,6 +12,7 @@
 #include "abi/map.h"
 #include "analysis/counts.h"
 #include "analysis/lines.h"
+#include "analysis/totals.h"
 #include "base/alloc.h"
 #include "base/json.h"
 #include "cli/hot.h"
@@ -132,7 +133,8 @@ static void put_blocks(struct json *j, const struct report_row *row,
 static void put_places(struct html *h, struct json *j,
                        const struct report_row *row, const struct places *p)
 {
-	const uint32_t *names = row->map->instances + row->f->first_instance;
+	const struct map_instance *copies =
+	        row->map->instances + row->f->first_instance;
 
 	json_key(j, "places");
 	json_begin(j, '[');
@@ -142,10 +144,11 @@ static void put_places(struct html *h, struct json *j,
 		json_begin(j, '[');
 		json_u64(j, html_source_of(h, map_string(row->map, at->file),
 		                           row->module));
-		json_string(j, at->instance
-		                       ? map_string(row->map,
-		                                    names[at->instance - 1])
-		                       : NULL);
+		json_string(j,
+		            at->instance
+		                    ? map_string(row->map,
+		                                 copies[at->instance - 1].name)
+		                    : NULL);
 		json_end(j, ']');
 	}
 	json_end(j, ']');
@@ -204,6 +207,7 @@ void html_put_function(struct html *h, struct json *j, size_t at)
 	put_places(h, j, row, &places);
 	put_edges(h, j, at);
 	html_put_paths(h, j, at);
+	html_put_calls(h, j, at);
 	if (h->lists && h->lists->put_function)
 		h->lists->put_function(h, j, at);
 	json_end(j, '}');
@@ -250,6 +254,34 @@ static void put_row(const struct html *h, struct json *j, size_t at)
 	json_end(j, ']');
 }
 
+/* Totals of source files, in the order of their names. */
+static void put_files(const struct html *h, struct json *j)
+{
+	json_key(j, "files");
+	json_begin(j, '[');
+	for (uint32_t i = 0; i < h->names.n; i++) {
+		static const struct total none;
+		const char *path = h->names.items[i];
+		uint32_t file = strtab_find(&h->report->lines->files, path,
+		                            strlen(path));
+		const struct total *t =
+		        file == STRTAB_NONE ? &none
+		                            : &h->report->totals->files[file];
+
+		json_begin(j, '[');
+		json_u64(j, t->lines);
+		json_u64(j, t->lines_executed);
+		json_u64(j, t->branches);
+		json_u64(j, t->branches_taken);
+		json_u64(j, t->functions);
+		json_u64(j, t->functions_executed);
+		html_number(j, t->instructions, true);
+		json_u64(j, report_is_system_file(path));
+		json_end(j, ']');
+	}
+	json_end(j, ']');
+}
+
 static void put_names(const struct html *h, struct json *j)
 {
 	json_key(j, "sources");
@@ -257,6 +289,8 @@ static void put_names(const struct html *h, struct json *j)
 	for (uint32_t i = 0; i < h->names.n; i++)
 		json_string(j, report_path(h->report, h->names.items[i]));
 	json_end(j, ']');
+	if (h->report->totals)
+		put_files(h, j);
 	json_key(j, "modules");
 	json_begin(j, '[');
 	for (uint32_t i = 0; i < h->report->profile->nmodules; i++)
@@ -289,6 +323,10 @@ static void put_totals(const struct html *h, struct json *j)
 	put_number(j, "executions", t->executions);
 	put_number(j, "lines", known);
 	put_number(j, "lines_executed", executed);
+	lines_total_branches(l, &executed, &known);
+	put_number(j, "branches", known);
+	put_number(j, "branches_taken", executed);
+	put_number(j, "instructions", h->report->instructions);
 	if (h->hot) {
 		put_number(j, "path_executions", h->hot->executions);
 		put_number(j, "other_executions", h->hot->others);

@@ -74,6 +74,7 @@ void html_pick_finish(struct html_pick *p)
 	p->lines = lines_new(s->counts);
 	p->report = s->report;
 	p->report.lines = p->lines;
+	p->report.row_of = NULL; /* its rows are others */
 	p->report.rows = xcalloc(nrows + 1, sizeof(*p->report.rows));
 	p->report.nrows = p->report.cap = nrows;
 	*h = (struct hot){.report = &p->report, .nfunctions = nrows};

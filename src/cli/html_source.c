@@ -12,12 +12,16 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "cli/report.h"
+#include "format/map.h"
 #include "format/profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Spots of a line on the page. */
+#define SPOTS_LIMIT 8
 
 /* Text of all files, at most: a page of more opens too slowly. */
 #define TEXT_LIMIT ((size_t)64 << 20)
@@ -41,16 +45,6 @@ static char *read_whole(const char *path, size_t size)
 	while ((nul = memchr(text, '\0', n)))
 		*nul = NO_CHARACTER;
 	return text;
-}
-
-static bool is_newer(const struct html *h, uint32_t source,
-                     const struct stat *st)
-{
-	const struct profile *p = h->report->profile;
-	struct stat program;
-
-	return !stat(p->modules[h->sources[source].module].path, &program) &&
-	       st->st_mtime > program.st_mtime;
 }
 
 /* The text of a file, or NULL; *note has something to say about it, or NULL.
@@ -80,7 +74,8 @@ static char *read_text(struct html *h, uint32_t source, char **note)
 	else if (!(text = read_whole(path, (size_t)st.st_size)))
 		*note = xasprintf("counts only, the source cannot be read: %s",
 		                  strerror(errno));
-	else if (is_newer(h, source, &st))
+	else if (report_age(h->report, path, h->sources[source].module) ==
+	         REPORT_AGE_NEWER)
 		*note = xstrdup("the source is newer than the program: lines "
 		                "may have moved");
 	if (text)
@@ -88,51 +83,115 @@ static char *read_text(struct html *h, uint32_t source, char **note)
 	return text;
 }
 
-/* The lines of a file lie one behind the other. */
-static const struct line_count *first_line(const struct lines *l,
-                                           const char *path)
+/* The branches of a file: [line, total, taken, to, taken, to, ...] each, where
+ * `to` is a line of the same file, or 0. */
+static void put_branches(const struct lines *l, struct json *j, uint32_t file)
 {
-	uint32_t file = strtab_find(&l->files, path, strlen(path));
-	size_t low = 0, high = l->n;
+	size_t n = 0, next;
+	const struct line_branch *b = lines_branches_of_file(l, file, &n);
 
-	if (file == STRTAB_NONE)
-		return NULL;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->items[middle].file < file)
-			low = middle + 1;
-		else
-			high = middle;
+	json_key(j, "branches");
+	json_begin(j, '[');
+	for (size_t i = 0; i < n; i = next) {
+		json_begin(j, '[');
+		json_u64(j, b[i].line);
+		html_number(j, b[i].total, b[i].reached || !b[i].taken);
+		for (next = i; next < n && b[next].line == b[i].line &&
+		               b[next].block == b[i].block;
+		     next++) {
+			html_number(j, b[next].taken, true);
+			json_u64(j,
+			         b[next].to_file == file ? b[next].to_line : 0);
+		}
+		json_end(j, ']');
 	}
-	return low < l->n && l->items[low].file == file ? &l->items[low] : NULL;
+	json_end(j, ']');
+}
+
+/* Where the counts of lines come from that are not one function's own: [line,
+ * spots in all, then for each of the first: function, its caller that was
+ * inlined or null, line of the call, copies, count]. */
+static void put_copies(struct html *h, struct json *j,
+                       const struct line_count *c)
+{
+	const struct report *r = h->report;
+	size_t n = c->ncopies;
+	struct report_spot *spots =
+	        report_spots(r, r->lines->copies + c->first_copy, &n);
+
+	json_begin(j, '[');
+	json_u64(j, c->line);
+	json_u64(j, n);
+	for (size_t i = 0; i < n && i < SPOTS_LIMIT; i++) {
+		const struct line_copy *k = &spots[i].copy;
+		const struct report_row *row =
+		        report_row_of(r, k->module, k->function);
+		const char *caller = report_caller(r, k);
+		char *name = *caller ? report_name(r, caller) : NULL;
+
+		if (row) {
+			json_u64(j, (uint64_t)(row - r->rows));
+		} else {
+			const struct map *m =
+			        r->profile->modules[k->module].map;
+
+			json_string(
+			        j,
+			        map_string(m, m->functions[k->function].name));
+		}
+		json_string(j, name);
+		free(name);
+		json_u64(j, report_call_line(r, k));
+		json_u64(j, spots[i].times);
+		html_number(j, k->count, k->known);
+	}
+	json_end(j, ']');
+	free(spots);
+}
+
+/* Counts of lines: the line and its count each. */
+static void put_counts(struct json *j, const struct line_count *c, size_t n)
+{
+	json_key(j, "counts");
+	json_begin(j, '[');
+	for (size_t i = 0; i < n; i++) {
+		json_u64(j, c[i].line);
+		html_number(j, c[i].count, c[i].known);
+	}
+	json_end(j, ']');
+	json_key(j, "doubtful");
+	json_begin(j, '[');
+	for (size_t i = 0; i < n; i++)
+		if (c[i].doubtful)
+			json_u64(j, c[i].line);
+	json_end(j, ']');
 }
 
 void html_put_source(struct html *h, struct json *j, uint32_t source)
 {
 	const struct lines *l = h->report->lines;
-	const struct line_count *first = first_line(l, h->names.items[source]);
-	const struct line_count *end = l->items + l->n;
+	const char *path = h->names.items[source];
+	uint32_t file = strtab_find(&l->files, path, strlen(path));
+	size_t n = 0;
+	const struct line_count *c =
+	        file == STRTAB_NONE ? NULL : lines_of_file(l, file, &n);
 	char *note, *text = read_text(h, source, &note);
 
 	json_begin(j, '{');
 	json_key(j, "note");
 	json_string(j, note);
-	json_key(j, "counts");
-	json_begin(j, '[');
-	for (const struct line_count *c = first;
-	     c && c < end && c->file == first->file; c++) {
-		json_u64(j, c->line);
-		html_number(j, c->count, c->known);
+	put_counts(j, c, n);
+	if (c)
+		put_branches(l, j, file);
+	if (c && h->report->row_of) {
+		json_key(j, "copies");
+		json_begin(j, '[');
+		for (size_t i = 0; i < n; i++)
+			if (c[i].ncopies > 1 ||
+			    l->copies[c[i].first_copy].instance)
+				put_copies(h, j, &c[i]);
+		json_end(j, ']');
 	}
-	json_end(j, ']');
-	json_key(j, "doubtful");
-	json_begin(j, '[');
-	for (const struct line_count *c = first;
-	     c && c < end && c->file == first->file; c++)
-		if (c->doubtful)
-			json_u64(j, c->line);
-	json_end(j, ']');
 	if (h->lists && h->lists->put_source)
 		h->lists->put_source(h, j, source);
 	json_key(j, "text");

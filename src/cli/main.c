@@ -13,7 +13,8 @@ static const struct command {
 	const char *name, *what;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-        {"report", "show counts: text, --json or --lcov", cmd_report},
+        {"report", "show counts: text, JSON, a page, formats of other tools",
+         cmd_report},
         {"paths", "show the paths that ran, hottest first", cmd_paths},
         {"drift", "are the paths that were hot still hot? two profiles",
          cmd_drift},

@@ -7,8 +7,11 @@
 #include "cli/report.h"
 
 #include "abi/map.h"
+#include "analysis/bodies.h"
+#include "analysis/calls.h"
 #include "analysis/counts.h"
 #include "analysis/lines.h"
+#include "analysis/totals.h"
 #include "base/alloc.h"
 #include "cli/demangle.h"
 #include "format/map.h"
@@ -18,6 +21,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool report_wants_file(const struct report *r, const char *path)
 {
@@ -167,6 +171,27 @@ static int by_options(const void *a, const void *b, void *context)
 	return order ? order : by_identity(x, y);
 }
 
+static void number_rows(struct report *r)
+{
+	const struct profile *p = r->profile;
+
+	r->nmodules = p->nmodules;
+	r->row_of = xcalloc(p->nmodules, sizeof(*r->row_of));
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct map *m = p->modules[i].map;
+		uint32_t n = m ? m->nfunctions : 0;
+
+		r->row_of[i] = xmalloc((n + (size_t)1) * sizeof(uint32_t));
+		for (uint32_t k = 0; k < n; k++) {
+			r->row_of[i][k] = UINT32_MAX;
+			r->instructions +=
+			        r->counts->modules[i].functions[k].instructions;
+		}
+	}
+	for (size_t i = 0; i < r->nrows; i++)
+		r->row_of[r->rows[i].module][r->rows[i].index] = (uint32_t)i;
+}
+
 void report_init(struct report *r, const struct counts *c,
                  const struct lines *l, const struct report_options *o)
 {
@@ -175,9 +200,15 @@ void report_init(struct report *r, const struct counts *c,
 	for (uint32_t i = 0; i < r->profile->nmodules; i++)
 		if (r->profile->modules[i].map)
 			add_rows(r, i);
+	if (l) {
+		r->totals = totals_new(c, l);
+		r->calls = calls_new(c);
+		r->bodies = bodies_new(c);
+	}
 	if (r->nrows)
 		qsort_r(r->rows, r->nrows, sizeof(*r->rows), by_options,
 		        &r->options);
+	number_rows(r);
 }
 
 void report_release(struct report *r)
@@ -185,6 +216,12 @@ void report_release(struct report *r)
 	for (size_t i = 0; i < r->nrows; i++)
 		free(r->rows[i].demangled);
 	free(r->rows);
+	totals_free(r->totals);
+	calls_free(r->calls);
+	bodies_free(r->bodies);
+	for (uint32_t i = 0; r->row_of && i < r->nmodules; i++)
+		free(r->row_of[i]);
+	free(r->row_of);
 	*r = (struct report){0};
 }
 
@@ -196,10 +233,69 @@ const char *report_path(const struct report *r, const char *path)
 
 	if (!r->options.stable || *path != '/')
 		return path;
+	if (n > 1 && !strncmp(path, root, n) && !path[n])
+		return ".";
 	if (n > 1 && !strncmp(path, root, n) && path[n] == '/')
 		return path + n + 1;
 	slash = strrchr(path, '/');
 	return slash + 1;
+}
+
+double report_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+bool report_is_above(const struct report *r, const struct report_row *row)
+{
+	double least = r->options.threshold;
+
+	return least <= 0 ||
+	       report_percent(row->r->executions,
+	                      r->counts->totals.executions) >= least;
+}
+
+const struct report_row *report_row_of(const struct report *r, uint32_t module,
+                                       uint32_t function)
+{
+	uint32_t row = r->row_of[module][function];
+
+	return row == UINT32_MAX ? NULL : &r->rows[row];
+}
+
+char *report_name(const struct report *r, const char *linkage)
+{
+	char *name = r->options.no_demangle ? NULL : demangle(linkage);
+
+	return name ? name : xstrdup(linkage);
+}
+
+enum report_age report_age(const struct report *r, const char *path,
+                           uint32_t module)
+{
+	struct stat source, program;
+
+	if (stat(path, &source))
+		return REPORT_AGE_MISSING;
+	if (!stat(r->profile->modules[module].path, &program) &&
+	    source.st_mtime > program.st_mtime)
+		return REPORT_AGE_NEWER;
+	return REPORT_AGE_FINE;
+}
+
+const struct report_colours *report_colours(const struct report *r)
+{
+	static const struct report_colours none = {"", "", "", "", "", ""};
+	static const struct report_colours ansi = {
+	        .head = "\033[1m",
+	        .name = "\033[36m",
+	        .dim = "\033[2m",
+	        .zero = "\033[31m",
+	        .hot = "\033[1;33m",
+	        .off = "\033[0m",
+	};
+
+	return r->options.colour ? &ansi : &none;
 }
 
 const char *report_note(const struct report *r)

@@ -2,18 +2,23 @@
 #ifndef CAIRN_CLI_REPORT_H
 #define CAIRN_CLI_REPORT_H
 
+#include "analysis/lines.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+struct bodies;
 struct counts;
 struct counts_function;
 struct counts_module;
-struct lines;
+struct calls;
 struct map;
 struct map_function;
+struct map_instance;
 struct profile;
+struct totals;
 
 enum report_sort {
 	REPORT_BY_EXECUTIONS,
@@ -33,6 +38,11 @@ struct report_options {
 	bool all_files;   /* ... system headers too */
 	bool no_source;   /* table only */
 	bool no_demangle; /* linkage names */
+	bool files;       /* files in the table of directories */
+	bool no_branches; /* no branches beside source lines */
+	bool copies;      /* where the counts of source lines come from */
+	bool colour;
+	double threshold; /* least share of a function, in percent */
 };
 
 /* A function that the report shows. */
@@ -50,6 +60,12 @@ struct report {
 	const struct profile *profile;
 	const struct counts *counts;
 	const struct lines *lines;
+	struct totals *totals; /* owned; NULL without lines */
+	struct calls *calls;   /* the same */
+	struct bodies *bodies; /* the same */
+	uint64_t instructions; /* of the IR, executed in all functions */
+	uint32_t nmodules;
+	uint32_t **row_of; /* per module and function: its row */
 	struct report_options options;
 	struct report_row *rows; /* selected and sorted */
 	size_t nrows, cap;
@@ -74,8 +90,62 @@ const char *report_note(const struct report *r);
  * caller to free. */
 char *report_whole_note(const struct report *r);
 
+/* Has it the share that --threshold asks for? */
+bool report_is_above(const struct report *r, const struct report_row *row);
+/* The row of a function; NULL if the options do not select it. */
+const struct report_row *report_row_of(const struct report *r, uint32_t module,
+                                       uint32_t function);
+/* How the user knows the function of a copy of a line: for the caller to
+ * free. */
+char *report_name(const struct report *r, const char *linkage);
+
+/* What a source file is to the build of a module. */
+enum report_age { REPORT_AGE_FINE, REPORT_AGE_MISSING, REPORT_AGE_NEWER };
+enum report_age report_age(const struct report *r, const char *path,
+                           uint32_t module);
+
 void report_text(const struct report *r, FILE *out);
 void report_json(const struct report *r, FILE *out);
 void report_lcov(const struct report *r, FILE *out);
+void report_cobertura(const struct report *r, FILE *out);
+void report_gcovr(const struct report *r, FILE *out);
+
+/* Copies of a line that a reader cannot tell apart: of one call in the source.
+ */
+struct report_spot {
+	struct line_copy copy; /* the first; its count is the sum */
+	size_t times;
+};
+
+/* The spots of copies, the hottest first; for the caller to free.  *n is the
+ * number of copies, and then that of spots. */
+struct report_spot *report_spots(const struct report *r,
+                                 const struct line_copy *copies, size_t *n);
+/* The instance of an inlined copy, else NULL. */
+const struct map_instance *report_instance(const struct report *r,
+                                           const struct line_copy *c);
+/* The function that made the call of an inlined copy, if it was inlined too,
+ * else "". */
+const char *report_caller(const struct report *r, const struct line_copy *c);
+/* The line of that call, 0 if there is none. */
+uint32_t report_call_line(const struct report *r, const struct line_copy *c);
+
+/* --- between the files that make the text --------------------------------- */
+
+double report_percent(uint64_t part, uint64_t whole);
+/* A count in a column: with its mark if it is in doubt. */
+void report_count(FILE *out, int width, uint64_t n, bool known, bool doubtful);
+
+/* Escape sequences; all empty without colours. */
+struct report_colours {
+	const char *head, *name, *dim, *zero, *hot, *off;
+};
+const struct report_colours *report_colours(const struct report *r);
+
+/* Source with counts: of functions, or whole files. */
+void report_source_functions(const struct report *r, FILE *out);
+void report_source_files(const struct report *r, FILE *out);
+/* Do the options select a function that was inlined everywhere? */
+bool report_has_body(const struct report *r);
 
 #endif /* CAIRN_CLI_REPORT_H */

@@ -7,6 +7,7 @@
 
 #include "abi/file.h"
 #include "abi/map.h"
+#include "analysis/calls.h"
 #include "analysis/counts.h"
 #include "analysis/lines.h"
 #include "base/alloc.h"
@@ -137,6 +138,9 @@ static void put_totals(const struct report *r, struct json *j)
 	put_u64(j, "executions", t->executions);
 	put_u64(j, "lines", known);
 	put_u64(j, "lines_executed", executed);
+	lines_total_branches(r->lines, &executed, &known);
+	put_u64(j, "branches", known);
+	put_u64(j, "branches_taken", executed);
 	json_end(j, '}');
 }
 
@@ -168,7 +172,8 @@ static void put_ranges(const struct report *r, struct json *j,
                        const struct map_line *lines, uint32_t nlines)
 {
 	struct range *ranges = xmalloc(nlines * sizeof(*ranges));
-	const uint32_t *names = row->map->instances + row->f->first_instance;
+	const struct map_instance *copies =
+	        row->map->instances + row->f->first_instance;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < nlines; i++)
@@ -184,9 +189,9 @@ static void put_ranges(const struct report *r, struct json *j,
 		put_u64(j, "first", g->first);
 		put_u64(j, "last", g->last);
 		if (g->instance)
-			put_string(
-			        j, "inlined",
-			        map_string(row->map, names[g->instance - 1]));
+			put_string(j, "inlined",
+			           map_string(row->map,
+			                      copies[g->instance - 1].name));
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -261,6 +266,33 @@ static const char *mode_of(const struct map_function *f)
 	return f->flags & CAIRN_FN_STRICT ? "strict" : "edges";
 }
 
+/* A callee without a name is a pointer's. */
+static void put_calls(const struct report *r, struct json *j,
+                      const struct report_row *row)
+{
+	size_t n, first = calls_from(r->calls,
+	                             (struct call_end){row->module, row->index},
+	                             &n);
+
+	json_key(j, "calls");
+	json_begin(j, '[');
+	for (size_t i = first; i < first + n; i++) {
+		const struct call *c = &r->calls->items[i];
+		const struct map_outcall *o = &row->map->outcalls[c->outcall];
+
+		json_begin(j, '{');
+		put_string(j, "callee", c->name);
+		put_u64(j, "block", o->block);
+		if (o->line) {
+			put_path(r, j, "file", map_string(row->map, o->file));
+			put_u64(j, "line", o->line);
+		}
+		put_count(j, "count", c->count, c->known);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 static void put_function(const struct report *r, struct json *j,
                          const struct report_row *row)
 {
@@ -284,6 +316,7 @@ static void put_function(const struct report *r, struct json *j,
 	for (uint32_t e = 0; e < row->f->nedges; e++)
 		put_edge(j, row, e);
 	json_end(j, ']');
+	put_calls(r, j, row);
 	json_end(j, '}');
 }
 
@@ -308,6 +341,71 @@ static void put_functions(const struct report *r, struct json *j)
 		json_end(j, '}');
 	}
 	json_end(j, ']');
+}
+
+/* The ways of branches: those of one branch have the same number. */
+static void put_branches(const struct report *r, struct json *j,
+                         const struct line_branch *b, size_t n)
+{
+	json_key(j, "branches");
+	json_begin(j, '[');
+	for (size_t i = 0; i < n; i++) {
+		json_begin(j, '{');
+		put_u64(j, "branch", b[i].block);
+		put_u64(j, "taken", b[i].taken);
+		put_count(j, "total", b[i].total, b[i].total >= b[i].taken);
+		if (b[i].to_line) {
+			if (b[i].to_file != b[i].file)
+				put_path(r, j, "file",
+				         r->lines->files.items[b[i].to_file]);
+			put_u64(j, "to", b[i].to_line);
+		}
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+/* Whose code it is, if that is not one function's own. */
+static void put_copies(const struct report *r, struct json *j,
+                       const struct line_copy *c, size_t n)
+{
+	json_key(j, "copies");
+	json_begin(j, '[');
+	for (size_t i = 0; i < n; i++) {
+		const struct map *m = r->profile->modules[c[i].module].map;
+		const struct map_function *f = &m->functions[c[i].function];
+
+		json_begin(j, '{');
+		put_string(j, "function", map_string(m, f->name));
+		if (c[i].instance) {
+			const struct map_instance *k =
+			        &m->instances[f->first_instance +
+			                      c[i].instance - 1];
+
+			put_string(j, "inlined", map_string(m, k->name));
+			put_u64(j, "call_line", k->call_line);
+		}
+		put_count(j, "count", c[i].count, c[i].known);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void put_line(const struct report *r, struct json *j,
+                     const struct line_count *c)
+{
+	const struct line_copy *copies = r->lines->copies + c->first_copy;
+	size_t n;
+	const struct line_branch *b =
+	        lines_branches(r->lines, c->file, c->line, &n);
+
+	/* old maps do not have them */
+	put_count(j, "instructions", c->instructions,
+	          c->instructions || !c->count);
+	if (b)
+		put_branches(r, j, b, n);
+	if (c->ncopies > 1 || copies->instance)
+		put_copies(r, j, copies, c->ncopies);
 }
 
 static void put_lines(const struct report *r, struct json *j)
@@ -336,6 +434,7 @@ static void put_lines(const struct report *r, struct json *j)
 			          l->items[k].known);
 			if (l->items[k].doubtful)
 				put_bool(j, "consistent", false);
+			put_line(r, j, &l->items[k]);
 			json_end(j, '}');
 		}
 		json_end(j, ']');

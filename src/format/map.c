@@ -37,7 +37,8 @@ struct parser {
 	const unsigned char *data;
 	const char *name;
 	struct cairn_err *err;
-	uint64_t at; /* of the record */
+	uint64_t at;      /* of the record */
+	uint32_t version; /* of the blob */
 	struct cursor c;
 	struct map_function f;
 	uint32_t *files; /* of the function: its file numbers to strings */
@@ -86,6 +87,30 @@ static uint32_t read_string(struct parser *p)
 	return p->c.bad ? 0 : strtab_add(&p->map->strings, s, n);
 }
 
+/* 0, or 1 + the index of a file of the blob: as a string of the map. */
+static uint32_t read_file(struct parser *p)
+{
+	uint32_t file = read_option(p, p->nfiles);
+
+	return file == MAP_NONE || p->c.bad ? MAP_NONE : p->files[file];
+}
+
+static void read_instance(struct parser *p)
+{
+	struct map *m = p->map;
+	uint32_t n = m->ninstances - p->f.first_instance;
+	struct map_instance i = {.name = read_string(p), .file = MAP_NONE};
+
+	if (p->version > CAIRN_BLOB_VERSION_OLD) {
+		i.file = read_file(p);
+		i.line = read_below(p, UINT32_MAX);
+		i.parent = read_below(p, (uint64_t)n + 1);
+		i.call_line = read_below(p, UINT32_MAX);
+	}
+	VEC_RESERVE(m->instances, m->ninstances, m->instances_cap);
+	m->instances[m->ninstances++] = i;
+}
+
 static int read_head(struct parser *p)
 {
 	struct map_function *f = &p->f;
@@ -99,17 +124,11 @@ static int read_head(struct parser *p)
 		VEC_RESERVE(p->files, p->nfiles, p->files_cap);
 		p->files[p->nfiles++] = read_string(p);
 	}
-	f->file = read_option(p, p->nfiles);
-	if (!p->c.bad && f->file != MAP_NONE)
-		f->file = p->files[f->file];
+	f->file = read_file(p);
 	f->line = read_below(p, UINT32_MAX);
 	f->first_instance = p->map->ninstances;
-	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
-		struct map *m = p->map;
-
-		VEC_RESERVE(m->instances, m->ninstances, m->instances_cap);
-		m->instances[m->ninstances++] = read_string(p);
-	}
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--)
+		read_instance(p);
 	f->ninstances = p->map->ninstances - f->first_instance;
 	return p->c.bad ? corrupt(p, "its names end early") : 0;
 }
@@ -117,13 +136,15 @@ static int read_head(struct parser *p)
 static void read_line(struct parser *p)
 {
 	struct map *m = p->map;
-	struct map_line l;
+	struct map_line l = {0};
 
 	l.instance = read_below(p, (uint64_t)p->f.ninstances + 1);
 	l.file = read_below(p, p->nfiles);
 	if (__builtin_add_overflow(p->line, cursor_sv(&p->c), &p->line) ||
 	    p->line < 0 || p->line > INT32_MAX)
 		p->c.bad = true;
+	if (p->version > CAIRN_BLOB_VERSION_OLD)
+		l.ninstructions = read_below(p, UINT32_MAX);
 	if (p->c.bad)
 		return;
 	l.line = (uint32_t)p->line;
@@ -227,6 +248,57 @@ static int read_blob_sites(struct parser *p)
 	}
 	p->f.ncalls = m->ncalls - p->f.first_call;
 	return p->c.bad ? corrupt(p, "its call sites make no sense") : 0;
+}
+
+static void read_outcall(struct parser *p, uint32_t first_callee)
+{
+	struct map *m = p->map;
+	struct map_outcall o = {.block = read_below(p, p->f.nblocks)};
+
+	if (!o.block) {
+		p->c.bad = true;
+		return;
+	}
+	o.segment =
+	        read_below(p, m->blocks[p->f.first_block + o.block].nsegments);
+	o.callee = read_option(p, m->ncallees - first_callee);
+	if (o.callee != MAP_NONE)
+		o.callee += first_callee;
+	o.instance = read_below(p, (uint64_t)p->f.ninstances + 1);
+	o.file = read_file(p);
+	if (o.file != MAP_NONE) {
+		if (__builtin_add_overflow(p->line, cursor_sv(&p->c),
+		                           &p->line) ||
+		    p->line < 0 || p->line > INT32_MAX)
+			p->c.bad = true;
+		o.line = p->c.bad ? 0 : (uint32_t)p->line;
+	}
+	VEC_RESERVE(m->outcalls, m->noutcalls, m->outcalls_cap);
+	m->outcalls[m->noutcalls++] = o;
+}
+
+/* What is called, then where. */
+static int read_outcalls(struct parser *p)
+{
+	struct map *m = p->map;
+	uint32_t first_callee = m->ncallees;
+
+	p->f.first_outcall = m->noutcalls;
+	if (p->version <= CAIRN_BLOB_VERSION_OLD)
+		return 0;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		struct map_callee c = {.name = read_string(p)};
+
+		c.file = read_file(p);
+		c.line = read_below(p, UINT32_MAX);
+		VEC_RESERVE(m->callees, m->ncallees, m->callees_cap);
+		m->callees[m->ncallees++] = c;
+	}
+	p->line = 0;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--)
+		read_outcall(p, first_callee);
+	p->f.noutcalls = m->noutcalls - p->f.first_outcall;
+	return p->c.bad ? corrupt(p, "its calls make no sense") : 0;
 }
 
 /* What a frame that dies at each site leaves unfinished. */
@@ -441,24 +513,28 @@ static int read_blob(struct parser *p)
 {
 	uint64_t version = cursor_uv(&p->c);
 
-	if (!p->c.bad && version && version != CAIRN_BLOB_VERSION)
+	if (!p->c.bad && version &&
+	    (version < CAIRN_BLOB_VERSION_OLD || version > CAIRN_BLOB_VERSION))
 		return cairn_fail(p->err, CAIRN_E_VERSION,
 		                  "%s: has a map of version %" PRIu64
-		                  ", this cairn reads version %u; use the "
-		                  "cairn that belongs to the cairn-cc that "
+		                  ", this cairn reads versions %u to %u; use "
+		                  "the cairn that belongs to the cairn-cc that "
 		                  "built it",
-		                  p->name, version, CAIRN_BLOB_VERSION);
-	if (version != CAIRN_BLOB_VERSION)
+		                  p->name, version, CAIRN_BLOB_VERSION_OLD,
+		                  CAIRN_BLOB_VERSION);
+	if (p->c.bad || !version)
 		return corrupt(p, "no such version");
+	p->version = (uint32_t)version;
 	CAIRN_TRY(read_head(p));
 	CAIRN_TRY(read_blocks(p));
 	CAIRN_TRY(read_edges(p));
 	CAIRN_TRY(read_blob_sites(p));
+	CAIRN_TRY(read_outcalls(p));
 	CAIRN_TRY(read_paths(p));
 	if (p->c.p != p->c.end)
 		return corrupt(p, "bytes are left over");
 	if ((p->f.flags & CAIRN_FN_NOT_COVERED) &&
-	    (p->f.nblocks || p->f.ncalls || p->f.ncounters))
+	    (p->f.nblocks || p->f.ncalls || p->f.ncounters || p->f.noutcalls))
 		return corrupt(p, "a function that is not covered has blocks");
 	return 0;
 }
@@ -837,6 +913,8 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->sites, 0, m->sites_cap);
 	VEC_RESERVE(m->probes, 0, m->probes_cap);
 	VEC_RESERVE(m->instances, 0, m->instances_cap);
+	VEC_RESERVE(m->callees, 0, m->callees_cap);
+	VEC_RESERVE(m->outcalls, 0, m->outcalls_cap);
 	VEC_RESERVE(m->calls, 0, m->calls_cap);
 	VEC_RESERVE(m->far_sites, 0, m->far_sites_cap);
 	VEC_RESERVE(m->codes, 0, m->codes_cap);
@@ -890,6 +968,8 @@ void map_free(struct map *m)
 	free(m->sites);
 	free(m->probes);
 	free(m->instances);
+	free(m->callees);
+	free(m->outcalls);
 	free(m->calls);
 	free(m->far_sites);
 	free(m->codes);

@@ -19,6 +19,26 @@ struct map_line {
 	uint32_t instance; /* 0: the function itself, else an inlined copy */
 	uint32_t file;     /* in map->strings */
 	uint32_t line;
+	uint32_t ninstructions; /* of the segment; 0: not known */
+};
+
+/* A copy of a function that was inlined. */
+struct map_instance {
+	uint32_t name, file, line; /* of the definition; MAP_NONE, 0: unknown */
+	uint32_t parent;           /* the instance it is in, 0: the function */
+	uint32_t call_line;        /* the line of the call there, 0: unknown */
+};
+
+/* A function that is called by name. */
+struct map_callee {
+	uint32_t name, file, line; /* of the definition; MAP_NONE, 0: unknown */
+};
+
+/* A call in the code.  It runs as often as its segment. */
+struct map_outcall {
+	uint32_t block, segment;
+	uint32_t callee; /* in map->callees; MAP_NONE: through a pointer */
+	uint32_t instance, file, line; /* where; MAP_NONE, 0: unknown */
 };
 
 /* A part of a block that runs whole once it is entered. */
@@ -102,7 +122,8 @@ struct map_function {
 	uint32_t unit, unit_index; /* RECORD: in map->units, and which of the
 	                              functions that it defines */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
-	size_t record, record_size;          /* where the section has it */
+	uint32_t first_outcall, noutcalls;
+	size_t record, record_size; /* where the section has it */
 };
 
 /* An interesting path and the counter it has, from the first slot on. */
@@ -133,9 +154,11 @@ struct map {
 	struct map_site *calls; /* offset 0: the machine code decides */
 	struct map_far_site *far_sites;
 	struct map_code *codes;
-	uint32_t *instances; /* names, in strings */
-	uint32_t *cuts;      /* where paths are cut: edges of the function */
-	uint32_t *turns;     /* heads of loops that count their turns */
+	struct map_instance *instances;
+	struct map_callee *callees;
+	struct map_outcall *outcalls;
+	uint32_t *cuts;  /* where paths are cut: edges of the function */
+	uint32_t *turns; /* heads of loops that count their turns */
 	struct map_slot *slots;
 	struct map_call *traced;
 	uint32_t *witnesses; /* slots that write: graph/slots.h */
@@ -143,11 +166,13 @@ struct map {
 	uint64_t *addresses;
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
-	        nslots, ntraced, nwitnesses, nunits, naddresses;
+	        nslots, ntraced, nwitnesses, nunits, naddresses, ncallees,
+	        noutcalls;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
 	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
-	        witnesses_cap, units_cap, addresses_cap;
+	        witnesses_cap, units_cap, addresses_cap, callees_cap,
+	        outcalls_cap;
 };
 
 /*

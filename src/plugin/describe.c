@@ -6,7 +6,12 @@
  *
  * A line belongs to an instance: the function itself, or one inlined call (a
  * DILocation's inlinedAt).  Readers add up instances and take the maximum
- * within one.
+ * within one.  An instance says where it was inlined, so that readers can tell
+ * copies apart and draw the tree of them.
+ *
+ * Outcalls are all calls but of intrinsics and assembly.  Their callees are
+ * known by name, and where they are defined in this file by place: two static
+ * functions of one name are two callees.
  */
 #include "plugin/function.h"
 
@@ -21,17 +26,18 @@
 #include <string.h>
 
 struct line {
-	uint32_t instance, file;
+	uint32_t instance, file, ninstructions;
 	unsigned number;
 };
 
 struct describer {
-	struct ptrmap file_of, instance_of;
-	struct bytes files, instances, blocks;
-	uint32_t nfiles, ninstances;
+	struct ptrmap file_of, instance_of, callee_of;
+	struct bytes files, instances, blocks, callees, outcalls;
+	uint32_t nfiles, ninstances, ncallees, noutcalls;
 	struct line *lines; /* of the current segment */
 	size_t nlines, lines_cap;
-	int64_t last_line;
+	int64_t last_line, last_call;
+	uint32_t segment; /* of the current block */
 };
 
 char *path_of(LLVMMetadataRef file)
@@ -84,10 +90,24 @@ static uint32_t file_index(struct describer *d, LLVMMetadataRef file)
 	return d->nfiles++;
 }
 
+/* File and line of a definition; NULL: nobody knows. */
+static void put_subprogram(struct describer *d, struct bytes *b,
+                           LLVMMetadataRef subprogram)
+{
+	uint32_t file = PTRMAP_NONE;
+
+	if (subprogram)
+		file = file_index(d, shim_subprogram_file(subprogram));
+	bytes_put_uv(b, file == PTRMAP_NONE ? 0 : 1 + (uint64_t)file);
+	bytes_put_uv(b, subprogram ? LLVMDISubprogramGetLine(subprogram) : 0);
+}
+
+/* The recursion is as deep as calls were inlined into each other. */
 static uint32_t instance_index(struct describer *d, LLVMMetadataRef location)
 {
 	LLVMMetadataRef at = LLVMDILocationGetInlinedAt(location);
-	uint32_t index;
+	LLVMMetadataRef scope;
+	uint32_t index, parent;
 	const char *name;
 	size_t n;
 
@@ -96,8 +116,13 @@ static uint32_t instance_index(struct describer *d, LLVMMetadataRef location)
 	index = ptrmap_get(&d->instance_of, at);
 	if (index != PTRMAP_NONE)
 		return index;
-	name = shim_scope_function(LLVMDILocationGetScope(location), &n);
+	parent = instance_index(d, at);
+	scope = LLVMDILocationGetScope(location);
+	name = shim_scope_function(scope, &n);
 	bytes_put_str(&d->instances, name, n);
+	put_subprogram(d, &d->instances, shim_scope_subprogram(scope));
+	bytes_put_uv(&d->instances, parent);
+	bytes_put_uv(&d->instances, LLVMDILocationGetLine(at));
 	ptrmap_set(&d->instance_of, at, ++d->ninstances);
 	return d->ninstances;
 }
@@ -114,6 +139,13 @@ unsigned line_of(LLVMValueRef instruction, LLVMMetadataRef *file)
 	return LLVMDILocationGetLine(location);
 }
 
+/* Is it one of the instructions of its block? */
+static bool is_counted(LLVMValueRef instruction)
+{
+	return !LLVMIsAPHINode(instruction) &&
+	       !LLVMIsADbgInfoIntrinsic(instruction);
+}
+
 static void add_line(struct describer *d, LLVMValueRef instruction)
 {
 	LLVMMetadataRef file = NULL;
@@ -124,9 +156,16 @@ static void add_line(struct describer *d, LLVMValueRef instruction)
 		return;
 	line.instance =
 	        instance_index(d, LLVMInstructionGetDebugLoc(instruction));
-	for (size_t i = d->nlines; i > 0; i--)
-		if (!memcmp(&d->lines[i - 1], &line, sizeof(line)))
-			return;
+	for (size_t i = d->nlines; i > 0; i--) {
+		struct line *same = &d->lines[i - 1];
+
+		if (same->instance != line.instance ||
+		    same->file != line.file || same->number != line.number)
+			continue;
+		same->ninstructions += is_counted(instruction);
+		return;
+	}
+	line.ninstructions = is_counted(instruction);
 	VEC_RESERVE(d->lines, d->nlines, d->lines_cap);
 	d->lines[d->nlines++] = line;
 }
@@ -140,9 +179,11 @@ static void end_segment(struct describer *d)
 		bytes_put_uv(&d->blocks, line->instance);
 		bytes_put_uv(&d->blocks, line->file);
 		bytes_put_sv(&d->blocks, (int64_t)line->number - d->last_line);
+		bytes_put_uv(&d->blocks, line->ninstructions);
 		d->last_line = line->number;
 	}
 	d->nlines = 0;
+	d->segment++;
 }
 
 LLVMValueRef node_first(const struct node *node)
@@ -156,8 +197,82 @@ static uint32_t count_instructions(const struct node *node)
 
 	for (LLVMValueRef i = node_first(node); i && i != node->end;
 	     i = LLVMGetNextInstruction(i))
-		n += !LLVMIsAPHINode(i) && !LLVMIsADbgInfoIntrinsic(i);
+		n += is_counted(i);
 	return n;
+}
+
+/* The name that users know: a trace has entries of its own for other files. */
+static const char *callee_name(LLVMValueRef callee, size_t *n)
+{
+	const char *name = LLVMIsAFunction(callee)
+	                           ? name_of(callee, n)
+	                           : LLVMGetValueName2(callee, n);
+	size_t prefix = strlen(CAIRN_TRACE_IN);
+
+	if (*n <= prefix || strncmp(name, CAIRN_TRACE_IN, prefix) != 0)
+		return name;
+	*n -= prefix;
+	return name + prefix;
+}
+
+/* What a call calls: 1 + its number, 0 if it is a pointer. */
+static uint32_t callee_index(struct describer *d, LLVMValueRef callee)
+{
+	LLVMValueRef external = shim_external(callee);
+	uint32_t index;
+	const char *name;
+	size_t n;
+
+	if (external)
+		callee = external;
+	if (!LLVMIsAFunction(callee) && !LLVMIsAGlobalAlias(callee))
+		return 0;
+	index = ptrmap_get(&d->callee_of, callee);
+	if (index != PTRMAP_NONE)
+		return index;
+	name = callee_name(callee, &n);
+	bytes_put_str(&d->callees, name, n);
+	put_subprogram(d, &d->callees,
+	               LLVMIsAFunction(callee) && !LLVMIsDeclaration(callee)
+	                       ? LLVMGetSubprogram(callee)
+	                       : NULL);
+	ptrmap_set(&d->callee_of, callee, ++d->ncallees);
+	return d->ncallees;
+}
+
+/* Is it a call of code, known or not? */
+static bool is_outcall(LLVMValueRef i)
+{
+	LLVMValueRef callee;
+
+	if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i))
+		return false;
+	callee = LLVMGetCalledValue(i);
+	return !LLVMIsAInlineAsm(callee) &&
+	       !(LLVMIsAFunction(callee) && LLVMGetIntrinsicID(callee));
+}
+
+static void add_outcall(struct describer *d, block_id b, LLVMValueRef call)
+{
+	struct bytes *out = &d->outcalls;
+	uint32_t file = PTRMAP_NONE, instance = 0;
+	LLVMMetadataRef in = NULL;
+	unsigned line = line_of(call, &in);
+
+	if (line)
+		file = file_index(d, in);
+	if (file != PTRMAP_NONE)
+		instance = instance_index(d, LLVMInstructionGetDebugLoc(call));
+	bytes_put_uv(out, b);
+	bytes_put_uv(out, d->segment);
+	bytes_put_uv(out, callee_index(d, LLVMGetCalledValue(call)));
+	bytes_put_uv(out, instance);
+	bytes_put_uv(out, file == PTRMAP_NONE ? 0 : 1 + (uint64_t)file);
+	if (file != PTRMAP_NONE) {
+		bytes_put_sv(out, (int64_t)line - d->last_call);
+		d->last_call = line;
+	}
+	d->noutcalls++;
 }
 
 /* `sites` is a cursor over fn->sites, which are in block order. */
@@ -170,9 +285,12 @@ static void describe_node(struct describer *d, const struct function *fn,
 	bytes_put_uv(&d->blocks, count_instructions(node));
 	bytes_put_uv(&d->blocks, node->counter);
 	bytes_put_uv(&d->blocks, node->nsegments);
+	d->segment = 0;
 	for (LLVMValueRef i = node_first(node); i && i != node->end;
 	     i = LLVMGetNextInstruction(i)) {
 		add_line(d, i);
+		if (is_outcall(i))
+			add_outcall(d, b, i);
 		if (*next_site == fn->nsites || fn->sites[*next_site].call != i)
 			continue;
 		if (fn->sites[*next_site].segment + 1 < node->nsegments)
@@ -230,19 +348,16 @@ static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
 static void put_definition(struct describer *d, LLVMValueRef f, struct bytes *b)
 {
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
-	uint32_t file = PTRMAP_NONE;
-	char *path;
+	char *path = subprogram ? NULL : path_of_function(f);
 
-	if (subprogram)
-		file = file_index(d, shim_subprogram_file(subprogram));
-	path = subprogram ? NULL : path_of_function(f);
-	if (path) {
-		bytes_put_str(&d->files, path, strlen(path));
-		file = d->nfiles++;
-		free(path);
+	if (!path) {
+		put_subprogram(d, b, subprogram);
+		return;
 	}
-	bytes_put_uv(b, file == PTRMAP_NONE ? 0 : 1 + (uint64_t)file);
-	bytes_put_uv(b, subprogram ? LLVMDISubprogramGetLine(subprogram) : 0);
+	bytes_put_str(&d->files, path, strlen(path));
+	free(path);
+	bytes_put_uv(b, ++d->nfiles);
+	bytes_put_uv(b, 0);
 }
 
 static void put_edges(const struct function *fn, struct bytes *b)
@@ -272,9 +387,12 @@ static void describer_release(struct describer *d)
 {
 	ptrmap_release(&d->file_of);
 	ptrmap_release(&d->instance_of);
+	ptrmap_release(&d->callee_of);
 	bytes_release(&d->files);
 	bytes_release(&d->instances);
 	bytes_release(&d->blocks);
+	bytes_release(&d->callees);
+	bytes_release(&d->outcalls);
 	free(d->lines);
 }
 
@@ -302,6 +420,10 @@ void describe_function(const struct function *fn, const struct mode *mode,
 	bytes_put(b, d.blocks.data, d.blocks.n);
 	put_edges(fn, b);
 	put_sites(fn, b);
+	bytes_put_uv(b, d.ncallees);
+	bytes_put(b, d.callees.data, d.callees.n);
+	bytes_put_uv(b, d.noutcalls);
+	bytes_put(b, d.outcalls.data, d.outcalls.n);
 	if (!mode->paths && !mode->trace && !mode->record)
 		bytes_put_uv(b, CAIRN_PATHS_NONE);
 	bytes_release(&definition);
@@ -322,7 +444,8 @@ void describe_uncovered(LLVMValueRef f, const char *reason, struct bytes *b)
 	bytes_put_uv(b, d.nfiles);
 	bytes_put(b, d.files.data, d.files.n);
 	bytes_put(b, definition.data, definition.n);
-	for (int i = 0; i < 5; i++) /* instances, blocks, edges, sites, paths */
+	/* instances, blocks, edges, sites, callees, outcalls, paths */
+	for (int i = 0; i < 7; i++)
 		bytes_put_uv(b, 0);
 	bytes_release(&definition);
 	describer_release(&d);

@@ -4,6 +4,7 @@
 #include "plugin/shim.hpp"
 
 #include "abi/map.h"
+#include "abi/record.h"
 #include "abi/rt.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -962,6 +963,31 @@ const char *shim_scope_function(LLVMMetadataRef scope, size_t *n)
 		Name = Function->getName();
 	*n = Name.size();
 	return Name.data();
+}
+
+LLVMValueRef shim_external(LLVMValueRef callee)
+{
+	auto *Load = dyn_cast<LoadInst>(unwrap(callee));
+
+	if (!Load)
+		return nullptr;
+	const DataLayout &DL = Load->getModule()->getDataLayout();
+	Value *At = Load->getPointerOperand();
+	APInt Offset(DL.getIndexTypeSizeInBits(At->getType()), 0);
+	auto *Table = dyn_cast<GlobalVariable>(
+	        At->stripAndAccumulateConstantOffsets(DL, Offset, true));
+	if (!Table || Table->getName() != CAIRN_IR_EXTERNS ||
+	    !Table->hasInitializer())
+		return nullptr;
+	uint64_t I = Offset.getZExtValue() / DL.getPointerSize();
+	auto *All = dyn_cast<ConstantArray>(Table->getInitializer());
+	return All && I < All->getNumOperands() ? wrap(All->getOperand(I))
+	                                        : nullptr;
+}
+
+LLVMMetadataRef shim_scope_subprogram(LLVMMetadataRef scope)
+{
+	return wrap(unwrap<DILocalScope>(scope)->getSubprogram());
 }
 
 LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram)

@@ -172,6 +172,11 @@ void shim_set_element_type(LLVMValueRef call, LLVMTypeRef type);
 void shim_set_unlikely(LLVMValueRef branch);
 /* Name of the function that a debug scope belongs to; borrowed. */
 const char *shim_scope_function(LLVMMetadataRef scope, size_t *n);
+/* What a recorded call loads from the table of what other files define
+ * (canonical.cpp); NULL if it is something else. */
+LLVMValueRef shim_external(LLVMValueRef callee);
+/* The function itself. */
+LLVMMetadataRef shim_scope_subprogram(LLVMMetadataRef scope);
 LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram);
 
 /* Tells the user, as the compiler does: a warning, or a remark. */

@@ -3,9 +3,13 @@
 #define CAIRN_TESTS_ANALYSE_H
 
 /* Everything that reports do with a .cairn file, short of printing. */
+#include "analysis/bodies.h"
+#include "analysis/calls.h"
 #include "analysis/check.h"
 #include "analysis/counts.h"
+#include "analysis/inclusive.h"
 #include "analysis/lines.h"
+#include "analysis/totals.h"
 #include "base/err.h"
 #include "format/profile.h"
 
@@ -31,10 +35,18 @@ static void analyse(const uint8_t *data, size_t size)
 	if (!profile_open(&p, &path, 1, &o, &err)) {
 		struct counts *c = counts_new(p);
 		struct lines *l = lines_new(c);
+		struct totals *t = totals_new(c, l);
+		struct bodies *b = bodies_new(c);
+		struct calls *k = calls_new(c);
+		struct inclusive *x = inclusive_new(c, k);
 		struct findings f;
 
 		check_profile(&f, c);
 		findings_release(&f);
+		inclusive_free(x);
+		calls_free(k);
+		bodies_free(b);
+		totals_free(t);
 		lines_free(l);
 		counts_free(c);
 		profile_free(p);

@@ -41,6 +41,14 @@ struct synth_pending {
 	int64_t value;
 };
 
+/* A call: of a name, NULL: through a pointer.  `line` is that of the callee's
+ * definition in the same file, 0: it is elsewhere. */
+struct synth_outcall {
+	uint32_t block, segment;
+	const char *callee;
+	uint32_t line, at; /* at: its own line, 0: unknown */
+};
+
 struct synth_function {
 	const char *name, *reason, *file;
 	uint32_t line, flags;
@@ -63,6 +71,8 @@ struct synth_function {
 	const uint32_t *turns; /* heads of loops that count their turns */
 	uint32_t nturns;
 	const struct synth_pending *pendings; /* per site */
+	const struct synth_outcall *outcalls;
+	uint32_t noutcalls;
 };
 
 static inline void synth_text(struct bytes *b, const char *s)
@@ -91,6 +101,51 @@ static inline void synth_paths(struct bytes *b, const struct synth_function *f)
 	}
 }
 
+/* A copy that was inlined into the function itself, at line 1. */
+static inline void synth_instance(struct bytes *b, const char *name)
+{
+	synth_text(b, name);
+	for (int i = 0; i < 3; i++) /* file, line, parent */
+		bytes_put_uv(b, 0);
+	bytes_put_uv(b, 1);
+}
+
+/* Each has a callee of its own. */
+static inline void synth_outcalls(struct bytes *b,
+                                  const struct synth_function *f)
+{
+	uint32_t n = 0;
+	int64_t line = 0;
+
+	for (uint32_t i = 0; i < f->noutcalls; i++)
+		n += f->outcalls[i].callee != NULL;
+	bytes_put_uv(b, n);
+	for (uint32_t i = 0; i < f->noutcalls; i++) {
+		const struct synth_outcall *o = &f->outcalls[i];
+
+		if (!o->callee)
+			continue;
+		synth_text(b, o->callee);
+		bytes_put_uv(b, o->line ? 1 : 0);
+		bytes_put_uv(b, o->line);
+	}
+	n = 0;
+	bytes_put_uv(b, f->noutcalls);
+	for (uint32_t i = 0; i < f->noutcalls; i++) {
+		const struct synth_outcall *o = &f->outcalls[i];
+
+		bytes_put_uv(b, o->block);
+		bytes_put_uv(b, o->segment);
+		bytes_put_uv(b, o->callee ? ++n : 0);
+		bytes_put_uv(b, 0);
+		bytes_put_uv(b, o->at ? 1 : 0);
+		if (!o->at)
+			continue;
+		bytes_put_sv(b, (int64_t)o->at - line);
+		line = o->at;
+	}
+}
+
 static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 {
 	int64_t line = 0;
@@ -107,7 +162,7 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 	bytes_put_uv(b, f->line);
 	bytes_put_uv(b, f->ninstances);
 	for (uint32_t i = 0; i < f->ninstances; i++)
-		synth_text(b, f->instances[i]);
+		synth_instance(b, f->instances[i]);
 	bytes_put_uv(b, f->nblocks);
 	for (uint32_t i = 0; i + 1 < f->nblocks; i++) {
 		const struct synth_block *k = &f->blocks[i];
@@ -123,6 +178,7 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 			bytes_put_uv(b, k->instance);
 			bytes_put_uv(b, 0);
 			bytes_put_sv(b, (int64_t)k->line + s - line);
+			bytes_put_uv(b, 3);
 			line = (int64_t)k->line + s;
 		}
 	}
@@ -139,6 +195,7 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 		bytes_put_uv(b, f->sites[i].block);
 		bytes_put_uv(b, f->sites[i].segment);
 	}
+	synth_outcalls(b, f);
 	synth_paths(b, f);
 }
 
