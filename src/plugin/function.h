@@ -183,7 +183,7 @@ void mark_paths(struct function *fn, const struct mode *mode);
 void describe_paths(const struct function *fn, struct bytes *b);
 
 /* Chooses what to write where, writes it, and says what the map says of it:
- * trace.c. */
+ * trace.c, the code trace_code.c. */
 void trace_choose(struct function *fn, const struct mode *mode,
                   const uint64_t *weight);
 /* A constant of the runtime that this program has another one of. */

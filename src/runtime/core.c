@@ -876,7 +876,7 @@ static void move_to_new_file(struct chunk *old, struct thread *self,
 		copy_module_chunk(i);
 	for (struct chunk *c = old; c; c = next) {
 		next = c->next;
-		if (order_is_part(c) || call_pairs_is_table(c))
+		if (order_is_part(c) || call_pairs_is_table(c) || c->is_busy)
 			leave_to_parent(c);
 		else if (!goes_on(c, self))
 			out_drop(c);

@@ -705,22 +705,44 @@ static bool is_mine(const struct context *c)
 	return c->id && (c == record_self() || c->tid == sys_gettid());
 }
 
+/* Did the handler that forks interrupt it while it wrote an event? */
+static bool is_cut(const struct context *c)
+{
+	return c->is_suspended && c->is_writing;
+}
+
 static void on_fork_prepare(void)
 {
 	record.forking = sys_getpid();
 	for (struct context *c = record.contexts; c; c = c->next) {
 		c->is_forking = is_mine(c);
+		if (c->stream.buffer)
+			c->stream.buffer->chunk->is_busy = is_cut(c);
 		c->at_fork = c->total + (c->bytes ? record_used(c) : 0);
 	}
+}
+
+/* Of an event that is half written nothing is left: what the context does from
+ * here on goes to memory that nobody reads. */
+static void end_at_fork(struct context *c, unsigned char *bytes, uint64_t room)
+{
+	trace_queue(leave_buffer(c));
+	c->bytes = bytes;
+	c->room = room;
+	c->is_over = true;
+	out_flag(CAIRN_FILE_TRUNCATED, 1);
 }
 
 /*
  * The child goes on in memory, shadow and second stack of its parent, with a
  * log of its own that says where the parent's was.  All buffers are the
- * parent's, and not mapped any more.
+ * parent's, and not mapped any more; but where `bytes` are, of a context that
+ * is writing there, are zeros.
  */
-static void go_on_in_child(struct context *c, struct thread *me)
+static void go_on_in_child(struct context *c, struct thread *me,
+                           unsigned char *bytes)
 {
+	const uint64_t room = c->room;
 	const uint64_t tick = c == record_self() ? tick_now() : c->tick;
 	/* not getppid: the parent may be gone */
 	const uint64_t parent[] = {(uint64_t)record.forking, c->id, c->at_fork};
@@ -729,14 +751,16 @@ static void go_on_in_child(struct context *c, struct thread *me)
 	c->tid = sys_gettid();
 	c->total = 0;
 	c->last[0] = (struct record_last){0, 0};
-	if (c->is_over)
-		return;
-	if (!me || !turn_page(c)) {
+	if (!c->is_over && (!me || !turn_page(c)))
 		lose_rest(c);
+	if (c->is_over) {
+		c->bytes = bytes;
 		return;
 	}
 	note_begin(c, tick);
 	record_note(c, tick, CAIRN_OTHER_FORK, parent, 3);
+	if (bytes)
+		end_at_fork(c, bytes, room);
 }
 
 static void on_fork(struct thread *me, uintptr_t to)
@@ -746,10 +770,12 @@ static void on_fork(struct thread *me, uintptr_t to)
 	out_flag(CAIRN_FILE_RECORDING, 0);
 	trace_say_whether_ordered();
 	for (struct context *c = record.contexts; c; c = c->next) {
+		unsigned char *bytes = is_cut(c) ? c->bytes : NULL;
+
 		c->bytes = NULL;
 		c->stream = (struct stream){.buffer = NULL};
 		if (c->id && c->is_forking)
-			go_on_in_child(c, me);
+			go_on_in_child(c, me, bytes);
 		else if (c->id)
 			drop(c);
 	}

@@ -33,8 +33,9 @@ struct context {
 	unsigned char *bytes; /* NULL: it has no buffer */
 	uint64_t room;        /* of the buffer, for whole events */
 	struct record_last last[2];
-	bool is_over;  /* nothing is recorded any more: there is no room */
-	uint64_t tick; /* when it was last seen outside of the program */
+	bool is_over;    /* nothing is recorded any more: there is no room */
+	bool is_writing; /* an event, or looks for room for one */
+	uint64_t tick;   /* when it was last seen outside of the program */
 
 	struct context *next; /* all */
 	uint32_t id;          /* from 1 on, in the file; 0: free */

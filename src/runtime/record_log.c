@@ -92,19 +92,33 @@ static inline bool has_room(const struct context *c, uint64_t n)
 	       cairn_module.index;
 }
 
+/* From here on, or no longer, it knows where its buffer is. */
+static inline void set_writing(struct context *c, bool is_writing)
+{
+	if (c)
+		*(volatile bool *)&c->is_writing = is_writing;
+}
+
 /* The context of the calling thread, with room for n bytes; NULL: nothing is
- * recorded any more. */
+ * recorded any more.  done() follows. */
 static inline struct context *ready(uint64_t n)
 {
 	struct context *c = record_self();
 
+	set_writing(c, true);
 	if (has_room(c, n))
 		return c;
 	if (c && c->is_over)
 		return NULL;
 	cairn_record_slow();
 	c = record_self();
+	set_writing(c, true);
 	return has_room(c, n) ? c : NULL;
+}
+
+static inline void done(void)
+{
+	set_writing(record_self(), false);
 }
 
 static inline uint64_t tick_now(void)
@@ -152,15 +166,16 @@ static void put_piece(const void *cell, const unsigned char *p, uint64_t offset,
 	struct context *c = ready(n + RECORD_HEAD);
 	struct event e;
 
-	if (!c)
-		return;
-	start(&e, c, tick_now(), CAIRN_EVENT_IN);
-	put_id(&e, id_of(cell));
-	put_uv(&e, n << 1 | (offset != 0));
-	if (offset)
-		put_uv(&e, offset);
-	put_shadow(&e, p + offset, n);
-	complete(&e);
+	if (c) {
+		start(&e, c, tick_now(), CAIRN_EVENT_IN);
+		put_id(&e, id_of(cell));
+		put_uv(&e, n << 1 | (offset != 0));
+		if (offset)
+			put_uv(&e, offset);
+		put_shadow(&e, p + offset, n);
+		complete(&e);
+	}
+	done();
 }
 
 void record_bytes(const void *cell, const unsigned char *p, uint64_t offset,
@@ -224,12 +239,13 @@ void record_text(unsigned how, uint64_t pending, const void *text, uint64_t n)
 	struct context *c = ready(n + RECORD_HEAD);
 	struct event e;
 
-	if (!c)
-		return;
-	start_out(&e, c, n ? how | CAIRN_OUT_BYTES : how, pending, n);
-	for (uint64_t i = 0; i < n; i++)
-		*e.at++ = ((const unsigned char *)text)[i];
-	complete(&e);
+	if (c) {
+		start_out(&e, c, n ? how | CAIRN_OUT_BYTES : how, pending, n);
+		for (uint64_t i = 0; i < n; i++)
+			*e.at++ = ((const unsigned char *)text)[i];
+		complete(&e);
+	}
+	done();
 }
 
 void record_memory(unsigned how, uint64_t pending, const void *p, uint64_t n)
@@ -237,16 +253,17 @@ void record_memory(unsigned how, uint64_t pending, const void *p, uint64_t n)
 	struct context *c = ready(n + RECORD_HEAD);
 	struct event e;
 
-	if (!c)
-		return;
-	how |= CAIRN_OUT_AT;
-	if (record_correct(p, n))
-		how |= CAIRN_OUT_BYTES;
-	start_out(&e, c, how, pending, n);
-	put_uv(&e, (uint64_t)(uintptr_t)p);
-	if (how & CAIRN_OUT_BYTES)
-		put_shadow(&e, p, n);
-	complete(&e);
+	if (c) {
+		how |= CAIRN_OUT_AT;
+		if (record_correct(p, n))
+			how |= CAIRN_OUT_BYTES;
+		start_out(&e, c, how, pending, n);
+		put_uv(&e, (uint64_t)(uintptr_t)p);
+		if (how & CAIRN_OUT_BYTES)
+			put_shadow(&e, p, n);
+		complete(&e);
+	}
+	done();
 }
 
 /* --- calls from outside, and ways back -------------------------------------
@@ -277,6 +294,7 @@ void cairn_record_env(void)
 
 	if (c)
 		note_env(c);
+	done();
 }
 
 /*
@@ -308,6 +326,7 @@ uint64_t cairn_record_enter(const void *cell)
 		put_id(&e, id_of(cell));
 		complete(&e);
 	}
+	done();
 	return expected;
 }
 
@@ -329,11 +348,13 @@ void cairn_record_back(const void *cell, uint64_t frame)
 		refuse();
 	if (__cairn_record[CAIRN_RECORD_FRAME / 8])
 		cairn_record_slow(); /* is it still in the handler? */
-	if (!c)
-		return;
-	start(&e, c, tick_now(), CAIRN_EVENT_BACK);
-	put_id(&e, id_of(cell));
-	put_uv(&e, frame);
-	complete(&e);
-	note_env(c); /* a jump out of a handler leaves the handler's */
+	if (c) {
+		start(&e, c, tick_now(), CAIRN_EVENT_BACK);
+		put_id(&e, id_of(cell));
+		put_uv(&e, frame);
+		complete(&e);
+		/* a jump out of a handler leaves the handler's */
+		note_env(c);
+	}
+	done();
 }

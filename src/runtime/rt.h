@@ -36,6 +36,7 @@ struct chunk {
 	bool is_mapped;        /* mem is the file; else private memory */
 	bool is_published;
 	bool is_loose; /* its thread still runs: do not seal */
+	bool is_busy;  /* a child of fork needs its memory, not what is there */
 	/* of a STREAM: serial of its thread, 0: free.  Its header says so, too,
 	 * but that is the file's: the parent of a fork goes on changing it. */
 	uint32_t owner;

@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A file whose functions are all left out has a map that says so, in all modes.
- *
- * RUN: for m in edges edges,all paths trace record; do cairn-cc --cairn=$m -O1
- * -w %s -o %t; CAIRN_OUT=%t.$m %t; cairn report %t.$m | grep -q ", 1 not
- * covered"; done RUN: cairn-cc --cairn=edges --cairn-stage=source -O1 %s -o %t;
- * CAIRN_OUT=%t.early %t; cairn report %t.early | grep -q ", 1 not covered"
- */
+/* A file whose functions are all left out has a map that says so, in all
+ * modes. */
+
+// RUN: cairn-cc --cairn=edges -O1 -w %s -o %t
+// RUN: CAIRN_OUT=%t.edges %t
+// RUN: cairn report %t.edges | grep -q ", 1 not covered"
+// RUN: cairn-cc --cairn=edges,all -O1 -w %s -o %t
+// RUN: CAIRN_OUT=%t.all %t
+// RUN: cairn report %t.all | grep -q ", 1 not covered"
+// RUN: cairn-cc --cairn=paths -O1 -w %s -o %t
+// RUN: CAIRN_OUT=%t.paths %t
+// RUN: cairn report %t.paths | grep -q ", 1 not covered"
+// RUN: cairn-cc --cairn=trace -O1 -w %s -o %t
+// RUN: CAIRN_OUT=%t.trace %t
+// RUN: cairn report %t.trace | grep -q ", 1 not covered"
+// RUN: cairn-cc --cairn=record -O1 -w %s -o %t
+// RUN: CAIRN_OUT=%t.record %t
+// RUN: cairn report %t.record | grep -q ", 1 not covered"
+// RUN: cairn-cc --cairn=edges --cairn-stage=source -O1 -w %s -o %t
+// RUN: CAIRN_OUT=%t.early %t
+// RUN: cairn report %t.early | grep -q ", 1 not covered"
+
 int main(void)
 {
 	__asm__ goto("jmp %l0" : : : : out);

@@ -217,6 +217,18 @@ def family(folder, program):
         replay("family --parent " + file, file, "--parent", away)
 
 
+def interrupted(folder):
+    """Where an event was cut by the fork, the child's log ends there."""
+    out, files = record(folder, make(folder, "interrupted"))
+    check("interrupted", (out.returncode or out.stdout != "0\n") and out)
+    check("interrupted, files", len(files) != 61 and len(files))
+    cairn = os.path.join(os.path.dirname(CC), "cairn")
+    for file in files[::4]:
+        again = run(cairn, "replay", file)
+        check("interrupted " + file, (
+            again.returncode or ", identical" not in again.stdout) and again)
+
+
 def maps(folder):
     for options in ((), ("-static",)):
         program = make(folder, "maps", *options)
@@ -329,8 +341,8 @@ def hand(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (hand, threads, signals, forks, maps, unmaps,
-                     modules):
+        for test in (hand, threads, signals, forks, interrupted, maps,
+                     unmaps, modules):
             test(folder)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
