@@ -493,6 +493,34 @@ void segments_end_thread(struct segments *s)
 	}
 }
 
+static uint32_t node_of(struct segments *s, const struct segments_one *one)
+{
+	uint64_t end =
+	        one->end == SEGMENTS_CALLS ? END_CALL
+	        : one->end == SEGMENTS_LEAVES
+	                ? END_LEAVE
+	                : BACK_BIT | token_of(one->to.copy, one->to.block);
+	uint32_t node = 0;
+
+	for (uint32_t i = 0; i < one->nsteps; i++)
+		node = child_of(
+		        s, node,
+		        token_of(one->steps[i].copy, one->steps[i].block));
+	return child_of(s, node, end);
+}
+
+void segments_count(struct segments *s, const struct segments_one *one)
+{
+	uint32_t node = node_of(s, one);
+
+	s->nodes[node].count += one->count;
+}
+
+bool segments_has(struct segments *s, const struct segments_one *one)
+{
+	return s->nodes[node_of(s, one)].count > 0;
+}
+
 /* --- results ------------------------------------------------------------- */
 
 static void read_end(struct segments_one *one, uint64_t token)

@@ -118,6 +118,11 @@ void segments_die(struct segments *s);
 void segments_land(struct segments *s, block_id block);
 void segments_end_thread(struct segments *s);
 
+/* Adds executions of a segment that others have counted: those of `one`. */
+void segments_count(struct segments *s, const struct segments_one *one);
+/* Was this one executed? */
+bool segments_has(struct segments *s, const struct segments_one *one);
+
 /* The next executed segment behind *at, 0 at first; false if there is none. */
 bool segments_next(struct segments *s, uint32_t *at, struct segments_one *one);
 
