@@ -15,6 +15,7 @@
  */
 #include "analysis/segment_list.h"
 
+#include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
 
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "cairn-segments 1 "
+#define MAGIC CAIRN_SEGMENTS_MAGIC
 
 static const char *const kinds[] = {
         [SEGMENT_LIST_ALL] = "all",

@@ -122,6 +122,18 @@ static void number_anew(struct function *fn,
 	(void)result;
 }
 
+/* Calls that end paths, where loops around them still do: *n of them. */
+static edge_id *list_sites(const struct function *fn, uint32_t *n)
+{
+	edge_id *sites = xcalloc(fn->g.nedges, sizeof(*sites));
+
+	*n = 0;
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].kind == CAIRN_EDGE_SITE)
+			sites[(*n)++] = e;
+	return sites;
+}
+
 /* Returns whether the numbers are those of r->known. */
 static bool number_paths(struct function *fn, const struct paths_request *r)
 {
@@ -135,14 +147,17 @@ static bool number_paths(struct function *fn, const struct paths_request *r)
 	                 : r->pairs                     ? PAIRS_LIMIT
 	                                                : 0,
 	};
+	edge_id *sites = list_sites(fn, &options.ncuts);
 	bool is_known;
 
+	options.cuts = sites;
 	for (edge_id e = 0; e < fn->g.nedges; e++)
 		asked[e] = asked_for(fn->edges[e].kind);
 	is_known = number_as(fn, options, known);
 	if (!is_known)
 		number_anew(fn, &options, r->wanted);
 	free(asked);
+	free(sites);
 	return is_known || (known && !known->npaths);
 }
 
@@ -515,7 +530,10 @@ void paths_choose(struct function *fn, const struct mode *mode,
 	r->nrefused = 0;
 	if (!number_paths(fn, r))
 		r->known = NULL;
-	else if (known->n && known->numbers[known->n - 1] >= p->paths.n) {
+	if (r->find)
+		r->known = r->find(r->context, fn);
+	else if (r->known && known->n &&
+	         known->numbers[known->n - 1] >= p->paths.n) {
 		r->absent = known->numbers[known->n - 1];
 		r->known = NULL;
 	}
