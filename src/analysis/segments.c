@@ -53,6 +53,7 @@ struct segments_frame {
 	bool is_live;
 	bool is_begun;   /* it may begin behind a call that is not in it */
 	bool is_unknown; /* until the next one begins */
+	bool is_final;   /* it is complete, unless somebody catches */
 	uint32_t at;     /* node */
 };
 
@@ -234,7 +235,8 @@ static void end_view(struct segments *s, const struct segments_view *v,
 
 		s->nodes[node].count++;
 	}
-	root->is_live = root->is_begun = root->is_unknown = false;
+	root->is_live = root->is_begun = false;
+	root->is_unknown = root->is_final = false;
 }
 
 static uint64_t token_of(uint32_t copy, block_id block)
@@ -256,6 +258,7 @@ static void arrive(struct segments *s, size_t frame, block_id block,
 			root->is_live = true;
 			root->at = 0;
 		}
+		root->is_final = false;
 		/* that a call in the middle came back says nothing */
 		if (root->is_live && !(is_part && (root->at || root->is_begun)))
 			root->at =
@@ -451,7 +454,7 @@ void segments_die(struct segments *s)
 
 	end_call(s, frame);
 	f = s->frames[frame];
-	if (f.has_left)
+	if (f.has_left || f.is_final)
 		end_own(s, frame);
 	for (size_t i = f.first_view; i < s->nviews; i++) {
 		struct segments_frame *root = &s->frames[s->views[i].root];
@@ -463,7 +466,9 @@ void segments_die(struct segments *s)
 		} else if (f.pending != CFG_NONE && !f.is_through) {
 			root->is_live = root->is_begun = true;
 			root->at = 0;
-		} else if (!f.has_left && f.pending == CFG_NONE) {
+		} else if (f.has_left) {
+			root->is_final = true;
+		} else if (f.pending == CFG_NONE) {
 			root->is_live = false;
 		}
 	}
@@ -476,8 +481,13 @@ void segments_land(struct segments *s, block_id block)
 
 	end_call(s, frame);
 	s->frames[frame].pending = CFG_NONE;
-	for (size_t i = s->frames[frame].first_view; i < s->nviews; i++)
-		s->frames[s->views[i].root].is_live = false;
+	for (size_t i = s->frames[frame].first_view; i < s->nviews; i++) {
+		struct segments_frame *root = &s->frames[s->views[i].root];
+
+		if (root->is_final)
+			end_view(s, &s->views[i], END_LEAVE);
+		root->is_live = root->is_begun = false;
+	}
 	arrive(s, frame, block, true);
 }
 
@@ -487,7 +497,7 @@ void segments_end_thread(struct segments *s)
 		size_t frame = s->nframes - 1;
 
 		end_call(s, frame);
-		if (s->frames[frame].has_left)
+		if (s->frames[frame].has_left || s->frames[frame].is_final)
 			end_all(s, frame, END_LEAVE);
 		pop_to(s, frame);
 	}

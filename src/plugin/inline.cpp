@@ -48,6 +48,14 @@ uint64_t shim_size(LLVMValueRef f)
 	return unwrap<Function>(f)->getInstructionCount();
 }
 
+static bool hasLandingPads(const Function &F)
+{
+	for (const BasicBlock &B : F)
+		if (B.isLandingPad())
+			return true;
+	return false;
+}
+
 const char *shim_why_not_inlined(LLVMValueRef call, LLVMValueRef callee,
                                  LLVMValueRef clone)
 {
@@ -59,6 +67,10 @@ const char *shim_why_not_inlined(LLVMValueRef call, LLVMValueRef callee,
 		return "another definition of it may be linked";
 	if (Call->isMustTailCall())
 		return "the call has to be a tail call";
+	// Its landing pads would catch for those of the caller, and run where
+	// the unwinder now passes by.
+	if (isa<InvokeInst>(Call) && hasLandingPads(*Callee))
+		return "it catches exceptions, and so does its caller there";
 	if (Callee->isVarArg())
 		return "it takes a variable number of arguments";
 	if (!AttributeFuncs::areInlineCompatible(*Caller, *Callee) ||

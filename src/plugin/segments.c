@@ -312,13 +312,16 @@ static void refuse(struct segs *g, LLVMValueRef call, const char *caller,
 	free(path);
 }
 
-static LLVMValueRef clone_of(struct segs *g, struct seg_function *x)
+/* Before anything is inlined into it. */
+static void clone_listed(struct segs *g, uint32_t listed)
 {
-	if (!x->clone) {
-		x->clone = shim_clone(x->f);
-		each_note(g, x->clone, open_note, OPEN_COPY);
-	}
-	return x->clone;
+	uint32_t i = g->of_list[listed];
+	struct seg_function *x = i == SEGMENTS_NONE ? NULL : &g->functions[i];
+
+	if (!x || x->clone)
+		return;
+	x->clone = shim_clone(x->f);
+	each_note(g, x->clone, open_note, OPEN_COPY);
 }
 
 /* Why a function cannot be part of another one, or NULL. */
@@ -337,8 +340,7 @@ static const char *why_not(struct segs *g, LLVMValueRef root, LLVMValueRef call,
 	uint64_t size = shim_size(callee->f);
 
 	if (!reason)
-		reason = shim_why_not_inlined(call, callee->f,
-		                              clone_of(g, callee));
+		reason = shim_why_not_inlined(call, callee->f, callee->clone);
 	if (!reason && (shim_size(root) + size > GROWTH_FUNCTION ||
 	                g->size + size > g->size_max))
 		reason = "the code would grow too much";
@@ -441,7 +443,7 @@ static bool inline_copy(struct segs *g, struct seg_function *root,
 		refuse(g, there, root->name, callee->name, reason);
 		return false;
 	}
-	clone = clone_of(g, callee);
+	clone = callee->clone;
 	g->size += shim_size(clone);
 	reason = shim_inline(call, clone);
 	if (reason) {
@@ -541,6 +543,9 @@ struct segs *segs_new(LLVMModuleRef module, struct shim *s,
 		if (has_body(f) && !trace_why_not(f))
 			note_one(g, f);
 	g->size_max = g->size * GROWTH_FACTOR + GROWTH_MODULE;
+	for (uint32_t i = list ? list->nfunctions : 0;
+	     list && i < list->ncopies; i++)
+		clone_listed(g, list->copies[i].function);
 	for (uint32_t i = 0; list && i < g->nfunctions; i++)
 		if (g->functions[i].listed != SEGMENTS_NONE)
 			inline_into(g, &g->functions[i]);
