@@ -528,7 +528,9 @@ void segments_count(struct segments *s, const struct segments_one *one)
 
 bool segments_has(struct segments *s, const struct segments_one *one)
 {
-	return s->nodes[node_of(s, one)].count > 0;
+	uint32_t node = node_of(s, one);
+
+	return s->nodes[node].count > 0;
 }
 
 /* --- results ------------------------------------------------------------- */
