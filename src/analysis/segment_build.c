@@ -33,6 +33,12 @@ static struct key key_of_copy(const struct map *m, const struct map_copy *c)
 	                    c->hash};
 }
 
+static const struct map_block *block_of(const struct segment_build_function *f,
+                                        block_id b)
+{
+	return &f->map->blocks[f->f->first_block + b];
+}
+
 /* --- keys ---------------------------------------------------------------- */
 
 struct keys {
@@ -134,6 +140,32 @@ static void add_copies(struct segment_build *b, const struct keys *keys)
 	}
 }
 
+/* Edges at which paths were cut that are no calls. */
+static void add_cuts(struct segment_list *l,
+                     const struct segment_build_function *f)
+{
+	const struct map *m = f->map;
+
+	for (uint32_t i = 0; i < f->f->ncuts; i++) {
+		const struct map_edge *e =
+		        &m->edges[f->f->first_edge +
+		                  m->cuts[f->f->first_cut + i]];
+		const struct map_block *src = block_of(f, e->src);
+		const struct map_block *dst = block_of(f, e->dst);
+		const struct map_origin *from, *to;
+
+		if (e->kind == CAIRN_EDGE_SITE || !src->norigins ||
+		    !dst->norigins)
+			continue;
+		from = &m->origins[src->first_origin + src->norigins - 1];
+		to = &m->origins[dst->first_origin];
+		segment_list_add_cut(l,
+		                     (struct segments_cut){
+		                             {f->copy[from->copy], from->block},
+		                             {f->copy[to->copy], to->block}});
+	}
+}
+
 void segment_build_init(struct segment_build *b, const struct profile *p)
 {
 	struct keys keys = {0};
@@ -145,6 +177,8 @@ void segment_build_init(struct segment_build *b, const struct profile *p)
 	for (size_t i = 0; i < keys.n; i++)
 		segment_list_add_function(&b->list, keys.items[i]);
 	add_copies(b, &keys);
+	for (uint32_t i = 0; i < b->n; i++)
+		add_cuts(&b->list, &b->functions[i]);
 	free(keys.items);
 }
 
@@ -158,12 +192,6 @@ void segment_build_release(struct segment_build *b)
 }
 
 /* --- paths --------------------------------------------------------------- */
-
-static const struct map_block *block_of(const struct segment_build_function *f,
-                                        block_id b)
-{
-	return &f->map->blocks[f->f->first_block + b];
-}
 
 static void read_end(const struct segment_build_function *f,
                      const struct cfg *g, const struct path *path,

@@ -9,6 +9,7 @@
  *     s COUNT [*] STEP... END    a segment; a star: it was chosen.  A step is
  *                                COPY:BLOCK, an end is . (returns), ! (a call)
  *                                or >COPY:BLOCK (back to there)
+ *     x STEP STEP                segments are cut between these
  *
  * Invariant: a copy comes after its parent; all functions come before copies.
  * Cost: linear.
@@ -83,6 +84,12 @@ void segment_list_add_item(struct segment_list *l,
 		add_step(l, one->steps[i]);
 }
 
+void segment_list_add_cut(struct segment_list *l, struct segments_cut cut)
+{
+	VEC_RESERVE(l->cuts, l->ncuts, l->cuts_cap);
+	l->cuts[l->ncuts++] = cut;
+}
+
 void segment_list_release(struct segment_list *l)
 {
 	for (uint32_t i = 0; i < l->nfunctions; i++) {
@@ -93,6 +100,7 @@ void segment_list_release(struct segment_list *l)
 	free(l->copies);
 	free(l->items);
 	free(l->steps);
+	free(l->cuts);
 	*l = (struct segment_list){0};
 }
 
@@ -128,6 +136,11 @@ void segment_list_write(const struct segment_list *l, FILE *out)
 		fprintf(out, "c %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
 		        l->copies[i].parent, l->copies[i].site,
 		        l->copies[i].function);
+	for (uint32_t i = 0; i < l->ncuts; i++)
+		fprintf(out,
+		        "x %" PRIu32 ":%" PRIu32 " %" PRIu32 ":%" PRIu32 "\n",
+		        l->cuts[i].from.copy, l->cuts[i].from.block,
+		        l->cuts[i].to.copy, l->cuts[i].to.block);
 	for (uint32_t i = 0; i < l->nitems; i++)
 		write_item(l, &l->items[i], out);
 }
@@ -248,6 +261,16 @@ static void take_item(struct segment_list *l, struct words *w)
 	l->items[l->nitems++] = item;
 }
 
+static void take_cut(struct segment_list *l, struct words *w)
+{
+	struct segments_cut cut;
+
+	cut.from = take_step(w, l);
+	cut.to = take_step(w, l);
+	if (!w->bad)
+		segment_list_add_cut(l, cut);
+}
+
 static bool take_line(struct segment_list *l, char *line)
 {
 	struct words w = {.at = line + 1};
@@ -262,6 +285,8 @@ static bool take_line(struct segment_list *l, char *line)
 		take_copy(l, &w);
 	else if (*line == 's')
 		take_item(l, &w);
+	else if (*line == 'x')
+		take_cut(l, &w);
 	else
 		return false;
 	return !w.bad;

@@ -44,8 +44,9 @@ struct segment_list {
 	struct segments_copy *copies;
 	struct segment_list_item *items;
 	struct segments_step *steps;
+	struct segments_cut *cuts;
 	uint32_t nfunctions, functions_cap, ncopies, copies_cap, nitems,
-	        items_cap, nsteps, steps_cap;
+	        items_cap, nsteps, steps_cap, ncuts, cuts_cap;
 };
 
 /* {0} is an empty list.  Functions have to be there before other copies are;
@@ -55,6 +56,7 @@ uint32_t segment_list_add_copy(struct segment_list *l, uint32_t parent,
                                block_id site, uint32_t function);
 void segment_list_add_item(struct segment_list *l,
                            const struct segments_one *one, bool is_chosen);
+void segment_list_add_cut(struct segment_list *l, struct segments_cut cut);
 void segment_list_release(struct segment_list *l);
 
 /* Does the file begin as a list of segments does? */

@@ -213,6 +213,7 @@ void segments_release(struct segments *s)
 	free(s->nodes);
 	free(s->table);
 	free(s->copy_table);
+	free(s->cuts);
 	free(s->steps);
 	*s = (struct segments){0};
 }
@@ -244,6 +245,41 @@ static uint64_t token_of(uint32_t copy, block_id block)
 	return (uint64_t)copy << 32 | block;
 }
 
+void segments_add_cut(struct segments *s, struct segments_cut cut)
+{
+	VEC_RESERVE(s->cuts, s->ncuts, s->cuts_cap);
+	s->cuts[s->ncuts++] = cut;
+	s->copies[cut.from.copy].has_cuts = true;
+}
+
+/* Is the segment cut before this step of it? */
+static bool is_cut(const struct segments *s, const struct segments_frame *root,
+                   uint64_t to)
+{
+	uint64_t from = s->nodes[root->at].token;
+
+	if (!root->at || !s->copies[from >> 32].has_cuts)
+		return false;
+	for (uint32_t i = 0; i < s->ncuts; i++)
+		if (token_of(s->cuts[i].from.copy, s->cuts[i].from.block) ==
+		            from &&
+		    token_of(s->cuts[i].to.copy, s->cuts[i].to.block) == to)
+			return true;
+	return false;
+}
+
+static void cut_view(struct segments *s, const struct segments_view *v,
+                     uint64_t to)
+{
+	struct segments_frame *root = &s->frames[v->root];
+
+	if (!root->is_live || !is_cut(s, root, to))
+		return;
+	end_view(s, v, BACK_BIT | to);
+	root->is_live = true;
+	root->at = 0;
+}
+
 /* The frame comes to a block. */
 static void arrive(struct segments *s, size_t frame, block_id block,
                    bool is_part)
@@ -259,6 +295,8 @@ static void arrive(struct segments *s, size_t frame, block_id block,
 			root->at = 0;
 		}
 		root->is_final = false;
+		if (s->ncuts)
+			cut_view(s, v, token_of(v->copy, block));
 		/* that a call in the middle came back says nothing */
 		if (root->is_live && !(is_part && (root->at || root->is_begun)))
 			root->at =

@@ -34,6 +34,7 @@ struct segments_copy {
 	uint32_t parent; /* copy; SEGMENTS_NONE: it is the root */
 	block_id site;
 	uint32_t depth;
+	bool has_cuts;
 };
 
 enum segments_end {
@@ -45,6 +46,11 @@ enum segments_end {
 struct segments_step {
 	uint32_t copy;
 	block_id block;
+};
+
+/* Segments are cut between these, since there are too many of them. */
+struct segments_cut {
+	struct segments_step from, to;
 };
 
 /* A segment that was executed; the steps are valid until the next one. */
@@ -80,6 +86,8 @@ struct segments {
 	size_t table_size;
 	uint32_t *copy_table;
 	size_t copy_table_size;
+	struct segments_cut *cuts;
+	uint32_t ncuts, cuts_cap;
 	struct segments_step *steps; /* of the one that was asked for */
 	size_t steps_cap;
 };
@@ -103,6 +111,8 @@ void segments_init_planned(struct segments *s,
 /* The same copy for the same arguments.  Requires: depth is not exceeded. */
 uint32_t segments_add_copy(struct segments *s, uint32_t parent, block_id site,
                            uint32_t function);
+/* Planned only: what comes behind `from` there begins a new segment. */
+void segments_add_cut(struct segments *s, struct segments_cut cut);
 void segments_release(struct segments *s);
 
 /* What a thread does, in order. */

@@ -292,7 +292,18 @@ void ips_list(struct ips *x, struct segment_list *l)
 		if (one.end == SEGMENTS_BACK)
 			need_copy(x, &p, one.to.copy);
 	}
+	for (uint32_t i = 0; i < x->s.ncuts; i++) {
+		need_copy(x, &p, x->s.cuts[i].from.copy);
+		need_copy(x, &p, x->s.cuts[i].to.copy);
+	}
 	add_copies(x, l, &p);
+	for (uint32_t i = 0; i < x->s.ncuts; i++) {
+		struct segments_cut cut = x->s.cuts[i];
+
+		cut.from.copy = p.copy[cut.from.copy] - 1;
+		cut.to.copy = p.copy[cut.to.copy] - 1;
+		segment_list_add_cut(l, cut);
+	}
 	for (size_t i = 0; i < x->nrows; i++) {
 		struct segments_step *steps;
 

@@ -246,6 +246,15 @@ static void add_list(struct ips *x, const struct segment_list *l)
 			copy[i] = segments_add_copy(&x->s, copy[c->parent],
 			                            c->site, of[c->function]);
 	}
+	for (uint32_t i = 0; i < l->ncuts; i++) {
+		struct segments_cut cut = l->cuts[i];
+
+		cut.from.copy = copy[cut.from.copy];
+		cut.to.copy = copy[cut.to.copy];
+		if (cut.from.copy != SEGMENTS_NONE &&
+		    cut.to.copy != SEGMENTS_NONE)
+			segments_add_cut(&x->s, cut);
+	}
 	free(of);
 	free(copy);
 }

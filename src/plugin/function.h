@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct bytes;
+struct dag;
 struct function_paths;
 struct function_trace;
 struct ptrmap;
@@ -173,6 +174,12 @@ struct paths_request {
 	 * is what it returns */
 	const struct interest_function *(*find)(void *context,
 	                                        const struct function *fn);
+	/* with `find`: marks edges that are not to be cut, on a graph in which
+	 * nothing else is; and adds those that are */
+	void (*keep)(void *context, const struct function *fn,
+	             const struct dag *d, bool *keep);
+	uint32_t (*cut)(void *context, const struct function *fn,
+	                uint32_t *cuts);
 	void *context;
 	/* UINT64_MAX, or one of the known paths that there is not */
 	uint64_t absent;

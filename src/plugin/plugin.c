@@ -354,6 +354,8 @@ static void choose_paths(struct plugin *p, struct function *fn)
 
 	if (p->segs && !p->interest) {
 		r.find = segs_find;
+		r.keep = segs_keep;
+		r.cut = segs_cut;
 		r.context = &search;
 	}
 

@@ -721,11 +721,13 @@ void segs_describe(struct segs *g, const struct function *fn, struct bytes *b)
 struct wanted_segment {
 	const struct segs *g;
 	const struct function *fn;
+	const struct dag *d;
 	struct segments_step *steps;
 	uint32_t n;
 	enum segments_end end;
 	struct segments_step to;
 	struct path path; /* so far */
+	bool *keep;       /* edges to mark, or NULL: numbers are wanted */
 	uint64_t *numbers;
 	uint32_t nnumbers, numbers_cap;
 };
@@ -736,21 +738,34 @@ static bool is_step(const struct segments_step *a,
 	return a->copy == b->copy && a->block == b->block;
 }
 
+/* What a node was at first, and last, or NULL. */
+static const struct segments_step *first_of(const struct segs *g, block_id b)
+{
+	return g->first_origin[b] < g->first_origin[b + 1]
+	               ? &g->origins[g->first_origin[b]]
+	               : NULL;
+}
+
+static const struct segments_step *last_of(const struct segs *g, block_id b)
+{
+	return g->first_origin[b] < g->first_origin[b + 1]
+	               ? &g->origins[g->first_origin[b + 1] - 1]
+	               : NULL;
+}
+
 static bool ends_with(const struct wanted_segment *w, edge_id e)
 {
-	const struct dag *d = &w->fn->paths->paths.dag;
 	block_id dst = w->fn->g.edges[e].dst;
 	uint32_t kind = w->fn->edges[e].kind;
 
 	if (w->end == SEGMENTS_LEAVES)
 		return dst == CFG_OUTSIDE && kind != CAIRN_EDGE_ABNORMAL;
-	if (dst == CFG_OUTSIDE || !dag_is_ended(d, e))
+	if (dst == CFG_OUTSIDE || !dag_is_ended(w->d, e))
 		return false;
 	if (kind == CAIRN_EDGE_SITE || kind == CAIRN_EDGE_CALL)
 		return w->end == SEGMENTS_CALLS;
-	return w->end == SEGMENTS_BACK &&
-	       w->g->first_origin[dst] < w->g->first_origin[dst + 1] &&
-	       is_step(&w->g->origins[w->g->first_origin[dst]], &w->to);
+	return w->end == SEGMENTS_BACK && first_of(w->g, dst) &&
+	       is_step(first_of(w->g, dst), &w->to);
 }
 
 static void push_edge(struct path *p, edge_id e)
@@ -763,7 +778,10 @@ static void take_path(struct wanted_segment *w)
 {
 	uint64_t number;
 
-	if (paths_encode(&w->fn->paths->paths, &w->path, &number, NULL) < 0)
+	for (uint32_t i = 0; w->keep && i < w->path.nedges; i++)
+		w->keep[w->path.edges[i]] = true;
+	if (w->keep ||
+	    paths_encode(&w->fn->paths->paths, &w->path, &number, NULL) < 0)
 		return;
 	VEC_RESERVE(w->numbers, w->nnumbers, w->numbers_cap);
 	w->numbers[w->nnumbers++] = number;
@@ -774,7 +792,6 @@ static void take_path(struct wanted_segment *w)
 static void follow(struct wanted_segment *w, block_id b, uint32_t at)
 {
 	const struct cfg *g = &w->fn->g;
-	const struct dag *d = &w->fn->paths->paths.dag;
 
 	for (uint32_t i = w->g->first_origin[b]; i < w->g->first_origin[b + 1];
 	     i++)
@@ -786,7 +803,7 @@ static void follow(struct wanted_segment *w, block_id b, uint32_t at)
 		push_edge(&w->path, e);
 		if (at == w->n && ends_with(w, e))
 			take_path(w);
-		else if (d->how[e] == DAG_THROUGH &&
+		else if (w->d->how[e] == DAG_THROUGH &&
 		         g->edges[e].dst != CFG_OUTSIDE)
 			follow(w, g->edges[e].dst, at);
 		w->path.nedges--;
@@ -795,11 +812,9 @@ static void follow(struct wanted_segment *w, block_id b, uint32_t at)
 
 static void search(struct wanted_segment *w)
 {
-	const struct cfg *g = &w->fn->g;
-	const struct dag *d = &w->fn->paths->paths.dag;
-
-	for (block_id b = 1; b < g->nblocks; b++) {
-		if (d->begin_of[b] == CFG_NONE && d->scatter_of[b] == CFG_NONE)
+	for (block_id b = 1; b < w->fn->g.nblocks; b++) {
+		if (w->d->begin_of[b] == CFG_NONE &&
+		    w->d->scatter_of[b] == CFG_NONE)
 			continue;
 		w->path.enters = false;
 		w->path.first = b;
@@ -825,10 +840,12 @@ static uint32_t local_copy(const struct segs *g, uint32_t copy)
 	return OPEN_COPY;
 }
 
-static void search_item(struct wanted_segment *w,
+/* False if it runs through a call that was not inlined. */
+static bool search_item(struct wanted_segment *w,
                         const struct segment_list_item *item)
 {
 	const struct segment_list *l = w->g->list;
+	bool is_here = true;
 
 	w->n = item->nsteps;
 	w->end = item->end;
@@ -836,12 +853,91 @@ static void search_item(struct wanted_segment *w,
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->steps[i] = l->steps[item->first_step + i];
 		w->steps[i].copy = local_copy(w->g, w->steps[i].copy);
+		is_here = is_here && w->steps[i].copy != OPEN_COPY;
 	}
 	w->to = item->to;
 	if (w->end == SEGMENTS_BACK)
 		w->to.copy = local_copy(w->g, w->to.copy);
-	search(w);
+	if (is_here)
+		search(w);
 	free(w->steps);
+	return is_here;
+}
+
+/* All that are wanted; returns how many of them are no paths. */
+static uint32_t search_all(struct wanted_segment *w, bool wants_all,
+                           uint32_t *n)
+{
+	const struct segment_list *l = w->g->list;
+	uint32_t nlost = 0;
+
+	*n = 0;
+	for (uint32_t i = 0; i < l->nitems; i++) {
+		const struct segment_list_item *item = &l->items[i];
+		uint32_t copy = l->steps[item->first_step].copy;
+		uint32_t before = w->nnumbers;
+
+		if (l->copies[copy].root != w->g->current->listed ||
+		    (!item->is_chosen && !wants_all))
+			continue;
+		++*n;
+		if (search_item(w, item))
+			nlost += w->nnumbers == before;
+	}
+	path_release(&w->path);
+	return nlost;
+}
+
+static bool has_segments(const struct segs *g)
+{
+	return g->current && g->current->listed != SEGMENTS_NONE && g->list &&
+	       g->list->kind != SEGMENT_LIST_PLAN;
+}
+
+void segs_keep(void *context, const struct function *fn, const struct dag *d,
+               bool *keep)
+{
+	const struct segs_search *q = context;
+	struct wanted_segment w = {
+	        .g = q->segs, .fn = fn, .d = d, .keep = keep};
+	uint32_t n;
+
+	if (has_segments(q->segs))
+		search_all(&w, q->wants_all, &n);
+}
+
+static bool is_cut(const struct segs *g, block_id src, block_id dst)
+{
+	const struct segments_step *from = last_of(g, src);
+	const struct segments_step *to = first_of(g, dst);
+
+	for (uint32_t i = 0; from && to && i < g->list->ncuts; i++) {
+		struct segments_cut cut = g->list->cuts[i];
+
+		cut.from.copy = local_copy(g, cut.from.copy);
+		cut.to.copy = local_copy(g, cut.to.copy);
+		if (is_step(&cut.from, from) && is_step(&cut.to, to))
+			return true;
+	}
+	return false;
+}
+
+uint32_t segs_cut(void *context, const struct function *fn, uint32_t *cuts)
+{
+	const struct segs_search *q = context;
+	uint32_t n = 0;
+
+	if (!has_segments(q->segs))
+		return 0;
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		const struct cfg_edge *x = &fn->g.edges[e];
+
+		if (x->src != CFG_OUTSIDE && x->dst != CFG_OUTSIDE &&
+		    fn->edges[e].kind != CAIRN_EDGE_SITE &&
+		    is_cut(q->segs, x->src, x->dst))
+			cuts[n++] = e;
+	}
+	return n;
 }
 
 static int by_number(const void *a, const void *b)
@@ -851,27 +947,31 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static void say_lost(struct segs *g, uint32_t nlost, uint32_t n)
+{
+	warn(g, xasprintf("cairn: calls: %" PRIu32 " of %" PRIu32
+	                  " segments of %s run over edges at which its paths "
+	                  "had to be cut, so that parts of them are counted; "
+	                  "choose fewer of them (cairn segments --list --top)",
+	                  nlost, n, g->current->name));
+}
+
 const struct interest_function *segs_find(void *context,
                                           const struct function *fn)
 {
 	const struct segs_search *q = context;
 	struct segs *g = q->segs;
-	struct wanted_segment w = {.g = g, .fn = fn};
-	const struct segment_list *l = g->list;
+	struct wanted_segment w = {
+	        .g = g, .fn = fn, .d = &fn->paths->paths.dag};
+	uint32_t n, nlost;
 
 	free(g->found.numbers);
 	g->found = (struct interest_function){0};
-	if (!g->current || !l || l->kind == SEGMENT_LIST_PLAN)
+	if (!g->current || !g->list || g->list->kind == SEGMENT_LIST_PLAN)
 		return NULL;
-	for (uint32_t i = 0; i < l->nitems; i++) {
-		const struct segment_list_item *item = &l->items[i];
-		uint32_t copy = l->steps[item->first_step].copy;
-
-		if (l->copies[copy].root == g->current->listed &&
-		    (item->is_chosen || q->wants_all))
-			search_item(&w, item);
-	}
-	path_release(&w.path);
+	nlost = has_segments(g) ? search_all(&w, q->wants_all, &n) : 0;
+	if (nlost)
+		say_lost(g, nlost, n);
 	if (w.nnumbers)
 		qsort(w.numbers, w.nnumbers, sizeof(*w.numbers), by_number);
 	g->found.numbers = w.numbers;

@@ -8,6 +8,7 @@
 #include "analysis/segment_list.h"
 
 struct bytes;
+struct dag;
 struct function;
 struct interest_function;
 struct mode;
@@ -45,6 +46,11 @@ struct segs_search {
 };
 const struct interest_function *segs_find(void *context,
                                           const struct function *fn);
+/* Marks the edges that these have; lists those at which the list has cuts, and
+ * returns how many. */
+void segs_keep(void *context, const struct function *fn, const struct dag *d,
+               bool *keep);
+uint32_t segs_cut(void *context, const struct function *fn, uint32_t *cuts);
 
 /* Nothing is to be counted: takes all notes out again. */
 void segs_strip(LLVMModuleRef module);
