@@ -19,8 +19,6 @@
 	"CAIRN\r\n"
 #define CAIRN_FILE_MAGIC_SIZE 8
 #define CAIRN_FILE_VERSION 2u
-/* A list of path segments is text, and begins so (analysis/segment_list.c). */
-#define CAIRN_SEGMENTS_MAGIC "cairn-segments 1 "
 #define CAIRN_FILE_HEADER_SIZE 4096u
 
 /* Offsets in the header page.  Bytes 0..127 never change after creation. */

@@ -16,9 +16,9 @@
  */
 #include "analysis/segment_list.h"
 
-#include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "format/listed.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC CAIRN_SEGMENTS_MAGIC
+#define MAGIC LISTED_MAGIC
 
 static const char *const kinds[] = {
         [SEGMENT_LIST_ALL] = "all",
@@ -304,19 +304,6 @@ static bool take_head(struct segment_list *l, const char *line)
 		kind++;
 	l->kind = (enum segment_list_kind)kind;
 	return kind < 3 && l->depth <= SEGMENTS_DEPTH_MAX;
-}
-
-bool segment_list_is_one(const char *path)
-{
-	char start[sizeof(MAGIC)] = "";
-	FILE *f = fopen(path, "re");
-
-	if (!f)
-		return false;
-	if (!fgets(start, sizeof(start), f))
-		*start = 0;
-	fclose(f);
-	return strcmp(start, MAGIC) == 0;
 }
 
 int segment_list_read(struct segment_list *l, const char *path,

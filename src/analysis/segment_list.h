@@ -59,8 +59,6 @@ void segment_list_add_item(struct segment_list *l,
 void segment_list_add_cut(struct segment_list *l, struct segments_cut cut);
 void segment_list_release(struct segment_list *l);
 
-/* Does the file begin as a list of segments does? */
-bool segment_list_is_one(const char *path);
 /* Fails: CAIRN_E_ABSENT, CAIRN_E_CORRUPT with the line; l is then empty. */
 int segment_list_read(struct segment_list *l, const char *path,
                       struct cairn_err *err);

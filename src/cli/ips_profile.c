@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/demangle.h"
 #include "cli/ips_blocks.h"
+#include "format/listed.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -266,7 +267,7 @@ int ips_add_copies(struct ips *x, struct cli_inputs *inputs, const char *path,
 	struct segment_build b;
 	struct profile *p;
 
-	if (segment_list_is_one(path)) {
+	if (listed_is_one(path)) {
 		CAIRN_TRY(segment_list_read(&list, path, err));
 		add_list(x, &list);
 		segment_list_release(&list);

@@ -25,11 +25,9 @@
 #include "driver/command.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "abi/file.h"
 #include "abi/record.h"
 #include "abi/rt.h"
 #include "abi/trace.h"
@@ -38,6 +36,7 @@
 #include "driver/option.h"
 #include "driver/scan.h"
 #include "driver/words.h"
+#include "format/listed.h"
 #include "format/profile.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -399,28 +398,14 @@ static int need_profile(const char *option, const char *path,
 	return rc;
 }
 
-/* Is it a list of cairn segments, which the plugin reads? */
-static bool is_segments(const char *path)
-{
-	char start[sizeof(CAIRN_SEGMENTS_MAGIC)] = "";
-	FILE *f = fopen(path, "re");
-
-	if (!f)
-		return false;
-	if (!fgets(start, sizeof(start), f))
-		*start = 0;
-	fclose(f);
-	return strcmp(start, CAIRN_SEGMENTS_MAGIC) == 0;
-}
-
 /* What calls= goes into. */
 static int need_segments(const struct option *o, struct cairn_err *err)
 {
 	const char *what = o->residual ? "tested" : "prefer";
 
-	if (is_segments(o->interest) && !o->top && !o->share)
+	if (listed_is_one(o->interest) && !o->top && !o->share)
 		return 0;
-	if (is_segments(o->interest))
+	if (listed_is_one(o->interest))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "prefer: %s: is a list; choose from it with "
 		                  "--top or --share of cairn segments",
@@ -439,7 +424,7 @@ static int need_interest(const struct option *o, struct cairn_err *err)
 {
 	if (o->calls)
 		return need_segments(o, err);
-	if (is_segments(o->interest))
+	if (listed_is_one(o->interest))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "%s: is a list of cairn segments, which "
 		                  "calls=D is for; add it",

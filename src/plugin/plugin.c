@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "format/listed.h"
 #include "format/profile.h"
 #include "graph/blocks.h"
 #include "graph/place.h"
@@ -637,7 +638,7 @@ static void set_flag(LLVMModuleRef module, const char *name)
 static bool is_list(const struct plugin *p,
                     const struct plugin_options *options)
 {
-	return p->mode.calls && segment_list_is_one(options->interest);
+	return p->mode.calls && listed_is_one(options->interest);
 }
 
 static const char *file_of(const struct plugin_options *options)
