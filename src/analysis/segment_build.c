@@ -109,35 +109,53 @@ static void collect(struct segment_build *b, const struct profile *p)
 	}
 }
 
-/* The same copy for the same arguments: two modules may have one function. */
-static uint32_t add_copy(struct segment_list *l, uint32_t parent, block_id site,
-                         uint32_t function, uint32_t first)
+/* The copy, if it is there: two modules may have one function. */
+static uint32_t find_copy(const struct segment_list *l, uint32_t parent,
+                          block_id site, uint32_t function)
 {
-	for (uint32_t i = first; i < l->ncopies; i++)
+	for (uint32_t i = l->nfunctions; i < l->ncopies; i++)
 		if (l->copies[i].parent == parent &&
 		    l->copies[i].site == site &&
 		    l->copies[i].function == function)
 			return i;
-	return segment_list_add_copy(l, parent, site, function);
+	return SEGMENTS_NONE;
+}
+
+static void add_copies_of(struct segment_build *b,
+                          struct segment_build_function *f,
+                          const struct keys *keys, bool is_again)
+{
+	struct segment_list *l = &b->list;
+
+	for (uint32_t k = 0; k < f->f->ncopies; k++) {
+		const struct map_copy *c =
+		        &f->map->copies[f->f->first_copy + k];
+		uint32_t parent = f->copy[c->parent];
+		uint32_t function = find_key(keys, key_of_copy(f->map, c));
+		uint32_t copy = SEGMENTS_NONE;
+
+		if (is_again)
+			copy = find_copy(l, parent, c->block, function);
+		if (copy == SEGMENTS_NONE)
+			copy = segment_list_add_copy(l, parent, c->block,
+			                             function);
+		f->copy[k + 1] = copy;
+	}
 }
 
 static void add_copies(struct segment_build *b, const struct keys *keys)
 {
+	bool *seen = xcalloc(keys->n + 1, sizeof(*seen));
+
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct segment_build_function *f = &b->functions[i];
-		uint32_t first = b->list.nfunctions;
 
 		f->copy = xcalloc((size_t)f->f->ncopies + 1, sizeof(*f->copy));
 		f->copy[0] = find_key(keys, key_of_function(f->map, f->f));
-		for (uint32_t k = 0; k < f->f->ncopies; k++) {
-			const struct map_copy *c =
-			        &f->map->copies[f->f->first_copy + k];
-
-			f->copy[k + 1] = add_copy(
-			        &b->list, f->copy[c->parent], c->block,
-			        find_key(keys, key_of_copy(f->map, c)), first);
-		}
+		add_copies_of(b, f, keys, seen[f->copy[0]]);
+		seen[f->copy[0]] = true;
 	}
+	free(seen);
 }
 
 /* Edges at which paths were cut that are no calls. */
@@ -281,7 +299,9 @@ static void chain(struct segment_build *b, uint32_t function, uint32_t copy,
 {
 	const struct segment_build_function *f = &b->functions[function];
 
-	for (uint32_t i = 0; depth && i < f->f->ncallees; i++) {
+	for (uint32_t i = 0;
+	     depth && i < f->f->ncallees && b->list.ncopies < SEGMENT_BUILD_MAX;
+	     i++) {
 		const struct map_copy *c =
 		        &f->map->callees[f->f->first_callee + i];
 		uint32_t callee = find_function(b, map_string(f->map, c->name),
@@ -291,17 +311,17 @@ static void chain(struct segment_build *b, uint32_t function, uint32_t copy,
 		    !has_called(f, executed[function], c->block))
 			continue;
 		chain(b, callee,
-		      add_copy(&b->list, copy, c->block,
-		               b->functions[callee].copy[0],
-		               b->list.nfunctions),
+		      segment_list_add_copy(&b->list, copy, c->block,
+		                            b->functions[callee].copy[0]),
 		      depth - 1, executed);
 	}
 }
 
-void segment_build_chain(struct segment_build *b, uint32_t depth,
+bool segment_build_chain(struct segment_build *b, uint32_t depth,
                          bool *const *executed)
 {
 	b->list.depth = depth;
 	for (uint32_t i = 0; i < b->n; i++)
 		chain(b, i, b->functions[i].copy[0], depth, executed);
+	return b->list.ncopies < SEGMENT_BUILD_MAX;
 }

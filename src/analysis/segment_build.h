@@ -40,9 +40,12 @@ void segment_build_read(const struct segment_build_function *f,
                         const struct cfg *g, const struct path *path,
                         struct segments_one *one);
 
+#define SEGMENT_BUILD_MAX 100000u
+
 /* Adds call sites that may be on segments: those of executed blocks, in chains
- * of up to `depth`.  executed[i][b]: function i has executed its block b. */
-void segment_build_chain(struct segment_build *b, uint32_t depth,
+ * of up to `depth`.  executed[i][b]: function i has executed its block b.
+ * Returns false if there are more than SEGMENT_BUILD_MAX. */
+bool segment_build_chain(struct segment_build *b, uint32_t depth,
                          bool *const *executed);
 
 #endif /* CAIRN_ANALYSIS_SEGMENT_BUILD_H */

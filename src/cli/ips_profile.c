@@ -19,6 +19,7 @@
 #include "format/map.h"
 #include "format/profile.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -322,6 +323,7 @@ int ips_sites(struct profile *p, uint32_t depth, struct segment_list *l,
 {
 	struct segment_build b;
 	bool **executed;
+	int rc = 0;
 
 	segment_build_init(&b, p);
 	if (!b.n || b.list.ncopies > b.list.nfunctions) {
@@ -335,12 +337,19 @@ int ips_sites(struct profile *p, uint32_t depth, struct segment_list *l,
 	executed = xcalloc(b.n, sizeof(*executed));
 	for (uint32_t i = 0; i < b.n; i++)
 		executed[i] = executed_blocks(p, &b.functions[i]);
-	segment_build_chain(&b, depth, executed);
+	if (!segment_build_chain(&b, depth, executed))
+		rc = cairn_fail(err, CAIRN_E_LIMIT,
+		                "%s: chains of %" PRIu32
+		                " calls are more than %u; use a smaller "
+		                "--depth",
+		                p->program, depth, SEGMENT_BUILD_MAX);
 	for (uint32_t i = 0; i < b.n; i++)
 		free(executed[i]);
 	free(executed);
-	*l = b.list;
-	b.list = (struct segment_list){0};
+	if (rc == 0) {
+		*l = b.list;
+		b.list = (struct segment_list){0};
+	}
 	segment_build_release(&b);
-	return 0;
+	return rc;
 }

@@ -80,13 +80,19 @@ static NOINLINE void finish(int x)
 {
 	if (x == 12345)
 		exit(3);
+	if (x > 1000000)
+		x = middle(x) + 1;
 	printf("%d\n", x);
 	exit(0);
 }
 
-int main(void)
+/* With an argument it does other things. */
+int main(int argc, char **argv)
 {
 	int numbers[16], sum = 0;
+
+	if (argc > 1)
+		state = (unsigned)atoi(argv[1]);
 
 	for (int i = 0; i < 200; i++) {
 		sum += middle((int)next(50));

@@ -75,12 +75,12 @@ class Program:
                 *self.flags, *VERIFY, self.source, "-o", self.path(name))
         self.warnings = r.stderr
 
-    def execute(self, name):
+    def execute(self, name, *args):
         """What it prints; its profile is name.cairn."""
         if os.path.exists(self.path(name + ".cairn")):
             os.remove(self.path(name + ".cairn"))
         try:
-            r = subprocess.run([self.path(name)], stdout=subprocess.PIPE,
+            r = subprocess.run([self.path(name), *args], stdout=subprocess.PIPE,
                                timeout=TIMEOUT, check=False,
                                stdin=subprocess.DEVNULL, env=dict(
                                    os.environ, CAIRN_OUT=self.path(name) +
@@ -155,6 +155,31 @@ def check_second_scheme(p, depth):
           "untested: %s" % list(left.items())[:3])
 
 
+def check_untested(keep):
+    """What another run does, and the tests did not, is all that is counted."""
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(os.path.join(HERE, "calls.c"), ["-O1"], work)
+    p.build("trace", "trace")
+    p.execute("trace")
+    p.write_list("list", "--depth", "2", "trace.cairn")
+    mode = "calls=2,prefer=" + p.path("list")
+    p.build("paths,%s,others" % mode, "paths")
+    p.execute("paths")
+    tested = counts(p.segments("paths.cairn"))
+    p.write_list("tested", "--like", "paths.cairn", "trace.cairn")
+    p.build("residual,calls=2,tested=" + p.path("tested"), "residual")
+    for seed in ("5", "77"):
+        p.execute("paths", seed)
+        field = counts(p.segments("paths.cairn"))
+        p.execute("residual", seed)
+        new = {k: n for k, n in field.items() if k not in tested}
+        found = untested(p, "residual")
+        check("seed %s has %d untested segments" % (seed, len(new)),
+              new and found == new, "%s, not %s" % (found, new))
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
 def check_program(source, flags, depths, keep):
     work = tempfile.mkdtemp(prefix="segments.", dir=keep)
     p = Program(source, flags, work)
@@ -181,7 +206,7 @@ def check_two_counts(keep):
     p = Program(os.path.join(HERE, "calls.c"), ["-O1"], work)
     p.build("trace", "trace")
     built = check_preferred(p, 1, p.execute("trace"))
-    check("what is refused is said", "calls.c:104: the call of by_value in "
+    check("what is refused is said", "calls.c:110: the call of by_value in "
           "main is not inlined" in p.warnings, p.warnings)
     check("recursion", any(c["root"] == c["calls"] == "deep"
                            for c in built["calls"]), "")
@@ -280,6 +305,7 @@ def main():
         for d in done:
             d.result()
     check_two_counts(args.keep)
+    check_untested(args.keep)
     check_bad(args.keep)
     shutil.rmtree(work, ignore_errors=True)
     for line in failed:
