@@ -300,10 +300,9 @@ static void chain(struct segment_build *b, uint32_t function, uint32_t copy,
 	const struct segment_build_function *f = &b->functions[function];
 
 	for (uint32_t i = 0;
-	     depth && i < f->f->ncallees && b->list.ncopies < SEGMENT_BUILD_MAX;
+	     depth && i < f->f->nlefts && b->list.ncopies < SEGMENT_BUILD_MAX;
 	     i++) {
-		const struct map_copy *c =
-		        &f->map->callees[f->f->first_callee + i];
+		const struct map_copy *c = &f->map->lefts[f->f->first_left + i];
 		uint32_t callee = find_function(b, map_string(f->map, c->name),
 		                                map_string(f->map, c->file));
 

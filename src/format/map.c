@@ -472,7 +472,7 @@ static int read_copies(struct parser *p)
 	struct map *m = p->map;
 
 	p->f.first_copy = m->ncopies;
-	p->f.first_callee = m->ncallees;
+	p->f.first_left = m->nlefts;
 	if (!(p->f.flags & CAIRN_FN_SEGMENTS))
 		return 0;
 	p->f.traced_hash = cursor_u64(&p->c);
@@ -482,9 +482,9 @@ static int read_copies(struct parser *p)
 		m->copies[m->ncopies++].hash = cursor_u64(&p->c);
 	}
 	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
-		VEC_RESERVE(m->callees, m->ncallees, m->callees_cap);
-		m->callees[m->ncallees++] = read_copy(p, p->f.ncopies);
-		p->f.ncallees++;
+		VEC_RESERVE(m->lefts, m->nlefts, m->lefts_cap);
+		m->lefts[m->nlefts++] = read_copy(p, p->f.ncopies);
+		p->f.nlefts++;
 	}
 	for (uint32_t b = 1; b < p->f.nblocks && !p->c.bad; b++)
 		read_origins(p, &m->blocks[p->f.first_block + b]);
@@ -903,7 +903,7 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->units, 0, m->units_cap);
 	VEC_RESERVE(m->addresses, 0, m->addresses_cap);
 	VEC_RESERVE(m->copies, 0, m->copies_cap);
-	VEC_RESERVE(m->callees, 0, m->callees_cap);
+	VEC_RESERVE(m->lefts, 0, m->lefts_cap);
 	VEC_RESERVE(m->origins, 0, m->origins_cap);
 	return m;
 }
@@ -958,7 +958,7 @@ void map_free(struct map *m)
 	free(m->units);
 	free(m->addresses);
 	free(m->copies);
-	free(m->callees);
+	free(m->lefts);
 	free(m->origins);
 	free(m->turns);
 	free(m);

@@ -117,7 +117,7 @@ struct map_function {
 	                              functions that it defines */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	/* SEGMENTS: copy 1 is the first; calls that were not inlined */
-	uint32_t first_copy, ncopies, first_callee, ncallees;
+	uint32_t first_copy, ncopies, first_left, nlefts;
 	uint64_t traced_hash;       /* SEGMENTS: as traces have it */
 	size_t record, record_size; /* where the section has it */
 };
@@ -158,17 +158,17 @@ struct map {
 	uint32_t *witnesses; /* slots that write: graph/slots.h */
 	struct map_unit *units;
 	uint64_t *addresses;
-	struct map_copy *copies, *callees;
+	struct map_copy *copies, *lefts;
 	struct map_origin *origins;
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
 	        nslots, ntraced, nwitnesses, nunits, naddresses, ncopies,
-	        ncallees, norigins;
+	        nlefts, norigins;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
 	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
-	        witnesses_cap, units_cap, addresses_cap, copies_cap,
-	        callees_cap, origins_cap;
+	        witnesses_cap, units_cap, addresses_cap, copies_cap, lefts_cap,
+	        origins_cap;
 };
 
 /*
