@@ -438,6 +438,8 @@ class Function:
         if version > 2:
             self.read_outcalls(c)
         self.read_paths(c)
+        if self.flags & 256:
+            self.read_copies(c)
         need(c.at == len(c.data), "bytes left in the map")
 
     def read_outcalls(self, c):
@@ -449,6 +451,21 @@ class Function:
             need(callee <= len(callees), "an outcall of nothing")
             self.outcalls.append((block, segment, callee and callees[callee - 1],
                                   line if file else 0))
+
+    def read_copies(self, c):
+        """What it was before calls were inlined into it."""
+        c.take(8)
+        self.copies = []
+        for _ in range(c.uv()):
+            self.copies.append((c.uv(), c.uv(), c.str(), c.str(), c.take(8)))
+            need(self.copies[-1][0] < len(self.copies), "a copy in a later one")
+        for _ in range(c.uv()):
+            need(c.uv() <= len(self.copies), "a call in no copy")
+            c.uv(), c.str(), c.str()
+        for _ in self.segments[1:]:
+            for _ in range(c.uv()):
+                need(c.uv() <= len(self.copies), "a block of no copy")
+                c.uv()
 
     def read_paths(self, c):
         self.how, self.calls = c.uv(), []

@@ -108,7 +108,7 @@
  *       uv  number of paths
  *       uv  number of cuts; per cut: uv edge (graph/paths.h: options.cuts).
  *           Edges of kind INDIRECT and CALL end paths as well, those of kind
- *           ABNORMAL are no part of any
+ *           ABNORMAL are no part of any; those of kind SITE are among the cuts
  *       uv  number of loops that count their turns themselves; per loop: uv
  *           its head (graph/local.h).  HASHED, PREFERRED and TRACE only; as
  * many counters as it has turns follow the words of the table, in this order
@@ -126,6 +126,16 @@
  *       histories;
  *       per call: uv its edge; uv enum cairn_calls: unless ANYTHING, the
  *       address of the callee is the next of those behind the probes
+ *   if flags has SEGMENTS: what it was before calls were inlined into it, in
+ *       terms of blocks that traces have (parts of blocks are blocks)
+ *       u64 structural hash of that graph
+ *       uv  number of copies of functions in it; per copy: uv parent (0: the
+ *           function itself, k: copy k from 1 on), uv block that ends in the
+ *           call, str linkage name, str file if it is local, u64 hash
+ *       uv  number of calls of known functions that are left; per call: uv
+ *           copy, uv block, str linkage name, str file if it is local
+ *       per block from 1 on: uv number of blocks that it was; per block: uv
+ *           copy, uv block
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
@@ -226,6 +236,8 @@ enum cairn_calls {
 #define CAIRN_FN_TAILS 64u /* another function may take its place */
 /* its counts were made of a trace, and so was this description of it */
 #define CAIRN_FN_TRACED 128u
+/* paths,calls=: its blob says what its blocks were before calls were inlined */
+#define CAIRN_FN_SEGMENTS 256u
 
 #define CAIRN_BLOCK_LANDING_PAD 1u
 #define CAIRN_BLOCK_INDIRECT 2u /* target of a computed goto */
@@ -252,6 +264,7 @@ enum cairn_edge_kind {
 	CAIRN_EDGE_FALL = 12,     /* strict: the call fell through */
 	CAIRN_EDGE_ABNORMAL = 13, /* strict: the call did not come back */
 	CAIRN_EDGE_CALL = 14,     /* paths: to a call that ends them */
+	CAIRN_EDGE_SITE = 15,     /* paths,calls=: the same, but loops stay */
 	CAIRN_NEDGE_KINDS
 };
 

@@ -27,6 +27,7 @@ int cmd_twpp(int argc, char **argv);
 int cmd_overlap(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_segments(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 

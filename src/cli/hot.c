@@ -187,6 +187,11 @@ static uint32_t kind_of(const struct hot_function *f, edge_id e)
 	return f->row->map->edges[f->row->f->first_edge + e].kind;
 }
 
+static bool is_call(uint32_t kind)
+{
+	return kind == CAIRN_EDGE_CALL || kind == CAIRN_EDGE_SITE;
+}
+
 enum hot_begin hot_begin_of(const struct hot_function *f,
                             const struct path *path)
 {
@@ -204,7 +209,7 @@ enum hot_begin hot_begin_of(const struct hot_function *f,
 			by = HOT_FROM_LOOP;
 		else if (how == DAG_INDIRECT)
 			by = HOT_FROM_GOTO;
-		else if (kind_of(f, g->in[i]) == CAIRN_EDGE_CALL)
+		else if (is_call(kind_of(f, g->in[i])))
 			by = HOT_FROM_CALL;
 		if (by < begin)
 			begin = by;
@@ -228,7 +233,7 @@ enum hot_end hot_end_of(const struct hot_function *f, const struct path *path)
 		return HOT_BACK;
 	if (f->pc.paths.dag.how[last] == DAG_INDIRECT)
 		return HOT_GOTO;
-	return kind_of(f, last) == CAIRN_EDGE_CALL ? HOT_CALL : HOT_CUT;
+	return is_call(kind_of(f, last)) ? HOT_CALL : HOT_CUT;
 }
 
 const char *hot_begin_name(enum hot_begin b)
@@ -283,6 +288,7 @@ const char *hot_edge_name(uint32_t kind)
 	        [CAIRN_EDGE_FALL] = "fall",
 	        [CAIRN_EDGE_ABNORMAL] = "abnormal",
 	        [CAIRN_EDGE_CALL] = "call",
+	        [CAIRN_EDGE_SITE] = "site",
 	};
 
 	return names[kind];

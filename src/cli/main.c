@@ -31,6 +31,8 @@ static const struct command {
          cmd_twpp},
         {"overlap", "paths across loop iterations and calls, with bounds",
          cmd_overlap},
+        {"segments", "paths that go into calls; lists of them for cairn-cc",
+         cmd_segments},
         {"replay", "execute a recorded run again, and compare", cmd_replay},
         {"values", "what variables were whenever a line of a recording ran",
          cmd_replay},

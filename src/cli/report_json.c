@@ -27,7 +27,7 @@ static const char *const edge_kinds[CAIRN_NEDGE_KINDS] = {
         [CAIRN_EDGE_DEFAULT] = "default",   [CAIRN_EDGE_INDIRECT] = "indirect",
         [CAIRN_EDGE_NORMAL] = "normal",     [CAIRN_EDGE_UNWIND] = "unwind",
         [CAIRN_EDGE_FALL] = "fall",         [CAIRN_EDGE_ABNORMAL] = "abnormal",
-        [CAIRN_EDGE_CALL] = "call",
+        [CAIRN_EDGE_CALL] = "call",         [CAIRN_EDGE_SITE] = "site",
 };
 
 static const char *const endings[] = {

@@ -36,6 +36,7 @@
 #include "driver/option.h"
 #include "driver/scan.h"
 #include "driver/words.h"
+#include "format/listed.h"
 #include "format/profile.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -129,8 +130,9 @@ static bool has_remarks(const struct option *o)
 static const char *mode_word(const struct option *o)
 {
 	return xasprintf(
-	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
 	        option_mode(o), o->overlap ? ",overlap" : "",
+	        o->calls ? ",calls=" : "", o->calls ? o->calls : "",
 	        o->last ? ",last=" : "", o->last ? o->last : "",
 	        o->memory ? ",memory=" : "", o->memory ? o->memory : "",
 	        o->witness ? ",witness" : "", o->path_ids ? ",paths" : "",
@@ -341,6 +343,8 @@ static void add_link(struct argv *out, const struct command_tools *t,
 		argv_add(out, "-fuse-ld=lld");
 	if (uses_lld(s))
 		add_linker(out, xasprintf("--load-pass-plugin=%s", t->plugin));
+	if (o->inlines)
+		return;
 	if (!s->keeps_build_id)
 		add_linker(out, "--build-id");
 	if (s->lto || s->inputs_from != SIZE_MAX)
@@ -387,15 +391,44 @@ static int need_profile(const char *option, const char *path,
 	if (profile_is_traced(p)) /* each compilation would walk over it */
 		rc = cairn_fail(err, CAIRN_E_MISMATCH,
 		                "%s: %s: is a trace; make counts of it with "
-		                "cairn merge -o FILE %s, and name those",
+		                "cairn merge -o FILE %s, and name those (for "
+		                "calls=, a list, with cairn segments --list)",
 		                option, path, path);
 	profile_free(p);
 	return rc;
 }
 
+/* What calls= goes into. */
+static int need_segments(const struct option *o, struct cairn_err *err)
+{
+	const char *what = o->residual ? "tested" : "prefer";
+
+	if (listed_is_one(o->interest) && !o->top && !o->share)
+		return 0;
+	if (listed_is_one(o->interest))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "prefer: %s: is a list; choose from it with "
+		                  "--top or --share of cairn segments",
+		                  o->interest);
+	if (profile_is_one(o->interest))
+		return need_profile(what, o->interest, err);
+	return cairn_fail(err, CAIRN_E_MISMATCH,
+	                  "%s: %s: is neither a list of cairn segments nor a "
+	                  "profile; make one of a trace with cairn segments "
+	                  "--list",
+	                  what, o->interest);
+}
+
 /* prefer= may name a list, which the plugin reads. */
 static int need_interest(const struct option *o, struct cairn_err *err)
 {
+	if (o->calls)
+		return need_segments(o, err);
+	if (listed_is_one(o->interest))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "%s: is a list of cairn segments, which "
+		                  "calls=D is for; add it",
+		                  o->interest);
 	if (o->residual || profile_is_one(o->interest))
 		return need_profile(o->paths ? "prefer" : "tested", o->interest,
 		                    err);

@@ -21,6 +21,7 @@
 /* What trace,last= and memory= take: some buffers of the runtime, at least. */
 #define OPTION_SIZE_MIN (UINT64_C(1) << 20)
 #define OPTION_SIZE_MAX (UINT64_C(1) << 40)
+#define OPTION_DEPTH_MAX 16 /* SEGMENTS_DEPTH_MAX */
 
 static const char help[] =
         "usage: %s [--cairn=MODE[,OPTION...]] [--cairn-...] ARGUMENT...\n\n"
@@ -35,6 +36,9 @@ static const char help[] =
         "  --cairn=trace    all control flow, in order\n"
         "  --cairn=record   what the program cannot compute itself, to "
         "replay it\n"
+        "  --cairn=inline,calls=D,prefer=FILE\n"
+        "                   nothing, but inlines what paths with these "
+        "options do\n"
         "  --cairn=none     nothing: as clang\n"
         "  --cairn-feedback=FILE\n"
         "                   choose what to count by an earlier profile\n"
@@ -78,7 +82,13 @@ static const char help[] =
         "  others           count the other ones one by one, too\n"
         "  overlap          count pairs as well: a path and the one before it "
         "in a loop,\n"
-        "                   a caller's and its callee's\n\n"
+        "                   a caller's and its callee's\n"
+        "  calls=D          paths end at calls, but go into those, up to D "
+        "deep, that\n"
+        "                   prefer=FILE names (or, with residual, "
+        "tested=FILE): a list\n"
+        "                   of cairn segments, or a profile of such a "
+        "build\n\n"
         "man cairn-cc has the details.\n";
 
 static bool is(const char *s, size_t n, const char *name)
@@ -110,12 +120,13 @@ static int take_mode(struct option *o, const char *s, size_t n,
 	o->residual = is(s, n, "residual");
 	o->trace = is(s, n, "trace");
 	o->record = is(s, n, "record");
-	if (o->none || o->paths || o->residual || o->trace || o->record ||
-	    is(s, n, "edges"))
+	o->inlines = is(s, n, "inline");
+	if (o->none || o->inlines || o->paths || o->residual || o->trace ||
+	    o->record || is(s, n, "edges"))
 		return 0;
 	return cairn_fail(err, CAIRN_E_USAGE,
 	                  "--cairn=%.*s is no mode; use edges, paths, "
-	                  "residual, trace, record or none",
+	                  "residual, trace, record, inline or none",
 	                  (int)n, s);
 }
 
@@ -199,6 +210,21 @@ static int take_top(struct option *o, const char *value, struct cairn_err *err)
 	return 0;
 }
 
+static int take_calls(struct option *o, const char *value,
+                      struct cairn_err *err)
+{
+	char *end;
+	unsigned long depth = strtoul(value, &end, 10);
+
+	o->calls = value;
+	if (*value < '0' || *value > '9' || *end || depth > OPTION_DEPTH_MAX)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "calls=%s is no depth of calls; use a number "
+		                  "from 0 to %d",
+		                  value, OPTION_DEPTH_MAX);
+	return 0;
+}
+
 /* Percent, for the plugin in millionths. */
 static int take_share(struct option *o, const char *value,
                       struct cairn_err *err)
@@ -221,6 +247,7 @@ const char *option_mode(const struct option *o)
 	       : o->residual ? "residual"
 	       : o->trace    ? "trace"
 	       : o->record   ? "record"
+	       : o->inlines  ? "inline"
 	                     : "edges";
 }
 
@@ -235,8 +262,9 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	                  option_mode(o), (int)n, s,
 	                  o->paths      ? "prefer=FILE, prefer=function:NAME, "
 	                                  "prefer=line:FILE:LINE, top=N, "
-	                                  "share=PERCENT, others, overlap, "
-	                  : o->residual ? "tested=FILE, "
+	                                  "share=PERCENT, others, overlap, calls=D, "
+	                  : o->residual ? "tested=FILE, calls=D, "
+	                  : o->inlines  ? "calls=D, prefer=FILE, "
 	                  : o->trace    ? "witness, paths, "
 	                                : "slow, all, ",
 	                  o->trace ? "last=SIZE, memory=SIZE, "
@@ -251,6 +279,11 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 	const char *value;
 
 	*taken = true;
+	if ((o->paths || o->residual || o->inlines) &&
+	    (value = detail_value(s, n, "calls")))
+		return take_calls(o, value, err);
+	if (o->inlines && (value = detail_value(s, n, "prefer")))
+		return take_interest(o, "prefer", value, err);
 	if (o->paths && (value = detail_value(s, n, "prefer")))
 		return take_prefer(o, value, err);
 	if (o->residual && (value = detail_value(s, n, "tested")))
@@ -300,7 +333,8 @@ static int take_size(const char *name, const char *value, const char **size,
 static int take_detail(struct option *o, const char *s, size_t n,
                        struct cairn_err *err)
 {
-	bool is_edges = !o->paths && !o->residual && !o->trace, taken;
+	bool is_edges = !o->paths && !o->residual && !o->trace && !o->inlines;
+	bool taken;
 	const char *value;
 
 	CAIRN_TRY(take_path_detail(o, s, n, &taken, err));
@@ -352,6 +386,31 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=trace,last= is the memory that it "
 		                  "takes; leave out memory=");
+	if (o->inlines && (!o->calls || !o->interest))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=inline needs calls=D and "
+		                  "prefer=FILE, which say what to inline");
+	if (o->calls && strtoul(o->calls, NULL, 10) && !o->interest)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "calls=%s: which calls to go into a FILE "
+		                  "says; make one of a trace with cairn "
+		                  "segments --list, and add %s=FILE",
+		                  o->calls, o->residual ? "tested" : "prefer");
+	if (o->calls && o->sets)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "calls=%s: prefer=function: and prefer=line: "
+		                  "are about paths that end at no call; leave "
+		                  "one of them out",
+		                  o->calls);
+	if (o->calls && o->overlap)
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "overlap counts pairs across calls, and calls= "
+		        "goes into them; choose one");
+	if (o->calls && o->strict)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "strict ends paths at every call, and calls= "
+		                  "goes into them; choose one");
 	if (o->residual && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=residual needs tested=FILE, the "
@@ -377,7 +436,8 @@ int option_check(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "what is recorded is the optimized program; "
 		                  "leave out --cairn-stage=source");
-	if (o->source_stage && (o->paths || o->residual || o->trace))
+	if (o->source_stage &&
+	    (o->inlines || o->paths || o->residual || o->trace))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "paths are those of the optimized program; "
 		                  "leave out --cairn-stage=source");
@@ -396,7 +456,7 @@ static int take_value(struct option *o, const char *value,
 	        false;
 	o->record = false;
 	o->witness = o->path_ids = false;
-	o->interest = o->sets = o->top = o->share = NULL;
+	o->interest = o->sets = o->top = o->share = o->calls = NULL;
 	o->last = o->memory = NULL;
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {

@@ -9,29 +9,31 @@ struct cairn_err;
 
 /* What the --cairn options ask for.  All zero is the default: edges, late. */
 struct option {
-	bool paths;           /* --cairn=paths: count paths, not edges */
-	bool residual;        /* --cairn=residual: only paths no test had */
-	bool trace;           /* --cairn=trace: all control flow, in order */
-	bool record;          /* --cairn=record: whole executions */
-	bool witness;         /* trace: witnesses of 1994, not histories */
-	bool path_ids;        /* trace: every path by itself, the same */
-	bool log;             /* trace: keep a hash of all blocks, for tests */
-	bool overlap;         /* paths: and which one came before */
-	bool others;          /* paths: count those not preferred one by one */
-	bool none;            /* --cairn=none: compile as clang would */
-	bool slow;            /* a counter in every block */
-	bool strict;          /* exact even after SIGKILL */
-	bool all;             /* a counter on every edge */
-	bool nogs;            /* keep off the %gs segment */
-	bool source_stage;    /* marks before the optimizer, not after it */
-	bool verbose;         /* show the command */
-	bool help;            /* explain these options, and nothing else */
-	const char *weights;  /* "heuristic", "freq", or NULL for the default */
+	bool paths;          /* --cairn=paths: count paths, not edges */
+	bool residual;       /* --cairn=residual: only paths no test had */
+	bool trace;          /* --cairn=trace: all control flow, in order */
+	bool record;         /* --cairn=record: whole executions */
+	bool witness;        /* trace: witnesses of 1994, not histories */
+	bool path_ids;       /* trace: every path by itself, the same */
+	bool log;            /* trace: keep a hash of all blocks, for tests */
+	bool overlap;        /* paths: and which one came before */
+	bool others;         /* paths: count those not preferred one by one */
+	bool none;           /* --cairn=none: compile as clang would */
+	bool inlines;        /* --cairn=inline: what calls= inlines, no marks */
+	bool slow;           /* a counter in every block */
+	bool strict;         /* exact even after SIGKILL */
+	bool all;            /* a counter on every edge */
+	bool nogs;           /* keep off the %gs segment */
+	bool source_stage;   /* marks before the optimizer, not after it */
+	bool verbose;        /* show the command */
+	bool help;           /* explain these options, and nothing else */
+	const char *weights; /* "heuristic", "freq", or NULL for the default */
 	const char *interest; /* prefer= or tested=: absolute path, or NULL */
 	const char *sets;     /* prefer: ",prefer=SET..." for all, or NULL */
 	const char *top;      /* prefer: the hottest so many, or NULL */
 	const char *last;     /* trace: keep so many bytes, or NULL */
 	const char *memory;   /* trace: take so many bytes, or NULL */
+	const char *calls;    /* paths go so deep into calls, or NULL */
 	const char *share;    /* prefer: a share of the flow in percent */
 	const char *feedback; /* absolute path of an earlier profile, or NULL */
 };

@@ -509,6 +509,60 @@ static int read_paths(struct parser *p)
 	return 0;
 }
 
+/* A copy of a function, or a call of one. */
+static struct map_copy read_copy(struct parser *p, uint32_t nparents)
+{
+	struct map_copy c;
+
+	c.parent = read_below(p, (uint64_t)nparents + 1);
+	c.block = read_below(p, UINT32_MAX);
+	c.name = read_string(p);
+	c.file = read_string(p);
+	c.hash = 0;
+	return c;
+}
+
+static void read_origins(struct parser *p, struct map_block *b)
+{
+	struct map *m = p->map;
+
+	b->first_origin = m->norigins;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		struct map_origin o;
+
+		o.copy = read_below(p, (uint64_t)p->f.ncopies + 1);
+		o.block = read_below(p, UINT32_MAX);
+		VEC_RESERVE(m->origins, m->norigins, m->origins_cap);
+		m->origins[m->norigins++] = o;
+	}
+	b->norigins = m->norigins - b->first_origin;
+}
+
+/* What the function was before calls were inlined into it. */
+static int read_copies(struct parser *p)
+{
+	struct map *m = p->map;
+
+	p->f.first_copy = m->ncopies;
+	p->f.first_left = m->nlefts;
+	if (!(p->f.flags & CAIRN_FN_SEGMENTS))
+		return 0;
+	p->f.traced_hash = cursor_u64(&p->c);
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		VEC_RESERVE(m->copies, m->ncopies, m->copies_cap);
+		m->copies[m->ncopies] = read_copy(p, p->f.ncopies++);
+		m->copies[m->ncopies++].hash = cursor_u64(&p->c);
+	}
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		VEC_RESERVE(m->lefts, m->nlefts, m->lefts_cap);
+		m->lefts[m->nlefts++] = read_copy(p, p->f.ncopies);
+		p->f.nlefts++;
+	}
+	for (uint32_t b = 1; b < p->f.nblocks && !p->c.bad; b++)
+		read_origins(p, &m->blocks[p->f.first_block + b]);
+	return p->c.bad ? corrupt(p, "what was inlined makes no sense") : 0;
+}
+
 static int read_blob(struct parser *p)
 {
 	uint64_t version = cursor_uv(&p->c);
@@ -531,6 +585,7 @@ static int read_blob(struct parser *p)
 	CAIRN_TRY(read_blob_sites(p));
 	CAIRN_TRY(read_outcalls(p));
 	CAIRN_TRY(read_paths(p));
+	CAIRN_TRY(read_copies(p));
 	if (p->c.p != p->c.end)
 		return corrupt(p, "bytes are left over");
 	if ((p->f.flags & CAIRN_FN_NOT_COVERED) &&
@@ -925,6 +980,9 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->witnesses, 0, m->witnesses_cap);
 	VEC_RESERVE(m->units, 0, m->units_cap);
 	VEC_RESERVE(m->addresses, 0, m->addresses_cap);
+	VEC_RESERVE(m->copies, 0, m->copies_cap);
+	VEC_RESERVE(m->lefts, 0, m->lefts_cap);
+	VEC_RESERVE(m->origins, 0, m->origins_cap);
 	return m;
 }
 
@@ -979,6 +1037,9 @@ void map_free(struct map *m)
 	free(m->witnesses);
 	free(m->units);
 	free(m->addresses);
+	free(m->copies);
+	free(m->lefts);
+	free(m->origins);
 	free(m->turns);
 	free(m);
 }

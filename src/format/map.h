@@ -51,6 +51,7 @@ struct map_block {
 	uint32_t ninstructions;
 	uint32_t counter;                  /* MAP_NONE if it has none */
 	uint32_t first_segment, nsegments; /* in map->segments */
+	uint32_t first_origin, norigins;   /* in map->origins */
 };
 
 struct map_edge {
@@ -97,6 +98,19 @@ struct map_call {
 	uint64_t callee; /* its address, unless it may be anything */
 };
 
+/* A function that was inlined into another, or is called there.  `block` of the
+ * copy `parent` ends in the call. */
+struct map_copy {
+	uint32_t parent, block;
+	uint32_t name, file; /* in map->strings; "" unless it is local */
+	uint64_t hash;       /* of a copy */
+};
+
+/* What a block was: one of a copy, 0 is the function itself. */
+struct map_origin {
+	uint32_t copy, block;
+};
+
 struct map_function {
 	uint64_t address, counters, hash;
 	uint32_t ncounters, code_size, flags;
@@ -123,6 +137,9 @@ struct map_function {
 	                              functions that it defines */
 	uint32_t first_instance, ninstances; /* instance 1 is the first */
 	uint32_t first_outcall, noutcalls;
+	/* SEGMENTS: copy 1 is the first; calls that were not inlined */
+	uint32_t first_copy, ncopies, first_left, nlefts;
+	uint64_t traced_hash;       /* SEGMENTS: as traces have it */
 	size_t record, record_size; /* where the section has it */
 };
 
@@ -164,15 +181,17 @@ struct map {
 	uint32_t *witnesses; /* slots that write: graph/slots.h */
 	struct map_unit *units;
 	uint64_t *addresses;
+	struct map_copy *copies, *lefts;
+	struct map_origin *origins;
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
 	        nslots, ntraced, nwitnesses, nunits, naddresses, ncallees,
-	        noutcalls;
+	        noutcalls, ncopies, nlefts, norigins;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
 	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
 	        witnesses_cap, units_cap, addresses_cap, callees_cap,
-	        outcalls_cap;
+	        outcalls_cap, copies_cap, lefts_cap, origins_cap;
 };
 
 /*

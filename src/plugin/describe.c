@@ -340,6 +340,8 @@ static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
 		flags |= CAIRN_FN_SLOW;
 	if (mode && mode->source)
 		flags |= CAIRN_FN_SOURCE;
+	if (mode && mode->sites)
+		flags |= CAIRN_FN_SEGMENTS;
 	if (mode && mode->trace && trace_has_tails(f))
 		flags |= CAIRN_FN_TAILS;
 	return flags;

@@ -159,8 +159,10 @@ static void redirectCalls(Function &D, const TargetLibraryInfoImpl &Library,
 	    D.getName().starts_with("\1") ||
 	    Library.getLibFunc(D.getName(), Known))
 		return;
+	// What calls nothing ends no history, and needs no other entry.
 	for (Use &U : D.uses())
-		if (isPlainCall(U, D, E))
+		if (isPlainCall(U, D, E) &&
+		    !shim_calls_nothing(wrap(U.getUser())))
 			Calls.push_back(&U);
 	if (Calls.empty())
 		return;

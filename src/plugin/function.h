@@ -10,32 +10,39 @@
 #include <stdint.h>
 
 struct bytes;
+struct dag;
 struct function_paths;
 struct function_trace;
+struct ptrmap;
 struct shim;
 
 /* What the command line asked for. */
 struct mode {
-	bool paths;      /* count paths, not edges */
-	bool residual;   /* paths: only those that no test had */
-	bool trace;      /* write down which way it goes */
-	bool record;     /* log inputs, for replay */
-	bool witness;    /* trace: witnesses, not histories */
-	bool path_ids;   /* trace: histories of one path each */
-	bool log;        /* trace: and every block, for the proof */
-	bool others;     /* paths: those not preferred one by one, too */
-	bool overlap;    /* paths: and which one came before */
-	bool slow;       /* a counter in every block */
-	bool strict;     /* a call's fall-through is an edge of its own */
-	bool all;        /* a counter on every edge */
-	bool heuristic;  /* weights of 1994 instead of the compiler's */
-	bool probes;     /* note where blocks start, for interrupted frames */
-	bool source;     /* count the CFG before optimization */
-	bool remarks;    /* say what the sets of prefer= have found */
-	bool segment;    /* the delta is in %gs */
-	uint64_t key;    /* of the module, for names */
-	uint64_t last;   /* trace: keep so many bytes of it, 0: all */
-	uint64_t memory; /* trace: bytes of buffers, 0: as the runtime says */
+	bool paths;     /* count paths, not edges */
+	bool residual;  /* paths: only those that no test had */
+	bool trace;     /* write down which way it goes */
+	bool record;    /* log inputs, for replay */
+	bool witness;   /* trace: witnesses, not histories */
+	bool path_ids;  /* trace: histories of one path each */
+	bool log;       /* trace: and every block, for the proof */
+	bool others;    /* paths: those not preferred one by one, too */
+	bool overlap;   /* paths: and which one came before */
+	bool slow;      /* a counter in every block */
+	bool strict;    /* a call's fall-through is an edge of its own */
+	bool all;       /* a counter on every edge */
+	bool heuristic; /* weights of 1994 instead of the compiler's */
+	bool probes;    /* note where blocks start, for interrupted frames */
+	bool source;    /* count the CFG before optimization */
+	bool remarks;   /* say what the sets of prefer= have found */
+	bool segment;   /* the delta is in %gs */
+	bool calls;     /* paths: they end at calls, or go into inlined ones */
+	bool is_inlining; /* inline calls, and count nothing */
+	uint32_t depth;   /* calls: up to here */
+	uint64_t key;     /* of the module, for names */
+	uint64_t last;    /* trace: keep so many bytes of it, 0: all */
+	uint64_t memory;  /* trace: bytes of buffers, 0: as the runtime says */
+	/* calls: those that end paths, by instruction */
+	const struct ptrmap *sites;
 };
 
 /*
@@ -163,6 +170,17 @@ struct paths_request {
 	/* per block: all paths through it are interesting, too; or NULL */
 	const bool *wanted;
 	bool pairs; /* count which path came before */
+	/* finds interesting paths once they are numbered, or NULL: then `known`
+	 * is what it returns */
+	const struct interest_function *(*find)(void *context,
+	                                        const struct function *fn);
+	/* with `find`: marks edges that are not to be cut, on a graph in which
+	 * nothing else is; and adds those that are */
+	void (*keep)(void *context, const struct function *fn,
+	             const struct dag *d, bool *keep);
+	uint32_t (*cut)(void *context, const struct function *fn,
+	                uint32_t *cuts);
+	void *context;
 	/* UINT64_MAX, or one of the known paths that there is not */
 	uint64_t absent;
 	/* 0, or how many paths through wanted blocks were too many */

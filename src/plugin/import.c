@@ -69,13 +69,15 @@ static void add_site(struct function *fn, LLVMValueRef call, block_id b)
 
 /*
  * A call at which paths end: one that may not come back and that nobody would
- * tell us of (strict), or that may come back twice.  It is a node of its own:
- * the path is counted before it and the next one begins with it, where the
- * register is known, also when it comes back for the second time.
+ * tell us of (strict), or that may come back twice, or any (calls).  It is a
+ * node of its own: the path is counted before it and the next one begins with
+ * it, where the register is known, also when it comes back for the second time.
  */
 static bool ends_path(LLVMValueRef call, const struct mode *mode)
 {
-	return mode->paths && (mode->strict || shim_returns_twice(call));
+	return mode->paths &&
+	       (mode->strict || shim_returns_twice(call) ||
+	        (mode->sites && ptrmap_get(mode->sites, call) != PTRMAP_NONE));
 }
 
 static block_id import_path_end(struct function *fn, LLVMValueRef call,
@@ -294,7 +296,10 @@ static void import_parts(struct function *fn, block_id first, block_id last,
 		if (b == last)
 			return;
 		if (fn->nodes[b + 1].is_call)
-			e = add_edge(fn, b, b + 1, CAIRN_EDGE_CALL, AT_CALL);
+			e = add_edge(fn, b, b + 1,
+			             mode->sites ? CAIRN_EDGE_SITE
+			                         : CAIRN_EDGE_CALL,
+			             AT_CALL);
 		else if (mode->trace && fn->nodes[b].last_call)
 			e = add_edge(fn, b, b + 1, CAIRN_EDGE_FALL, AT_BEFORE);
 		else

@@ -108,18 +108,70 @@ static bool number_around(struct function *fn, struct paths_options options,
 	return result == CAIRN_OK;
 }
 
+/* The same for edges of interesting segments. */
+static bool number_keeping(struct function *fn, struct paths_options options,
+                           const struct paths_request *r)
+{
+	bool *keep = xcalloc(fn->g.nedges, sizeof(*keep));
+	struct cairn_err err = {0};
+	struct dag whole;
+	int result;
+
+	dag_init(&whole, &fn->g, options.asked);
+	dag_cut(&whole, options.cuts, options.ncuts);
+	r->keep(r->context, fn, &whole, keep);
+	dag_release(&whole);
+	options.keep = keep;
+	result = paths_init(&fn->paths->paths, &fn->g, &options, &err);
+	free(keep);
+	return result == CAIRN_OK;
+}
+
 static void number_anew(struct function *fn,
-                        const struct paths_options *options, const bool *wanted)
+                        const struct paths_options *options,
+                        const struct paths_request *r)
 {
 	struct cairn_err err = {0};
 	int result;
 
-	if (wanted && number_around(fn, *options, wanted))
+	if (r->wanted && number_around(fn, *options, r->wanted))
+		return;
+	if (r->keep && number_keeping(fn, *options, r))
 		return;
 	result = paths_init(&fn->paths->paths, &fn->g, options, &err);
 	/* every edge may be cut, indirect branches have landing blocks */
 	assert(result == CAIRN_OK);
 	(void)result;
+}
+
+/* Calls that end paths, where loops around them still do: *n of them. */
+static edge_id *list_sites(const struct function *fn, uint32_t *n)
+{
+	edge_id *sites = xcalloc(fn->g.nedges, sizeof(*sites));
+
+	*n = 0;
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].kind == CAIRN_EDGE_SITE)
+			sites[(*n)++] = e;
+	return sites;
+}
+
+/* Edges that are to be cut besides, where they can be: how many. */
+static uint32_t add_cuts(const struct function *fn,
+                         const struct paths_request *r,
+                         const enum dag_how *asked, edge_id *cuts)
+{
+	uint32_t n = r->cut(r->context, fn, cuts), kept = 0;
+	struct dag d;
+
+	if (!n)
+		return 0;
+	dag_init(&d, &fn->g, asked);
+	for (uint32_t i = 0; i < n; i++)
+		if (d.how[cuts[i]] == DAG_THROUGH)
+			cuts[kept++] = cuts[i];
+	dag_release(&d);
+	return kept;
 }
 
 /* Returns whether the numbers are those of r->known. */
@@ -135,14 +187,19 @@ static bool number_paths(struct function *fn, const struct paths_request *r)
 	                 : r->pairs                     ? PAIRS_LIMIT
 	                                                : 0,
 	};
+	edge_id *sites = list_sites(fn, &options.ncuts);
 	bool is_known;
 
+	options.cuts = sites;
 	for (edge_id e = 0; e < fn->g.nedges; e++)
 		asked[e] = asked_for(fn->edges[e].kind);
+	if (r->cut)
+		options.ncuts += add_cuts(fn, r, asked, sites + options.ncuts);
 	is_known = number_as(fn, options, known);
 	if (!is_known)
-		number_anew(fn, &options, r->wanted);
+		number_anew(fn, &options, r);
 	free(asked);
+	free(sites);
 	return is_known || (known && !known->npaths);
 }
 
@@ -515,7 +572,10 @@ void paths_choose(struct function *fn, const struct mode *mode,
 	r->nrefused = 0;
 	if (!number_paths(fn, r))
 		r->known = NULL;
-	else if (known->n && known->numbers[known->n - 1] >= p->paths.n) {
+	if (r->find)
+		r->known = r->find(r->context, fn);
+	else if (r->known && known->n &&
+	         known->numbers[known->n - 1] >= p->paths.n) {
 		r->absent = known->numbers[known->n - 1];
 		r->known = NULL;
 	}

@@ -19,11 +19,14 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "format/listed.h"
 #include "format/profile.h"
 #include "graph/blocks.h"
 #include "graph/place.h"
 #include "graph/weight.h"
+#include "analysis/segment_build.h"
 #include "plugin/record.h"
+#include "plugin/segments.h"
 #include "plugin/shim.h"
 #include "plugin/wanted.h"
 
@@ -44,6 +47,8 @@ struct plugin {
 	struct feedback *feedback; /* or NULL */
 	struct interest *interest; /* or NULL */
 	struct wanted *wanted;     /* or NULL */
+	struct segs *segs;         /* or NULL */
+	struct segment_list list;  /* calls that are inlined, segments */
 	struct interest_options chosen;
 	const char **sets;          /* of chosen, in words */
 	unsigned nlooked, nunknown; /* functions: in the profile, or not */
@@ -72,6 +77,12 @@ static bool parse_chosen(struct plugin *p, const char *word)
 	return true;
 }
 
+static bool take_depth(struct mode *mode, const char *depth)
+{
+	mode->depth = (uint32_t)strtoul(depth, NULL, 10);
+	return true;
+}
+
 static int parse_mode(struct plugin *p, const struct plugin_options *options,
                       struct cairn_err *err)
 {
@@ -87,7 +98,9 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 	mode->residual = !strcmp(word, "residual");
 	mode->trace = !strcmp(word, "trace");
 	mode->record = !strcmp(word, "record");
-	mode->paths = mode->residual || !strcmp(word, "paths");
+	mode->is_inlining = !strcmp(word, "inline");
+	mode->paths =
+	        mode->residual || mode->is_inlining || !strcmp(word, "paths");
 	if (strcmp(word, "edges") && !mode->paths && !mode->trace &&
 	    !mode->record)
 		result = cairn_fail(err, CAIRN_E_USAGE,
@@ -113,6 +126,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->last = strtoull(word + 5, NULL, 10);
 		else if (!strncmp(word, "memory=", 7))
 			mode->memory = strtoull(word + 7, NULL, 10);
+		else if (!strncmp(word, "calls=", 6))
+			mode->calls = take_depth(mode, word + 6);
 		else if (!strcmp(word, "nogs"))
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
@@ -335,7 +350,15 @@ static void choose_paths(struct plugin *p, struct function *fn)
 	        /* what runs while the program is loaded has few counters */
 	        .pairs = p->mode.overlap && !shim_runs_while_loading(fn->f),
 	};
+	struct segs_search search = {p->segs, p->mode.residual};
 	size_t n;
+
+	if (p->segs && !p->interest) {
+		r.find = segs_find;
+		r.keep = segs_keep;
+		r.cut = segs_cut;
+		r.context = &search;
+	}
 
 	if (p->interest && interest_is_profile(p->interest))
 		note_unknown(p, fn, r.known != NULL);
@@ -467,7 +490,7 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 {
 	const char *reason = p->mode.trace ? trace_why_not(f) : shim_why_not(f);
 	struct mode mode = p->mode;
-	struct bytes blob = {0};
+	struct bytes blob = {0}, segments = {0};
 	struct function fn;
 
 	if (reason) {
@@ -491,7 +514,11 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 		if (mode.source)
 			shim_keep_out_of_line(f);
 	}
+	if (p->segs)
+		mode.sites = segs_begin(p->segs, f);
 	function_import(&fn, f, &mode, p->shim);
+	if (mode.sites)
+		segs_import(p->segs, &fn);
 	if (mode.paths) {
 		choose_paths(p, &fn);
 	} else {
@@ -500,8 +527,12 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 	}
 	describe_function(&fn, &mode, &blob);
 	if (mode.paths) {
+		if (mode.sites)
+			segs_describe(p->segs, &fn, &segments);
 		mark_paths(&fn, &mode);
 		describe_paths(&fn, &blob);
+		bytes_put(&blob, segments.data, segments.n);
+		bytes_release(&segments);
 	} else if (mode.source) {
 		mark_function_early(&fn, &mode);
 	} else {
@@ -603,6 +634,47 @@ static void set_flag(LLVMModuleRef module, const char *name)
 	                  LLVMValueAsMetadata(LLVMConstInt(i32, 1, false)));
 }
 
+/* Is the file a list of segments? */
+static bool is_list(const struct plugin *p,
+                    const struct plugin_options *options)
+{
+	return p->mode.calls && listed_is_one(options->interest);
+}
+
+static const char *file_of(const struct plugin_options *options)
+{
+	return options->interest[0] ? options->interest : NULL;
+}
+
+/* calls=: what to inline, from a list or from a profile of such a build. */
+static int open_list(struct plugin *p, const struct plugin_options *options,
+                     struct cairn_err *err)
+{
+	const char *path = file_of(options);
+	struct segment_build b;
+	struct profile *profile;
+
+	if (!p->mode.calls || !path)
+		return CAIRN_OK;
+	if (!is_list(p, options)) {
+		CAIRN_TRY(profile_open(&profile, &path, 1, NULL, err));
+		segment_build_init(&b, profile);
+		p->list = b.list;
+		b.list = (struct segment_list){0};
+		segment_build_release(&b);
+		profile_free(profile);
+		return CAIRN_OK;
+	}
+	CAIRN_TRY(segment_list_read(&p->list, path, err));
+	if (!p->mode.residual || p->list.kind == SEGMENT_LIST_ALL)
+		return CAIRN_OK;
+	return cairn_fail(err, CAIRN_E_MISMATCH,
+	                  "tested: %s: has not all segments of the tests; make "
+	                  "it with cairn segments --list, without --top and "
+	                  "--share",
+	                  path);
+}
+
 static int open_plugin(struct plugin *p, const struct plugin_options *options,
                        struct cairn_err *err)
 {
@@ -650,10 +722,11 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	if (has_flag(p->module, PLUGIN_MARKED))
 		return CAIRN_OK;
 	p->chosen.is_tested = p->mode.residual;
-	if (options->interest[0] || p->chosen.nsets)
-		CAIRN_TRY(interest_open(options->interest[0] ? options->interest
-		                                             : NULL,
+	if ((options->interest[0] && !is_list(p, options)) || p->chosen.nsets)
+		CAIRN_TRY(interest_open(is_list(p, options) ? NULL
+		                                            : file_of(options),
 		                        &p->chosen, &p->interest, err));
+	CAIRN_TRY(open_list(p, options, err));
 	p->wanted = wanted_new(p->interest, p->module);
 	if (options->feedback[0])
 		return feedback_open(options->feedback, &p->feedback, err);
@@ -666,6 +739,8 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 static void close_plugin(struct plugin *p)
 {
 	wanted_free(p->wanted);
+	segs_free(p->segs);
+	segment_list_release(&p->list);
 	feedback_free(p->feedback);
 	interest_free(p->interest);
 	free(p->unknown);
@@ -690,10 +765,24 @@ static void see_to_sections(LLVMModuleRef m)
 		LLVMSetGC(first, PLUGIN_GC);
 }
 
+/* The same inlining as that of a build which counts, and nothing else. */
+static void inline_module(struct plugin *p)
+{
+	p->segs = segs_new(p->module, p->shim, &p->list, p->mode.depth);
+	segs_strip(p->module);
+	set_flag(p->module, PLUGIN_DONE);
+}
+
 static void run_on_module(struct plugin *p)
 {
+	if (p->mode.is_inlining) {
+		inline_module(p);
+		return;
+	}
 	if (!p->mode.record)
 		shim_hook_jumps(p->module);
+	if (p->mode.calls)
+		p->segs = segs_new(p->module, p->shim, &p->list, p->mode.depth);
 	if (p->mode.trace && p->mode.segment)
 		trace_split(p->module);
 	if (p->mode.trace)
@@ -710,6 +799,8 @@ static void run_on_module(struct plugin *p)
 			if (has_body(f))
 				run_on_function(p, f);
 	see_to_sections(p->module);
+	if (p->mode.calls)
+		segs_strip(p->module); /* of functions that are left out */
 	set_flag(p->module, p->mode.source ? PLUGIN_MARKED : PLUGIN_DONE);
 }
 

@@ -179,6 +179,33 @@ LLVMValueRef shim_external(LLVMValueRef callee);
 LLVMMetadataRef shim_scope_subprogram(LLVMMetadataRef scope);
 LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram);
 
+/* Inlining of single calls: inline.cpp.  A private copy of f as it is now, to
+ * be inlined; the caller deletes it. */
+LLVMValueRef shim_clone(LLVMValueRef f);
+void shim_delete(LLVMValueRef f);
+/* Can nobody call it any more? */
+bool shim_is_unused(LLVMValueRef f);
+/* In instructions. */
+uint64_t shim_size(LLVMValueRef f);
+/* Why a call of this function cannot be inlined, or NULL. */
+const char *shim_why_not_inlined(LLVMValueRef call, LLVMValueRef callee,
+                                 LLVMValueRef clone);
+bool shim_calls_directly(LLVMValueRef call, LLVMValueRef callee);
+bool shim_calls_pointer(LLVMValueRef call);
+/* if (pointer == callee) callee(...); else the call as it is.  Returns the
+ * first one, or NULL with the reason why not. */
+LLVMValueRef shim_check_target(LLVMValueRef call, LLVMValueRef callee,
+                               const char **reason);
+/* Puts the body of a clone in place of a call.  NULL, or the reason why not;
+ * then shim_uninline makes the call what it was. */
+const char *shim_inline(LLVMValueRef call, LLVMValueRef clone);
+void shim_uninline(LLVMValueRef call, LLVMValueRef callee);
+/* The estimates for f are no longer true. */
+void shim_forget(struct shim *s, LLVMValueRef f);
+/* Declares what says where code came from, until it is imported: see
+ * segments.c. */
+LLVMValueRef shim_origin_marker(LLVMModuleRef module);
+
 /* Tells the user, as the compiler does: a warning, or a remark. */
 void shim_say(LLVMModuleRef module, bool is_warning, const char *text);
 

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Path segments of builds against those of traces of the same run.
+
+    run.py [--keep DIR] [--csmith N] [--seed S]
+    CAIRN_BIN                directory of cairn and cairn-cc
+
+A program is traced; the segments of the trace make a list, the program is built
+with calls=D and that list, and runs again.  The counts of all segments have to
+be those of the trace, as a build counts them that has inlined the same calls
+(`cairn segments --like`), and what it prints has to be the same.
+
+Then it is built as a residual of the same run, by both schemes of section 3.5.2
+of the thesis: nothing may be untested.  calls.c, throws.cpp and jumps.c are
+there for all ways to call and to come back, and programs of csmith for all
+others.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BIN = os.environ.get("CAIRN_BIN", os.path.join(HERE, "../../build/bin"))
+CAIRN = os.path.join(BIN, "cairn")
+VERIFY = ["-Xclang", "-mllvm", "-Xclang", "-cairn-verify"]
+PROGRAMS = ["calls.c", "throws.cpp", "jumps.c"]
+LEVELS = ["-O0", "-O1", "-O2"]
+TIMEOUT = 20
+
+passed, failed = 0, []
+
+
+class Skip(Exception):
+    pass
+
+
+def check(what, ok, said=""):
+    global passed
+    if ok:
+        passed += 1
+    else:
+        failed.append("FAIL %s%s" % (what, ": %s" % (said,) if said else ""))
+
+
+def run(*words, ok=True, **more):
+    r = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       text=True, check=False, timeout=300, **more)
+    if ok and r.returncode:
+        raise RuntimeError("%s: %s" % (" ".join(words), r.stderr[-2000:]))
+    return r
+
+
+class Program:
+    """One program at one level of optimization, in a directory."""
+
+    def __init__(self, source, flags, work):
+        self.source, self.flags, self.work = source, flags, work
+        self.name = "%s %s" % (os.path.basename(source), " ".join(
+            f for f in flags if f.startswith("-O")))
+        self.warnings = ""
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    def build(self, mode, name):
+        cc = "cairn-c++" if self.source.endswith(".cpp") else "cairn-cc"
+        r = run(os.path.join(BIN, cc), "--cairn=" + mode, "-g",
+                *self.flags, *VERIFY, self.source, "-o", self.path(name))
+        self.warnings = r.stderr
+
+    def execute(self, name, *args):
+        """What it prints; its profile is name.cairn."""
+        if os.path.exists(self.path(name + ".cairn")):
+            os.remove(self.path(name + ".cairn"))
+        try:
+            r = subprocess.run([self.path(name), *args], stdout=subprocess.PIPE,
+                               timeout=TIMEOUT, check=False,
+                               stdin=subprocess.DEVNULL, env=dict(
+                                   os.environ, CAIRN_OUT=self.path(name) +
+                                   ".cairn"))
+        except subprocess.TimeoutExpired:
+            raise Skip() from None
+        return r.stdout, r.returncode
+
+    def segments(self, *words):
+        r = run(CAIRN, "segments", "--all", "--json", *words, cwd=self.work)
+        return json.loads(r.stdout)
+
+    def write_list(self, name, *words):
+        run(CAIRN, "segments", "--list", *words, "-o", name, cwd=self.work)
+
+
+def counts(report):
+    return {s["path"]: s["count"] for s in report["segments"]}
+
+
+def compare(what, built, traced):
+    a, b = counts(built), counts(traced)
+    wrong = [(k, a.get(k, 0), b.get(k, 0)) for k in sorted(set(a) | set(b))
+             if a.get(k, 0) != b.get(k, 0)]
+    check("%s: counts of %d segments" % (what, len(a)), not wrong,
+          "%d differ, as (build, trace): %s" % (len(wrong), wrong[:3]))
+
+
+def untested(p, name):
+    return counts(p.segments(name + ".cairn"))
+
+
+def check_preferred(p, depth, trace_says):
+    """prefer=LIST counts what the trace has."""
+    what = "%s depth %d" % (p.name, depth)
+    p.write_list("list", "--depth", str(depth), "trace.cairn")
+    p.build("paths,calls=%d,prefer=%s" % (depth, p.path("list")), "paths")
+    check(what + ": does the same", p.execute("paths") == trace_says)
+    sound = run(CAIRN, "check", p.path("paths.cairn"), ok=False)
+    check(what + ": is sound", sound.returncode == 0, sound.stdout)
+    built = p.segments("paths.cairn")
+    compare(what, built, p.segments("--like", "paths.cairn", "trace.cairn"))
+    return built
+
+
+def check_first_scheme(p, depth):
+    """Tested is what the trace of the tests has: nothing is untested."""
+    what = "%s depth %d, first scheme" % (p.name, depth)
+    p.write_list("tested", "--like", "paths.cairn", "trace.cairn")
+    p.build("residual,calls=%d,tested=%s" % (depth, p.path("tested")),
+            "residual")
+    p.execute("residual")
+    left = untested(p, "residual")
+    check(what, not left, "untested: %s" % list(left.items())[:3])
+
+
+def check_second_scheme(p, depth):
+    """Call sites that ran are inlined, the tests run again."""
+    what = "%s depth %d, second scheme" % (p.name, depth)
+    p.build("paths,calls=0", "first")
+    p.execute("first")
+    p.write_list("plan", "--depth", str(depth), "first.cairn")
+    p.build("paths,calls=%d,prefer=%s" % (depth, p.path("plan")), "second")
+    p.execute("second")
+    compare(what, p.segments("second.cairn"),
+            p.segments("--like", "second.cairn", "trace.cairn"))
+    p.build("residual,calls=%d,tested=%s" % (depth, p.path("second.cairn")),
+            "third")
+    p.execute("third")
+    left = untested(p, "third")
+    check(what + ": residual", not left,
+          "untested: %s" % list(left.items())[:3])
+
+
+def check_untested(keep):
+    """What another run does, and the tests did not, is all that is counted."""
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(os.path.join(HERE, "calls.c"), ["-O1"], work)
+    p.build("trace", "trace")
+    p.execute("trace")
+    p.write_list("list", "--depth", "2", "trace.cairn")
+    mode = "calls=2,prefer=" + p.path("list")
+    p.build("paths,%s,others" % mode, "paths")
+    p.execute("paths")
+    tested = counts(p.segments("paths.cairn"))
+    p.write_list("tested", "--like", "paths.cairn", "trace.cairn")
+    p.build("residual,calls=2,tested=" + p.path("tested"), "residual")
+    for seed in ("5", "77"):
+        p.execute("paths", seed)
+        field = counts(p.segments("paths.cairn"))
+        p.execute("residual", seed)
+        new = {k: n for k, n in field.items() if k not in tested}
+        found = untested(p, "residual")
+        check("seed %s has %d untested segments" % (seed, len(new)),
+              new and found == new, "%s, not %s" % (found, new))
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def check_program(source, flags, depths, keep):
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(source, flags, work)
+    try:
+        p.build("trace", "trace")
+        says = p.execute("trace")
+        for depth in depths:
+            check_preferred(p, depth, says)
+            check_first_scheme(p, depth)
+            check_second_scheme(p, depth)
+    except Skip:
+        return
+    except (RuntimeError, subprocess.TimeoutExpired) as e:
+        check(p.name, False, str(e))
+    finally:
+        if not keep:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+# --- single things ------------------------------------------------------------
+def check_two_counts(keep):
+    """A callee at two sites has two counts; what is refused is said."""
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(os.path.join(HERE, "calls.c"), ["-O1"], work)
+    p.build("trace", "trace")
+    built = check_preferred(p, 1, p.execute("trace"))
+    check("what is refused is said", "calls.c:110: the call of by_value in "
+          "main is not inlined" in p.warnings, p.warnings)
+    check("recursion", any(c["root"] == c["calls"] == "deep"
+                           for c in built["calls"]), "")
+    plain = p.path("inlined")
+    p.build("inline,calls=1,prefer=%s" % p.path("list"), "inlined")
+    check("inline alone does the same", p.execute("inlined")[0] ==
+          p.execute("trace")[0])
+    check("inline alone has no marks", "cairn_cnts" not in run(
+        "readelf", "-SW", plain).stdout)
+    p.write_list("top", "--depth", "1", "--top", "2", "trace.cairn")
+    with open(p.path("top"), encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    check("two are chosen", sum(" * " in l for l in lines) == 2, lines)
+    check("of three call sites", sum(l.startswith("c ")
+                                     for l in lines) == 3, lines)
+    p.build("paths,calls=1,prefer=%s" % p.path("top"), "twice")
+    p.execute("twice")
+    found = counts(p.segments("twice.cairn"))
+    check("two sites, two counts", found.get(
+        "twice 1 (1 leaf 1) 2 (2 leaf 1) 3 .") == 200, found)
+    p.write_list("list2", "--depth", "2", "trace.cairn")
+    p.build("paths,calls=2,prefer=%s" % p.path("list2"), "deep")
+    p.execute("deep")
+    sites = collections.Counter(
+        (c["root"], c["block"]) for c in p.segments("deep.cairn")["calls"]
+        if c["in"] == "indirect")
+    check("a pointer that calls three functions", 3 in sites.values(), sites)
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+BAD = [
+    ("f", "paths,calls=1", "which calls to go into a FILE says"),
+    ("f", "paths,calls=x", "is no depth of calls"),
+    ("f", "paths,calls=17", "is no depth of calls"),
+    ("f", "paths,calls=1,prefer={bad}", "bad:2: is no line of a list"),
+    ("f", "paths,calls=1,prefer={other}", "is neither a list of cairn "
+     "segments nor a profile"),
+    ("f", "paths,prefer={some}", "which calls=D is for; add it"),
+    ("f", "residual,calls=1,tested={some}", "has not all segments"),
+    ("f", "paths,calls=0,strict", "choose one"),
+    ("f", "inline,calls=1", "needs calls=D and prefer=FILE"),
+]
+
+
+def check_bad(keep):
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    files = {"bad": "cairn-segments 1 depth 1 all\nnonsense\n",
+             "other": "what is this\n",
+             "some": "cairn-segments 1 depth 1 some\n", "f.c": "int f;\n"}
+    for name, text in files.items():
+        with open(os.path.join(work, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    places = {n: os.path.join(work, n) for n in files}
+    for _, mode, sentence in BAD:
+        r = run(os.path.join(BIN, "cairn-cc"), "--cairn=" +
+                mode.format(**places), "-c", places["f.c"], "-o",
+                os.path.join(work, "f.o"), ok=False)
+        check("bad: " + mode, r.returncode and sentence in r.stderr, r.stderr)
+    for words, sentence in [(["--depth", "99"], "--depth takes a number"),
+                            (["--top", "0"], "--top takes a number"),
+                            ([], "no trace or profile given"),
+                            ([places["other"]], "other")]:
+        r = run(CAIRN, "segments", *words, ok=False)
+        check("bad: segments %s" % words, r.returncode == 2 and
+              sentence in r.stderr, r.stderr)
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def csmith(seed, work):
+    path = os.path.join(work, "c%d.c" % seed)
+    run("csmith", "--seed", str(seed), "--max-funcs", "8",
+        "--max-block-depth", "3", "--no-argc", "-o", path)
+    return path
+
+
+def main():
+    args = argparse.ArgumentParser()
+    args.add_argument("--keep")
+    args.add_argument("--csmith", type=int,
+                      default=4 if os.environ.get("QUICK") else 30)
+    args.add_argument("--seed", type=int, default=1)
+    args = args.parse_args()
+    work = tempfile.mkdtemp(prefix="segments.")
+    random.seed(args.seed)
+    quick = os.environ.get("QUICK")
+    jobs = [(os.path.join(HERE, n), [level], [2] if quick else [1, 2, 3])
+            for n in PROGRAMS for level in LEVELS]
+    for i in range(args.csmith):
+        source = csmith(args.seed + i, work)
+        jobs.append((source, [LEVELS[i % 3], "-w", "-I/usr/include/csmith"],
+                     [1 + i % 3]))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        done = [pool.submit(check_program, *j, args.keep) for j in jobs]
+        for d in done:
+            d.result()
+    check_two_counts(args.keep)
+    check_untested(args.keep)
+    check_bad(args.keep)
+    shutil.rmtree(work, ignore_errors=True)
+    for line in failed:
+        print(line)
+    print("%d passed, %d failed" % (passed, len(failed)))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
