@@ -24,8 +24,8 @@
 
 uint32_t inclusive_number(const struct inclusive *x, struct call_end f)
 {
-	return f.module == CALLS_NONE ? CALLS_NONE
-	                              : x->first[f.module] + f.function;
+	return f.module == CALLGRAPH_NONE ? CALLGRAPH_NONE
+	                                  : x->first[f.module] + f.function;
 }
 
 uint64_t inclusive_call(const struct inclusive *x, const struct call *c)
@@ -33,7 +33,7 @@ uint64_t inclusive_call(const struct inclusive *x, const struct call *c)
 	uint32_t to = inclusive_number(x, c->to);
 	uint32_t from = inclusive_number(x, c->from);
 
-	if (to == CALLS_NONE || !c->known || !x->entries[to] ||
+	if (to == CALLGRAPH_NONE || !c->known || !x->entries[to] ||
 	    x->cycle[to] == x->cycle[from])
 		return 0;
 	if (c->count >= x->entries[to])
@@ -97,13 +97,14 @@ static void step(struct search *s)
 		const struct call *c = &s->x->calls->items[s->next[f]++];
 		uint32_t to = inclusive_number(s->x, c->to);
 
-		if (to == CALLS_NONE || !c->known || !c->count)
+		if (to == CALLGRAPH_NONE || !c->known || !c->count)
 			continue;
 		if (!s->order[to]) {
 			enter(s, to);
 			return;
 		}
-		if (s->x->cycle[to] == CALLS_NONE && s->order[to] < s->low[f])
+		if (s->x->cycle[to] == CALLGRAPH_NONE &&
+		    s->order[to] < s->low[f])
 			s->low[f] = s->order[to];
 	}
 	s->nway--;
@@ -156,17 +157,17 @@ static void find_parents(struct inclusive *x)
 		uint32_t to = inclusive_number(x, c->to);
 		uint32_t from = inclusive_number(x, c->from);
 
-		if (to == CALLS_NONE || !c->known || !c->count)
+		if (to == CALLGRAPH_NONE || !c->known || !c->count)
 			continue;
 		called[to] += c->count;
-		has_two[to] |=
-		        x->parent[to] != CALLS_NONE && x->parent[to] != from;
+		has_two[to] |= x->parent[to] != CALLGRAPH_NONE &&
+		               x->parent[to] != from;
 		has_two[to] |= x->cycle[to] == x->cycle[from];
 		x->parent[to] = from;
 	}
 	for (uint32_t i = 0; i < x->n; i++)
 		if (has_two[i] || called[i] != x->entries[i])
-			x->parent[i] = CALLS_NONE;
+			x->parent[i] = CALLGRAPH_NONE;
 	free(called);
 	free(has_two);
 }
@@ -185,12 +186,13 @@ static void load(struct inclusive *x, const struct counts *c)
 
 			x->self[at] = k->instructions;
 			x->entries[at] = k->entries;
-			x->parent[at] = x->cycle[at] = CALLS_NONE;
+			x->parent[at] = x->cycle[at] = CALLGRAPH_NONE;
 		}
 	}
 }
 
-struct inclusive *inclusive_new(const struct counts *c, const struct calls *k)
+struct inclusive *inclusive_new(const struct counts *c,
+                                const struct callgraph *k)
 {
 	const struct profile *p = c->profile;
 	struct inclusive *x = xcalloc(1, sizeof(*x));

@@ -129,7 +129,8 @@ static struct frame_name *stack_above(const struct stacks *s, uint32_t f,
 	struct frame_name *frames;
 
 	*n = 0;
-	for (uint32_t i = s->x->parent[f]; i != CALLS_NONE; i = s->x->parent[i])
+	for (uint32_t i = s->x->parent[f]; i != CALLGRAPH_NONE;
+	     i = s->x->parent[i])
 		++*n;
 	frames = xcalloc(*n, sizeof(*frames));
 	for (size_t at = *n; at--;) {

@@ -8,7 +8,7 @@
  */
 #include "cli/html.h"
 
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "base/json.h"
@@ -86,7 +86,7 @@ static void put_groups(const struct html *h, struct json *j, const char *key,
 	json_begin(j, '[');
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row =
-		        g[i].at.module == CALLS_NONE
+		        g[i].at.module == CALLGRAPH_NONE
 		                ? NULL
 		                : report_row_of(h->report, g[i].at.module,
 		                                g[i].at.function);
@@ -128,8 +128,8 @@ static struct group group_of(const struct html *h, const struct call *c)
 static void put_callers(const struct html *h, struct json *j,
                         const struct report_row *row)
 {
-	const struct calls *c = h->report->calls;
-	size_t n, first = calls_to(
+	const struct callgraph *c = h->report->calls;
+	size_t n, first = callgraph_to(
 	                  c, (struct call_end){row->module, row->index}, &n);
 	struct group *g = xcalloc(n, sizeof(*g));
 
@@ -150,8 +150,8 @@ static void put_callers(const struct html *h, struct json *j,
 static void put_callees(const struct html *h, struct json *j,
                         const struct report_row *row)
 {
-	const struct calls *c = h->report->calls;
-	size_t n, first = calls_from(
+	const struct callgraph *c = h->report->calls;
+	size_t n, first = callgraph_from(
 	                  c, (struct call_end){row->module, row->index}, &n);
 	struct group *g = xcalloc(n, sizeof(*g));
 

@@ -8,7 +8,7 @@
 
 #include "abi/map.h"
 #include "analysis/bodies.h"
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "analysis/lines.h"
 #include "analysis/totals.h"
@@ -202,7 +202,7 @@ void report_init(struct report *r, const struct counts *c,
 			add_rows(r, i);
 	if (l) {
 		r->totals = totals_new(c, l);
-		r->calls = calls_new(c);
+		r->calls = callgraph_new(c);
 		r->bodies = bodies_new(c);
 	}
 	if (r->nrows)
@@ -217,7 +217,7 @@ void report_release(struct report *r)
 		free(r->rows[i].demangled);
 	free(r->rows);
 	totals_free(r->totals);
-	calls_free(r->calls);
+	callgraph_free(r->calls);
 	bodies_free(r->bodies);
 	for (uint32_t i = 0; r->row_of && i < r->nmodules; i++)
 		free(r->row_of[i]);

@@ -13,7 +13,7 @@ struct bodies;
 struct counts;
 struct counts_function;
 struct counts_module;
-struct calls;
+struct callgraph;
 struct map;
 struct map_function;
 struct map_instance;
@@ -60,10 +60,10 @@ struct report {
 	const struct profile *profile;
 	const struct counts *counts;
 	const struct lines *lines;
-	struct totals *totals; /* owned; NULL without lines */
-	struct calls *calls;   /* the same */
-	struct bodies *bodies; /* the same */
-	uint64_t instructions; /* of the IR, executed in all functions */
+	struct totals *totals;   /* owned; NULL without lines */
+	struct callgraph *calls; /* the same */
+	struct bodies *bodies;   /* the same */
+	uint64_t instructions;   /* of the IR, executed in all functions */
 	uint32_t nmodules;
 	uint32_t **row_of; /* per module and function: its row */
 	struct report_options options;

@@ -11,7 +11,7 @@
 #include "cli/costs.h"
 
 #include "abi/map.h"
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "analysis/inclusive.h"
 #include "base/alloc.h"
@@ -85,7 +85,7 @@ static void put_call(struct writer *w, const struct call *c)
 	const struct map_function *f = NULL;
 	char *name = report_name(w->r, c->name);
 
-	if (c->to.module != CALLS_NONE) {
+	if (c->to.module != CALLGRAPH_NONE) {
 		m = w->r->profile->modules[c->to.module].map;
 		f = &m->functions[c->to.function];
 	}
@@ -103,8 +103,8 @@ static void put_call(struct writer *w, const struct call *c)
 
 static void put_calls(struct writer *w)
 {
-	const struct calls *c = w->r->calls;
-	size_t n, first = calls_from(
+	const struct callgraph *c = w->r->calls;
+	size_t n, first = callgraph_from(
 	                  c, (struct call_end){w->row->module, w->row->index},
 	                  &n);
 

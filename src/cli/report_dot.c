@@ -6,7 +6,7 @@
  */
 #include "cli/costs.h"
 
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "analysis/inclusive.h"
 #include "base/alloc.h"
@@ -92,8 +92,8 @@ static void put_calls(const struct report *r, const struct inclusive *x,
 		uint32_t from = inclusive_number(x, c->from);
 		uint32_t to = inclusive_number(x, c->to);
 
-		if (to != CALLS_NONE && c->known && c->count && shown[from] &&
-		    shown[to])
+		if (to != CALLGRAPH_NONE && c->known && c->count &&
+		    shown[from] && shown[to])
 			list[n++] = *c;
 	}
 	if (n)

@@ -7,7 +7,7 @@
 
 #include "abi/file.h"
 #include "abi/map.h"
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "analysis/lines.h"
 #include "base/alloc.h"
@@ -270,9 +270,9 @@ static const char *mode_of(const struct map_function *f)
 static void put_calls(const struct report *r, struct json *j,
                       const struct report_row *row)
 {
-	size_t n, first = calls_from(r->calls,
-	                             (struct call_end){row->module, row->index},
-	                             &n);
+	size_t n, first = callgraph_from(
+	                  r->calls, (struct call_end){row->module, row->index},
+	                  &n);
 
 	json_key(j, "calls");
 	json_begin(j, '[');

@@ -154,7 +154,7 @@ static void put_sample(struct proto *p, const struct report_row *row,
 	uint32_t f = p->x->first[row->module] + row->index;
 
 	bytes_put_uv(&locations, put_location(p, row, c));
-	for (f = p->x->parent[f]; f != CALLS_NONE; f = p->x->parent[f])
+	for (f = p->x->parent[f]; f != CALLGRAPH_NONE; f = p->x->parent[f])
 		bytes_put_uv(&locations, caller_of(p, f));
 	bytes_put_uv(&values, c->instructions);
 	put_message(&b, SAMPLE_LOCATIONS, &locations);

@@ -14,7 +14,7 @@
  */
 #include "cli/costs.h"
 
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "cli/report.h"
@@ -119,9 +119,9 @@ static void put_function(const struct report *r, const struct report_row *row,
 	struct sampler s = {.r = r, .row = row, .out = out};
 
 	s.costs = costs_of(row, &s.n);
-	s.first_call =
-	        calls_from(r->calls, (struct call_end){row->module, row->index},
-	                   &s.ncalls);
+	s.first_call = callgraph_from(
+	        r->calls, (struct call_end){row->module, row->index},
+	        &s.ncalls);
 	fprintf(out, "%s:%" PRIu64 ":%" PRIu64 "\n",
 	        map_string(row->map, row->f->name), total_of(&s, 0),
 	        row->r->entries);

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/ptrmap.h"
+#include "abi/record.h"
 #include "abi/trace.h"
 #include "plugin/shim.h"
 
@@ -201,18 +202,24 @@ static uint32_t count_instructions(const struct node *node)
 	return n;
 }
 
-/* The name that users know: a trace has entries of its own for other files. */
+/* The name that users know: traces and recordings have entries and bodies of
+ * their own for other files. */
 static const char *callee_name(LLVMValueRef callee, size_t *n)
 {
+	static const char *const prefixes[] = {CAIRN_TRACE_IN, CAIRN_LINK_BODY};
 	const char *name = LLVMIsAFunction(callee)
 	                           ? name_of(callee, n)
 	                           : LLVMGetValueName2(callee, n);
-	size_t prefix = strlen(CAIRN_TRACE_IN);
 
-	if (*n <= prefix || strncmp(name, CAIRN_TRACE_IN, prefix) != 0)
-		return name;
-	*n -= prefix;
-	return name + prefix;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t prefix = strlen(prefixes[i]);
+
+		if (*n <= prefix || strncmp(name, prefixes[i], prefix) != 0)
+			continue;
+		*n -= prefix;
+		return name + prefix;
+	}
+	return name;
 }
 
 /* What a call calls: 1 + its number, 0 if it is a pointer. */

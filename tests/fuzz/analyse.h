@@ -4,7 +4,7 @@
 
 /* Everything that reports do with a .cairn file, short of printing. */
 #include "analysis/bodies.h"
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 #include "analysis/check.h"
 #include "analysis/counts.h"
 #include "analysis/inclusive.h"
@@ -37,14 +37,14 @@ static void analyse(const uint8_t *data, size_t size)
 		struct lines *l = lines_new(c);
 		struct totals *t = totals_new(c, l);
 		struct bodies *b = bodies_new(c);
-		struct calls *k = calls_new(c);
+		struct callgraph *k = callgraph_new(c);
 		struct inclusive *x = inclusive_new(c, k);
 		struct findings f;
 
 		check_profile(&f, c);
 		findings_release(&f);
 		inclusive_free(x);
-		calls_free(k);
+		callgraph_free(k);
 		bodies_free(b);
 		totals_free(t);
 		lines_free(l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CAIRN_ANALYSIS_CALLS_H
-#define CAIRN_ANALYSIS_CALLS_H
+#ifndef CAIRN_ANALYSIS_CALLGRAPH_H
+#define CAIRN_ANALYSIS_CALLGRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,11 +8,11 @@
 
 struct counts;
 
-#define CALLS_NONE UINT32_MAX
+#define CALLGRAPH_NONE UINT32_MAX
 
 /* A function of a map. */
 struct call_end {
-	uint32_t module, function; /* CALLS_NONE: it has no map */
+	uint32_t module, function; /* CALLGRAPH_NONE: it has no map */
 };
 
 /* A call in the code, and how often it was made. */
@@ -24,7 +24,7 @@ struct call {
 	bool known;
 };
 
-struct calls {
+struct callgraph {
 	struct call *items; /* by caller, in the order of its code */
 	size_t n;
 	size_t *by_callee; /* numbers of those that have `to`, by that */
@@ -36,12 +36,12 @@ struct calls {
  * how many there were is known.  Two functions of one name and place (a static
  * function of a header) count as one: the first.
  */
-struct calls *calls_new(const struct counts *c);
-void calls_free(struct calls *c);
+struct callgraph *callgraph_new(const struct counts *c);
+void callgraph_free(struct callgraph *c);
 
 /* Calls that a function makes, and calls of it (in by_callee): the first and
  * how many. */
-size_t calls_from(const struct calls *c, struct call_end f, size_t *n);
-size_t calls_to(const struct calls *c, struct call_end f, size_t *n);
+size_t callgraph_from(const struct callgraph *c, struct call_end f, size_t *n);
+size_t callgraph_to(const struct callgraph *c, struct call_end f, size_t *n);
 
-#endif /* CAIRN_ANALYSIS_CALLS_H */
+#endif /* CAIRN_ANALYSIS_CALLGRAPH_H */

@@ -11,7 +11,7 @@
  * Invariant: items are sorted by caller, by_callee by callee, then caller.
  * Cost: O((functions + calls) log functions) comparisons of names.
  */
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 
 #include "analysis/counts.h"
 #include "base/alloc.h"
@@ -82,7 +82,7 @@ static struct call_end resolve(const struct resolver *r, uint32_t module,
 {
 	const struct map *m = r->profile->modules[module].map;
 	const char *name = map_string(m, c->name);
-	struct call_end best = {CALLS_NONE, CALLS_NONE};
+	struct call_end best = {CALLGRAPH_NONE, CALLGRAPH_NONE};
 	size_t low = 0, high = r->n;
 	int most = 0;
 
@@ -105,8 +105,9 @@ static struct call_end resolve(const struct resolver *r, uint32_t module,
 	return best;
 }
 
-static void add_calls(struct calls *c, size_t *cap, const struct resolver *r,
-                      const struct counts_module *cm, struct call_end from)
+static void add_calls(struct callgraph *c, size_t *cap,
+                      const struct resolver *r, const struct counts_module *cm,
+                      struct call_end from)
 {
 	const struct map *m = r->profile->modules[from.module].map;
 	const struct map_function *f = &m->functions[from.function];
@@ -119,7 +120,7 @@ static void add_calls(struct calls *c, size_t *cap, const struct resolver *r,
 		uint32_t segment = b->first_segment + o->segment;
 		struct call call = {
 		        .from = from,
-		        .to = {CALLS_NONE, CALLS_NONE},
+		        .to = {CALLGRAPH_NONE, CALLGRAPH_NONE},
 		        .outcall = f->first_outcall + i,
 		        .known = cm->segment_known[segment],
 		};
@@ -146,10 +147,10 @@ static int by_callee(const void *a, const void *b, void *context)
 	return order ? order : x < y ? -1 : x > y;
 }
 
-struct calls *calls_new(const struct counts *counts)
+struct callgraph *callgraph_new(const struct counts *counts)
 {
 	const struct profile *p = counts->profile;
-	struct calls *c = xcalloc(1, sizeof(*c));
+	struct callgraph *c = xcalloc(1, sizeof(*c));
 	struct resolver r;
 	size_t cap = 0;
 
@@ -163,7 +164,7 @@ struct calls *calls_new(const struct counts *counts)
 	}
 	c->by_callee = xcalloc(c->n, sizeof(*c->by_callee));
 	for (size_t i = 0; i < c->n; i++)
-		if (c->items[i].to.module != CALLS_NONE)
+		if (c->items[i].to.module != CALLGRAPH_NONE)
 			c->by_callee[c->nby_callee++] = i;
 	if (c->nby_callee)
 		qsort_r(c->by_callee, c->nby_callee, sizeof(*c->by_callee),
@@ -172,7 +173,7 @@ struct calls *calls_new(const struct counts *counts)
 	return c;
 }
 
-void calls_free(struct calls *c)
+void callgraph_free(struct callgraph *c)
 {
 	if (!c)
 		return;
@@ -181,7 +182,7 @@ void calls_free(struct calls *c)
 	free(c);
 }
 
-size_t calls_from(const struct calls *c, struct call_end f, size_t *n)
+size_t callgraph_from(const struct callgraph *c, struct call_end f, size_t *n)
 {
 	size_t low = 0, high = c->n, end;
 
@@ -199,7 +200,7 @@ size_t calls_from(const struct calls *c, struct call_end f, size_t *n)
 	return low;
 }
 
-size_t calls_to(const struct calls *c, struct call_end f, size_t *n)
+size_t callgraph_to(const struct callgraph *c, struct call_end f, size_t *n)
 {
 	size_t low = 0, high = c->nby_callee, end;
 

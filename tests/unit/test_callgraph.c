@@ -7,7 +7,7 @@
 #include "synth.h"
 
 #include "analysis/bodies.h"
-#include "analysis/calls.h"
+#include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "analysis/inclusive.h"
 #include "analysis/lines.h"
@@ -130,14 +130,14 @@ static void cost_calls(const struct made *made, uint64_t *cost)
 /* The only function that calls it, if it was called at all. */
 static uint32_t parent_of(const struct made *made, uint32_t f)
 {
-	uint32_t parent = CALLS_NONE;
+	uint32_t parent = CALLGRAPH_NONE;
 
 	for (uint32_t i = 0; i < NFUNCTIONS; i++)
 		for (uint32_t k = 0; k < made[i].ncalls; k++) {
 			if (!made[i].count || callee_of(made, i, k) != f)
 				continue;
-			if (parent != CALLS_NONE && parent != i)
-				return CALLS_NONE;
+			if (parent != CALLGRAPH_NONE && parent != i)
+				return CALLGRAPH_NONE;
 			parent = i;
 		}
 	return parent;
@@ -151,7 +151,7 @@ static void test_random(void **state)
 		uint64_t cost[NFUNCTIONS];
 		struct profile *p;
 		struct counts *c;
-		struct calls *calls;
+		struct callgraph *calls;
 		struct inclusive *x;
 
 		seed = first;
@@ -159,14 +159,14 @@ static void test_random(void **state)
 		cost_calls(made, cost);
 		p = open_program(made, NFUNCTIONS);
 		c = counts_new(p);
-		calls = calls_new(c);
+		calls = callgraph_new(c);
 		x = inclusive_new(c, calls);
 		for (uint32_t i = 0; i < NFUNCTIONS; i++) {
 			assert_int_equal(x->total[i], made[i].count * cost[i]);
 			assert_int_equal(x->parent[i], parent_of(made, i));
 		}
 		inclusive_free(x);
-		calls_free(calls);
+		callgraph_free(calls);
 		counts_free(c);
 		profile_free(p);
 	}
@@ -189,23 +189,23 @@ static void test_names(void **state)
 	};
 	struct profile *p = open_program(made, 3);
 	struct counts *c = counts_new(p);
-	struct calls *calls = calls_new(c);
+	struct callgraph *calls = callgraph_new(c);
 	size_t n, at;
 
 	(void)state;
-	at = calls_from(calls, (struct call_end){0, 0}, &n);
+	at = callgraph_from(calls, (struct call_end){0, 0}, &n);
 	assert_int_equal(n, 3);
 	assert_int_equal(calls->items[at].to.function, 2);
 	assert_int_equal(calls->items[at].count, 4);
 	assert_string_equal(calls->items[at + 1].name, "puts");
-	assert_int_equal(calls->items[at + 1].to.module, CALLS_NONE);
+	assert_int_equal(calls->items[at + 1].to.module, CALLGRAPH_NONE);
 	assert_null(calls->items[at + 2].name);
-	calls_to(calls, (struct call_end){0, 1}, &n);
+	callgraph_to(calls, (struct call_end){0, 1}, &n);
 	assert_int_equal(n, 0);
-	at = calls_to(calls, (struct call_end){0, 2}, &n);
+	at = callgraph_to(calls, (struct call_end){0, 2}, &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(calls->items[calls->by_callee[at]].from.function, 0);
-	calls_free(calls);
+	callgraph_free(calls);
 	counts_free(c);
 	profile_free(p);
 }
@@ -235,7 +235,7 @@ static void test_recursion(void **state)
 	};
 	struct profile *p = open_program(made, 3);
 	struct counts *c = counts_new(p);
-	struct calls *calls = calls_new(c);
+	struct callgraph *calls = callgraph_new(c);
 	struct inclusive *x = inclusive_new(c, calls);
 
 	(void)state;
@@ -246,9 +246,9 @@ static void test_recursion(void **state)
 	/* one of ten calls of a is main's */
 	assert_int_equal(x->total[0], INSTRUCTIONS + INSTRUCTIONS * 17 / 10);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(x->parent[i], CALLS_NONE);
+		assert_int_equal(x->parent[i], CALLGRAPH_NONE);
 	inclusive_free(x);
-	calls_free(calls);
+	callgraph_free(calls);
 	counts_free(c);
 	profile_free(p);
 }
