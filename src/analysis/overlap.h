@@ -87,6 +87,7 @@ struct overlap_profile {
 	/* path executions that are part of a pair: of a LOOP, or else of
 	 * another one */
 	uint64_t nin_loops, nin_calls;
+	bool knows_in_calls; /* or nin_calls means nothing */
 };
 
 void overlap_profile_release(struct overlap_profile *p);

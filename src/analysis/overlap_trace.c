@@ -852,6 +852,7 @@ int overlap_trace_init(struct overlap_trace *x, struct traced *t,
 	x->profile.graphs = x->graphs;
 	x->profile.nfunctions = t->n;
 	x->profile.is_finished = true;
+	x->profile.knows_in_calls = true;
 	o.paths = xcalloc(n, sizeof(*o.paths));
 	o.site_of = xcalloc(n, sizeof(*o.site_of));
 	o.has_irreducible = xcalloc(n, sizeof(*o.has_irreducible));

@@ -6,8 +6,11 @@
 #include "cli/overlap.h"
 #include "cli/trace_input.h"
 
+#include "analysis/counts.h"
+#include "base/alloc.h"
 #include "base/err.h"
 #include "cli/cli.h"
+#include "format/profile.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,9 +19,10 @@
 
 static const char help[] =
         "usage: cairn overlap [OPTION...] FILE\n\n"
-        "Pairs of paths that follow each other in a traced or recorded run: "
-        "two turns of a\nloop, a caller up to a call and the callee's first "
-        "path, the callee's last path\nand the rest of the caller's.  Says how "
+        "Pairs of paths that follow each other in a run of a program that was "
+        "built with\n--cairn=trace, record or paths,overlap: "
+        "two turns of a loop, a caller up to\na call and the callee's first "
+        "path, the callee's last path and the rest of the\ncaller's.  Says how "
         "often they ran, and between which bounds\nthat would be known from "
         "path profiles and from overlapping paths, which know the\nfirst "
         "decisions of the second half.\n\n"
@@ -146,25 +150,83 @@ static int check_options(const struct request *q, char **argv, int argc)
 	                        argc - optind);
 }
 
+static int write_view(const struct request *q, const struct overlap_view *v)
+{
+	struct cli_output o;
+
+	cli_output_begin(&o, q->form.output);
+	if (q->form.json)
+		overlap_json(v, o.stream);
+	else
+		overlap_text(v, o.stream);
+	return cli_output_end(&o, CLI_FINE);
+}
+
+/* Names of the functions that count pairs; takes the profile over. */
+static void name_counted(const struct request *q, const char *path,
+                         struct profile *p, const struct overlap_counts *x,
+                         struct trace_input *in)
+{
+	uint32_t(*functions)[2] = xcalloc(x->n, sizeof(*functions));
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		functions[i][0] = x->functions[i].module;
+		functions[i][1] = x->functions[i].index;
+	}
+	trace_input_name_all(in, p, path, functions, x->n, q->no_demangle);
+	free(functions);
+}
+
+/* Of a profile that has pairs. */
+static int show_counted(struct request *q, char *path)
+{
+	struct profile *p = cli_open(&q->inputs, &path, 1);
+	struct overlap_counts x;
+	struct trace_input in;
+	struct overlap_view v;
+	struct cairn_err err, e;
+	struct counts *c;
+	int status;
+
+	if (!p)
+		return CLI_ERROR;
+	cli_say_missing(p);
+	c = counts_new(p);
+	if (overlap_counts_init(&x, c, &e) < 0) {
+		cairn_fail(&err, CAIRN_E_ABSENT, "%s: %s", path, e.text);
+		counts_free(c);
+		profile_free(p);
+		return cli_fail(&err);
+	}
+	name_counted(q, path, p, &x, &in);
+	if (overlap_view_init_counted(&v, &in, &x, &q->overlap, &err) < 0) {
+		status = cli_fail(&err);
+	} else {
+		status = write_view(q, &v);
+		overlap_view_release(&v);
+	}
+	counts_free(c);
+	trace_input_close(&in);
+	return status;
+}
+
 static int show(struct request *q, char *path)
 {
 	struct trace_input trace;
 	struct overlap_view v;
-	struct cli_output o;
 	struct cairn_err err;
-	int status = trace_input_open(&trace, &q->inputs, path, q->no_demangle);
+	int status;
+	int rc =
+	        trace_input_try(&trace, &q->inputs, path, q->no_demangle, &err);
 
-	if (status)
-		return status;
+	if (rc == CAIRN_E_ABSENT && profile_is_one(path))
+		return show_counted(q, path);
+	if (rc < 0)
+		return cli_fail(&err);
 	if (overlap_view_init(&v, &trace, &q->overlap, &err) < 0) {
 		status = cli_fail(&err);
 	} else {
-		cli_output_begin(&o, q->form.output);
-		if (q->form.json)
-			overlap_json(&v, o.stream);
-		else
-			overlap_text(&v, o.stream);
-		status = cli_output_end(&o, CLI_FINE);
+		status = write_view(q, &v);
 		overlap_view_release(&v);
 	}
 	trace_input_close(&trace);

@@ -82,11 +82,13 @@ static int by_flow(const void *a, const void *b)
 
 static int rank_functions(struct overlap_view *v, struct cairn_err *err)
 {
-	struct by_flow *flows = xcalloc((size_t)v->trace.n + 1, sizeof(*flows));
+	struct by_flow *flows =
+	        xcalloc((size_t)v->profile->nfunctions + 1, sizeof(*flows));
 	bool is_known = false;
 
-	v->functions = xcalloc((size_t)v->trace.n + 1, sizeof(*v->functions));
-	for (uint32_t i = 0; i < v->trace.n; i++) {
+	v->functions = xcalloc((size_t)v->profile->nfunctions + 1,
+	                       sizeof(*v->functions));
+	for (uint32_t i = 0; i < v->profile->nfunctions; i++) {
 		uint64_t real = overlap_view_sum(&v->plain, i).real;
 
 		is_known |= has_name(v, i);
@@ -110,7 +112,7 @@ static int rank_functions(struct overlap_view *v, struct cairn_err *err)
 static const struct overlap_count *sample_of(const struct overlap_view *v,
                                              const struct overlap_row *row)
 {
-	return &v->trace.profile.counts[row->joint->sample];
+	return &v->profile->counts[row->joint->sample];
 }
 
 static int by_count(const void *a, const void *b)
@@ -149,10 +151,13 @@ static void rank_pairs(struct overlap_view *v)
 static char *lines_of(const struct overlap_view *v, uint32_t function,
                       const block_id *blocks, uint32_t n)
 {
-	const struct whole *w = &v->trace.wholes[function];
+	const struct whole *w;
 	uint32_t *parts = NULL, nparts = 0, cap = 0;
 	char *lines;
 
+	if (!v->trace.wholes)
+		return trace_lines(v->in, function, blocks, n);
+	w = &v->trace.wholes[function];
 	for (uint32_t i = 0; i < n; i++)
 		for (block_id p = 1; p < w->f->nblocks; p++) {
 			if (w->block_of[p] != blocks[i])
@@ -169,7 +174,7 @@ static void show_part(const struct overlap_view *v, uint32_t function,
                       uint32_t from, uint64_t sum, block_id last,
                       struct overlap_shown *out)
 {
-	const struct overlap_graph *g = &v->trace.graphs[function];
+	const struct overlap_graph *g = &v->profile->graphs[function];
 	uint32_t nvertices = g->paths->dag.nvertices, n;
 	struct overlap_step *steps =
 	        xcalloc((size_t)nvertices + 1, sizeof(*steps));
@@ -223,6 +228,24 @@ void overlap_shown_release(struct overlap_shown *s)
 /* --- all of it ---------------------------------------------------------------
  */
 
+static int make_view(struct overlap_view *v, struct cairn_err *err)
+{
+	int rc;
+
+	overlap_margins_init(&v->margins, v->profile);
+	v->maximum = overlap_margins_degree(&v->margins);
+	v->degree = choose_degree(v);
+	overlap_bounds_init(&v->plain, &v->margins, OVERLAP_PLAIN);
+	overlap_bounds_init(&v->bounds, &v->margins,
+	                    v->options.plain ? OVERLAP_PLAIN
+	                                     : (int32_t)v->degree);
+	rank_pairs(v);
+	rc = rank_functions(v, err);
+	if (rc < 0)
+		overlap_view_release(v);
+	return rc;
+}
+
 int overlap_view_init(struct overlap_view *v, struct trace_input *in,
                       const struct overlap_options *options,
                       struct cairn_err *err)
@@ -234,18 +257,21 @@ int overlap_view_init(struct overlap_view *v, struct trace_input *in,
 	rc = overlap_trace_init(&v->trace, &in->traced, &e);
 	if (rc < 0)
 		return cairn_fail(err, rc, "%s: %s", in->path, e.text);
-	overlap_margins_init(&v->margins, &v->trace.profile);
-	v->maximum = overlap_margins_degree(&v->margins);
-	v->degree = choose_degree(v);
-	overlap_bounds_init(&v->plain, &v->margins, OVERLAP_PLAIN);
-	overlap_bounds_init(&v->bounds, &v->margins,
-	                    options->plain ? OVERLAP_PLAIN
-	                                   : (int32_t)v->degree);
-	rank_pairs(v);
-	rc = rank_functions(v, err);
-	if (rc < 0)
-		overlap_view_release(v);
-	return rc;
+	v->profile = &v->trace.profile;
+	v->npaths = v->trace.npaths;
+	return make_view(v, err);
+}
+
+int overlap_view_init_counted(struct overlap_view *v, struct trace_input *in,
+                              const struct overlap_counts *counted,
+                              const struct overlap_options *options,
+                              struct cairn_err *err)
+{
+	*v = (struct overlap_view){
+	        .options = *options, .in = in, .counted = *counted};
+	v->profile = &v->counted.profile;
+	v->npaths = v->counted.npaths;
+	return make_view(v, err);
 }
 
 void overlap_view_release(struct overlap_view *v)
@@ -254,6 +280,7 @@ void overlap_view_release(struct overlap_view *v)
 	overlap_bounds_release(&v->bounds);
 	overlap_margins_release(&v->margins);
 	overlap_trace_release(&v->trace);
+	overlap_counts_release(&v->counted);
 	free(v->rows);
 	free(v->functions);
 	*v = (struct overlap_view){0};

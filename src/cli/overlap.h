@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "analysis/overlap_bounds.h"
+#include "analysis/overlap_counts.h"
 #include "analysis/overlap_trace.h"
 
 struct cairn_err;
@@ -47,7 +48,10 @@ struct overlap_shown {
 struct overlap_view {
 	struct overlap_options options;
 	const struct trace_input *in;
-	struct overlap_trace trace;
+	struct overlap_trace trace;            /* of a trace, or ... */
+	struct overlap_counts counted;         /* ... of a profile with pairs */
+	const struct overlap_profile *profile; /* that of either */
+	uint64_t npaths;                       /* the same */
 	struct overlap_margins margins;
 	uint32_t maximum;
 	uint32_t degree; /* of the bounds that are shown */
@@ -65,6 +69,12 @@ struct overlap_view {
 int overlap_view_init(struct overlap_view *v, struct trace_input *in,
                       const struct overlap_options *options,
                       struct cairn_err *err);
+/* The same of a profile, whose counts are taken over; `in` has its functions.
+ */
+int overlap_view_init_counted(struct overlap_view *v, struct trace_input *in,
+                              const struct overlap_counts *counted,
+                              const struct overlap_options *options,
+                              struct cairn_err *err);
 void overlap_view_release(struct overlap_view *v);
 
 /* Sums over the pairs that a function has the second half of, of all kinds. */

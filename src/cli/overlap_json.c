@@ -146,15 +146,16 @@ static void put_pair(struct json *j, const struct overlap_view *v,
 void overlap_json(const struct overlap_view *v, FILE *out)
 {
 	struct json j = {.out = out, .flat_below = 3};
-	const struct overlap_profile *p = &v->trace.profile;
+	const struct overlap_profile *p = v->profile;
 
 	json_begin(&j, '{');
 	put_number(&j, "version", 1);
 	json_key(&j, "program");
 	json_string(&j, v->in->profile->program);
-	put_number(&j, "paths", v->trace.npaths);
+	put_number(&j, "paths", v->npaths);
 	put_number(&j, "paths_in_loops", p->nin_loops);
-	put_number(&j, "paths_in_calls", p->nin_calls);
+	json_key(&j, "paths_in_calls");
+	json_count(&j, p->nin_calls, p->knows_in_calls);
 	put_number(&j, "maximum_degree", v->maximum);
 	put_number(&j, "degree", v->degree);
 	put_excluded(&j, &p->excluded);

@@ -59,7 +59,7 @@ static void print_sums(const struct overlap_view *v, FILE *out,
 
 static void print_excluded(const struct overlap_view *v, FILE *out)
 {
-	const struct overlap_excluded *x = &v->trace.profile.excluded;
+	const struct overlap_excluded *x = &v->profile->excluded;
 	uint64_t all = overlap_excluded_sum(x);
 
 	fprintf(out,
@@ -147,14 +147,16 @@ static void print_pairs(const struct overlap_view *v, FILE *out)
 
 void overlap_text(const struct overlap_view *v, FILE *out)
 {
-	const struct overlap_profile *p = &v->trace.profile;
+	const struct overlap_profile *p = v->profile;
 	char title[64];
 
 	fprintf(out,
-	        "%" PRIu64 " paths, of which %.1f %% are in pairs across loops "
-	        "and %.1f %% more across calls\n",
-	        v->trace.npaths, percent(p->nin_loops, v->trace.npaths),
-	        percent(p->nin_calls, v->trace.npaths));
+	        "%" PRIu64 " paths, of which %.1f %% are in pairs across loops",
+	        v->npaths, percent(p->nin_loops, v->npaths));
+	if (p->knows_in_calls)
+		fprintf(out, " and %.1f %% more across calls",
+		        percent(p->nin_calls, v->npaths));
+	fprintf(out, "\n");
 	fprintf(out, "highest degree: %" PRIu32 "\n", v->maximum);
 	print_excluded(v, out);
 	print_sums(v, out, "estimated from paths", &v->plain);

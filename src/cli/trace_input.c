@@ -123,6 +123,27 @@ int trace_input_try(struct trace_input *in, struct cli_inputs *inputs,
 	return 0;
 }
 
+void trace_input_name_all(struct trace_input *in, struct profile *p,
+                          const char *path, const uint32_t (*functions)[2],
+                          uint32_t n, bool no_demangle)
+{
+	*in = (struct trace_input){.path = path, .profile = p};
+	in->traced.functions =
+	        xcalloc((size_t)n + 1, sizeof(*in->traced.functions));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct map *map = p->modules[functions[i][0]].map;
+
+		in->traced.functions[i] = (struct traced_function){
+		        .module = functions[i][0],
+		        .index = functions[i][1],
+		        .map = map,
+		        .f = &map->functions[functions[i][1]],
+		};
+	}
+	in->traced.n = n;
+	name_functions(in, no_demangle);
+}
+
 int trace_input_open(struct trace_input *in, struct cli_inputs *inputs,
                      char *path, bool no_demangle)
 {

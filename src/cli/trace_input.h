@@ -35,6 +35,11 @@ int trace_input_open(struct trace_input *in, struct cli_inputs *inputs,
 /* The same, but who calls says what is wrong. */
 int trace_input_try(struct trace_input *in, struct cli_inputs *inputs,
                     const char *path, bool no_demangle, struct cairn_err *err);
+/* The same for names and lines of functions of a profile that has no trace, so
+ * many, each a module and its index in the map; takes the profile over. */
+void trace_input_name_all(struct trace_input *in, struct profile *p,
+                          const char *path, const uint32_t (*functions)[2],
+                          uint32_t n, bool no_demangle);
 void trace_input_close(struct trace_input *in);
 
 /*

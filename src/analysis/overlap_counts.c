@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a profile with pairs to what overlap.h wants.
+ *
+ * A build with --cairn=paths,overlap counts whole pairs (graph/pairs.h, CALLS
+ * chunks), so that all of their second halves is known; bounds of a lower
+ * degree are projections.  What has only one half follows from what the paths
+ * add up to:
+ *
+ *   - a path that ended where another begins, and is before none: that one was
+ *     never completed, or the edge leads to a call that may come back twice;
+ *   - a path from the entry that is behind no call: nobody known made the call;
+ *   - a call whose callee did not come back to it, or came back and the
+ * caller's path did not end.
+ *
+ * Calls of functions without marks are not seen.
+ *
+ * Oracle: tests/paths/run.py has the same counts from a log; tests/overlap has
+ * a trace of the same program. Cost: O(n log n) for n counts.
+ */
+#include "analysis/overlap_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/counts.h"
+#include "analysis/frames.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "format/map.h"
+#include "format/profile.h"
+#include "graph/dag.h"
+#include "graph/pairs.h"
+
+static const struct map_function *function_of(const struct profile *p,
+                                              const struct overlap_counted *f)
+{
+	return &p->modules[f->module].map->functions[f->index];
+}
+
+/* --- functions and sites ---------------------------------------------------
+ */
+
+static void add_module(struct overlap_counts *x, const struct profile *p,
+                       uint32_t module)
+{
+	const struct map *map = p->modules[module].map;
+	struct frame_places places;
+
+	if (!map)
+		return;
+	frames_place(&places, p, module);
+	for (uint32_t i = 0; i < map->nfunctions; i++) {
+		struct overlap_counted f = {.module = module, .index = i};
+
+		if (!map->functions[i].pairs ||
+		    !path_counts_init(&f.pc, &p->modules[module], i, &places))
+			continue;
+		VEC_RESERVE(x->functions, x->n, x->cap);
+		x->functions[x->n++] = f;
+	}
+	frames_release(&places);
+}
+
+static void add_sites(struct overlap_counts *x, const struct profile *p)
+{
+	struct overlap_profile *to = &x->profile;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct map_function *f = function_of(p, &x->functions[i]);
+		const struct map *map = p->modules[x->functions[i].module].map;
+
+		x->functions[i].first_site = to->nsites;
+		for (uint32_t k = 0; k < f->ncalls; k++) {
+			const struct map_site *s =
+			        &map->calls[f->first_call + k];
+
+			if (!s->cell)
+				continue;
+			VEC_RESERVE(to->sites, to->nsites, to->sites_cap);
+			to->sites[to->nsites++] =
+			        (struct overlap_site){i, s->block};
+		}
+	}
+}
+
+/* The function whose counters have an address; x->n if there is none. */
+static uint32_t find_function(const struct overlap_counts *x,
+                              const struct profile *p, uint32_t module,
+                              uint64_t at)
+{
+	uint32_t i = 0;
+
+	for (; i < x->n; i++) {
+		const struct map_function *f = function_of(p, &x->functions[i]);
+
+		if (x->functions[i].module == module && at >= f->counters &&
+		    at < f->counters + 8 * (uint64_t)f->ncounters)
+			break;
+	}
+	return i;
+}
+
+/* --- counts --------------------------------------------------------------- */
+
+static void add_count(struct overlap_counts *x, struct overlap_count c)
+{
+	struct overlap_profile *to = &x->profile;
+
+	VEC_RESERVE(to->counts, to->ncounts, to->counts_cap);
+	to->counts[to->ncounts++] = c;
+}
+
+static struct overlap_end end_of(uint32_t function, uint32_t site,
+                                 uint64_t number, block_id block)
+{
+	return (struct overlap_end){function, site, number, block};
+}
+
+static bool is_irreducible(const struct overlap_counts *x, uint32_t i,
+                           uint64_t before)
+{
+	block_id head = overlap_goes_to(&x->graphs[i], before);
+
+	return head != CFG_NONE && overlap_is_irreducible(&x->graphs[i], head);
+}
+
+/* Pairs of one function, and its paths. */
+static void add_function(struct overlap_counts *x, uint32_t i)
+{
+	const struct path_counts *pc = &x->functions[i].pc;
+	struct overlap_profile *to = &x->profile;
+	uint64_t before = 0, behind = 0;
+	struct pairs pairs;
+
+	pairs_init(&pairs, &pc->paths);
+	for (size_t k = 0; k < pc->npairs; k++) {
+		const struct path_pair *pair = &pc->pairs[k];
+
+		behind += pair->count;
+		to->nin_loops += pair->count;
+		if (pair->before < pairs.first)
+			to->nin_loops += pair->count;
+		if (is_irreducible(x, i, pair->before))
+			to->excluded.nirreducible += pair->count;
+		else
+			add_count(x, (struct overlap_count){
+			                     OVERLAP_LOOP,
+			                     end_of(i, CFG_NONE, pair->before,
+			                            CFG_NONE),
+			                     end_of(i, CFG_NONE, pair->number,
+			                            CFG_NONE),
+			                     pair->count});
+	}
+	for (size_t k = 0; k < pc->n; k++) {
+		const struct path_count *c = &pc->items[k];
+
+		x->npaths += c->count;
+		if (overlap_goes_to(&x->graphs[i], c->number) != CFG_NONE)
+			before += c->count;
+		if (c->number < pairs.first)
+			to->excluded.nentered += c->count;
+		VEC_RESERVE(to->paths, to->npaths, to->paths_cap);
+		to->paths[to->npaths++] =
+		        (struct overlap_path){i, CFG_NONE, c->number, c->count};
+	}
+	to->excluded.nunfinished[OVERLAP_LOOP] += before - behind;
+	for (size_t k = 0; k < pc->nprefixes; k++) {
+		const struct path_prefix *x_ = &pc->prefixes[k];
+
+		if (!x_->is_pending || (int64_t)(x_->out - x_->in) <= 0)
+			continue;
+		VEC_RESERVE(to->paths, to->npaths, to->paths_cap);
+		to->paths[to->npaths++] = (struct overlap_path){
+		        i, x_->block, x_->sum, x_->out - x_->in};
+	}
+}
+
+static void add_calls(struct overlap_profile *to, uint32_t site,
+                      uint32_t callee, const struct profile_call *c)
+{
+	struct overlap_calls *last =
+	        to->ncalls ? &to->calls[to->ncalls - 1] : NULL;
+
+	for (size_t k = to->ncalls; k-- && to->calls[k].site == site;)
+		if (to->calls[k].callee == callee)
+			last = &to->calls[k];
+	if (!last || last->site != site || last->callee != callee) {
+		VEC_RESERVE(to->calls, to->ncalls, to->calls_cap);
+		last = &to->calls[to->ncalls++];
+		*last = (struct overlap_calls){.site = site, .callee = callee};
+	}
+	if (c->is_return)
+		last->nreturns += c->count;
+	else
+		last->ncalls += c->count;
+}
+
+static int add_call(struct overlap_counts *x, const struct profile *p,
+                    const struct profile_call *c, struct cairn_err *err)
+{
+	uint32_t from = find_function(x, p, c->site_module, c->site);
+	uint32_t to = find_function(x, p, c->callee_module, c->callee);
+	uint64_t high = c->paths >> 32, low = c->paths & UINT32_MAX, cell;
+	const struct map_function *f;
+	struct overlap_end caller, callee;
+	uint32_t site;
+
+	if (from == x->n || to == x->n)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "a call is counted of a function that counts "
+		                  "none; run the program again");
+	f = function_of(p, &x->functions[from]);
+	cell = (c->site - f->counters) / 8 - (f->ncounters - f->ncells);
+	if (cell >= f->ncells)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "a call is counted at no call site; run the "
+		                  "program again");
+	site = x->functions[from].first_site + (uint32_t)cell;
+	add_calls(&x->profile, site, to, c);
+	if (c->is_return) {
+		caller = end_of(from, site, low, CFG_NONE);
+		callee = end_of(to, CFG_NONE, high, CFG_NONE);
+		add_count(x, (struct overlap_count){OVERLAP_RETURN, callee,
+		                                    caller, c->count});
+		return 0;
+	}
+	caller = end_of(from, site, high, x->profile.sites[site].block);
+	callee = end_of(to, CFG_NONE, low, CFG_NONE);
+	x->profile.excluded.nentered -= c->count;
+	add_count(x, (struct overlap_count){OVERLAP_CALL, caller, callee,
+	                                    c->count});
+	return 0;
+}
+
+/* --- all of it -------------------------------------------------------------
+ */
+
+static int fill(struct overlap_counts *x, const struct profile *p,
+                struct cairn_err *err)
+{
+	add_sites(x, p);
+	for (uint32_t i = 0; i < x->n; i++)
+		add_function(x, i);
+	for (size_t i = 0; i < p->ncalls; i++)
+		CAIRN_TRY(add_call(x, p, &p->calls[i], err));
+	for (size_t i = 0; i < x->profile.ncalls; i++) {
+		const struct overlap_calls *c = &x->profile.calls[i];
+
+		if (c->ncalls > c->nreturns)
+			x->profile.excluded.nunfinished[OVERLAP_RETURN] +=
+			        c->ncalls - c->nreturns;
+	}
+	return overlap_profile_check(&x->profile, err);
+}
+
+int overlap_counts_init(struct overlap_counts *x, const struct counts *c,
+                        struct cairn_err *err)
+{
+	const struct profile *p = c->profile;
+	int rc;
+
+	*x = (struct overlap_counts){0};
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		add_module(x, p, i);
+	if (!x->n)
+		return cairn_fail(err, CAIRN_E_ABSENT,
+		                  "no function of it counts pairs of paths; "
+		                  "build the program with "
+		                  "--cairn=paths,overlap or --cairn=trace");
+	x->graphs = xcalloc(x->n, sizeof(*x->graphs));
+	for (uint32_t i = 0; i < x->n; i++)
+		overlap_graph_init(&x->graphs[i], &x->functions[i].pc.paths);
+	x->profile.graphs = x->graphs;
+	x->profile.nfunctions = x->n;
+	x->profile.is_finished = true;
+	rc = fill(x, p, err);
+	if (rc < 0)
+		overlap_counts_release(x);
+	return rc;
+}
+
+void overlap_counts_release(struct overlap_counts *x)
+{
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (x->graphs)
+			overlap_graph_release(&x->graphs[i]);
+		path_counts_release(&x->functions[i].pc);
+	}
+	free(x->graphs);
+	free(x->functions);
+	overlap_profile_release(&x->profile);
+	*x = (struct overlap_counts){0};
+}
