@@ -27,6 +27,9 @@
 #define NPIECES_MAX ((size_t)1 << 24)
 #define STACK_SIZE ((size_t)256 << 10)
 #define SCRAP_SIZE ((size_t)1 << 20)
+/* Low: %gs has to be an address, when it is as far from there as any place that
+ * replay code uses, and those of SHADOW_SEEN are. */
+#define SCRAP_HINT ((uintptr_t)1 << 43)
 #define NHUMOURED_MAX 4u
 #define HAS_FSGSBASE 2ul /* in AT_HWCAP2 */
 
@@ -111,9 +114,9 @@ static int install(struct cairn_err *err)
 	return 0;
 }
 
-static void *reserve(size_t size)
+static void *reserve(uintptr_t hint, size_t size)
 {
-	return mmap(NULL, size, PROT_READ | PROT_WRITE,
+	return mmap((void *)hint, size, PROT_READ | PROT_WRITE,
 	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
@@ -126,9 +129,9 @@ int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
 		                  "replay needs Linux 5.9 or newer and a "
 		                  "processor with FSGSBASE");
 	shadow.fault = fault;
-	shadow.pieces = reserve(NPIECES_MAX * sizeof(*shadow.pieces));
-	shadow.stack = reserve(STACK_SIZE);
-	shadow.scrap = reserve(SCRAP_SIZE);
+	shadow.pieces = reserve(0, NPIECES_MAX * sizeof(*shadow.pieces));
+	shadow.stack = reserve(0, STACK_SIZE);
+	shadow.scrap = reserve(SCRAP_HINT, SCRAP_SIZE);
 	if ((void *)shadow.pieces == MAP_FAILED || shadow.stack == MAP_FAILED ||
 	    (void *)shadow.scrap == MAP_FAILED)
 		return cairn_fail(err, CAIRN_E_SYSTEM, "mmap: %s",
