@@ -16,15 +16,31 @@ void bytes_release(struct bytes *b)
 	*b = (struct bytes){0};
 }
 
+static void reserve(struct bytes *b, size_t n)
+{
+	if (b->cap - b->n >= n)
+		return;
+	b->cap = b->cap + n > 2 * b->cap ? b->cap + n : 2 * b->cap;
+	b->data = xrealloc(b->data, b->cap, 1);
+}
+
 void bytes_put(struct bytes *b, const void *data, size_t n)
 {
-	if (b->cap - b->n < n) {
-		b->cap = b->cap + n > 2 * b->cap ? b->cap + n : 2 * b->cap;
-		b->data = xrealloc(b->data, b->cap, 1);
-	}
+	reserve(b, n);
 	if (n)
 		memcpy(b->data + b->n, data, n);
 	b->n += n;
+}
+
+unsigned char *bytes_grow(struct bytes *b, size_t n)
+{
+	unsigned char *p;
+
+	reserve(b, n);
+	p = b->data + b->n;
+	memset(p, 0, n);
+	b->n += n;
+	return p;
 }
 
 void bytes_put_u8(struct bytes *b, uint8_t v)

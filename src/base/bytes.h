@@ -44,6 +44,8 @@ struct bytes {
 
 void bytes_release(struct bytes *b);
 void bytes_put(struct bytes *b, const void *data, size_t n);
+/* n more bytes, zeros, to be written before the next call. */
+unsigned char *bytes_grow(struct bytes *b, size_t n);
 void bytes_put_u8(struct bytes *b, uint8_t v);
 void bytes_put_u32(struct bytes *b, uint32_t v);
 void bytes_put_u64(struct bytes *b, uint64_t v);

@@ -148,11 +148,53 @@ int recording_next_event(struct recording_log *l, struct recording_event *e,
 		rc = recording_next_part(l, &bytes, &n, err);
 		if (rc <= 0)
 			return rc;
-		l->at = bytes;
+		l->start = l->at = bytes;
 		l->end = bytes + n;
 	}
 	CAIRN_TRY(read_event(l, e, err));
 	return 1;
+}
+
+void recording_where(const struct recording_log *l, struct recording_place *p)
+{
+	*p = (struct recording_place){
+	        .part = l->next,
+	        .tick = l->tick,
+	        .cell = l->cell,
+	        .position = l->position,
+	};
+	if (l->at != l->end) {
+		p->part--;
+		p->offset = (uint64_t)(l->at - l->start);
+	}
+}
+
+int recording_seek(struct recording_log *l, const struct recording_place *p,
+                   struct cairn_err *err)
+{
+	const unsigned char *bytes = NULL;
+	size_t n = 0;
+
+	if (p->part > l->stream->nparts)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "%s: the log of context %" PRIu32
+		                  " has no part %" PRIu64,
+		                  l->r->s.c.name, l->stream->id, p->part);
+	l->next = (size_t)p->part;
+	l->start = l->at = l->end = NULL;
+	if (p->offset && recording_next_part(l, &bytes, &n, err) < 0)
+		return CAIRN_E_CORRUPT;
+	if (p->offset > n)
+		return log_corrupt(l, "no such place", err);
+	if (p->offset) {
+		l->start = bytes;
+		l->at = bytes + p->offset;
+		l->end = bytes + n;
+	}
+	l->tick = p->tick;
+	l->cell = p->cell;
+	l->position = p->position;
+	return 0;
 }
 
 /* --- contexts ---------------------------------------------------------------

@@ -66,9 +66,9 @@ struct recording_log {
 	unsigned char *memory;
 	size_t capacity;
 	/* of recording_next_event: */
-	const unsigned char *at, *end; /* of the part that is read */
-	uint64_t tick, cell;           /* of the event before */
-	uint64_t position;             /* bytes of the log up to its end */
+	const unsigned char *start, *at, *end; /* of the part that is read */
+	uint64_t tick, cell;                   /* of the event before */
+	uint64_t position; /* bytes of the log up to its end */
 };
 
 /* Memory: that of the greatest part.  The recording has to outlive it. */
@@ -106,5 +106,17 @@ struct recording_event {
  */
 int recording_next_event(struct recording_log *l, struct recording_event *e,
                          struct cairn_err *err);
+
+/* A place before an event of a log. */
+struct recording_place {
+	uint64_t part;   /* its number; that of the next, if at its end */
+	uint64_t offset; /* in there */
+	uint64_t tick, cell, position; /* as in struct recording_log */
+};
+
+void recording_where(const struct recording_log *l, struct recording_place *p);
+/* Goes there.  Fails: CAIRN_E_CORRUPT if there is no such place. */
+int recording_seek(struct recording_log *l, const struct recording_place *p,
+                   struct cairn_err *err);
 
 #endif /* CAIRN_FORMAT_RECORDING_H */

@@ -13,6 +13,7 @@
 #include "replay/pieces.h"
 #include "replay/places.h"
 #include "replay/session.h"
+#include "replay/spans.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -29,14 +30,18 @@ static const char help[] =
         "  --fd N           only of stdout (1) or stderr (2)\n"
         "  --raw            only the bytes of stdout, or of --fd, as they came "
         "out\n"
+        "  --from TICK      only from this tick on\n"
+        "  --to TICK        only up to this tick\n"
         "  --json           as JSON\n" SESSION_HELP;
 
-enum { OPT_FD = SESSION_OTHERS, OPT_RAW, OPT_JSON };
+enum { OPT_FD = SESSION_OTHERS, OPT_RAW, OPT_JSON, OPT_FROM, OPT_TO };
 
 static const struct option options[] = {
         {"fd", required_argument, NULL, OPT_FD},
         {"raw", no_argument, NULL, OPT_RAW},
         {"json", no_argument, NULL, OPT_JSON},
+        {"from", required_argument, NULL, OPT_FROM},
+        {"to", required_argument, NULL, OPT_TO},
         SESSION_OPTIONS,
         {0},
 };
@@ -45,10 +50,13 @@ struct question {
 	struct session_options session;
 	int fd; /* 0: both */
 	bool is_raw, is_json;
+	uint64_t from, to; /* ticks */
 };
 
 /* Whoever is asked. */
 struct listener {
+	const struct question *question;
+	struct spans spans;
 	struct pieces pieces;
 	uint32_t context;
 };
@@ -57,30 +65,56 @@ static void listen(void *context, const struct engine_output *o)
 {
 	struct listener *l = context;
 
-	if (!o->is_inherited)
+	if (!o->is_inherited && o->tick >= l->question->from &&
+	    o->tick <= l->question->to)
 		pieces_add(&l->pieces, l->context, o);
 }
 
-/* Returns an exit status.  What there is up to a divergence is kept. */
+static void replay_span(void *listener, const struct span *s,
+                        struct span_result *r)
+{
+	struct listener *l = listener;
+	struct engine_result result;
+
+	l->context = s->context->number;
+	r->status = FINE;
+	if (spans_replay(&l->spans, s, &result, &r->err) < 0)
+		r->status = ERROR;
+	else if (result.end == ENGINE_DIVERGED)
+		r->status = DIFFERENT;
+}
+
+static int take_span(void *listener, const struct span *s,
+                     const struct span_result *r, FILE *out)
+{
+	(void)listener;
+	(void)s;
+	(void)out;
+	if (r->status != FINE)
+		command_fail(&r->err);
+	return r->status;
+}
+
+/* Returns an exit status.  What there is up to a divergence is kept.  Pieces
+ * are collected by one process. */
 static int replay_all(struct session *s, struct listener *l)
 {
-	struct engine_result result;
-	struct cairn_err err;
+	const struct spans_wish wish = {
+	        .from = l->question->from,
+	        .last = l->question->to,
+	        .njobs = 1,
+	        .no_checkpoints = s->options->no_cache,
+	};
+	const struct spans_work work = {replay_span, take_span, l};
+	int status;
 
 	engine_listen_output(listen, l);
-	for (size_t i = 0; i < s->recording.ncontexts; i++) {
-		const struct recording_context *c = &s->recording.contexts[i];
-
-		l->context = c->number;
-		if (session_run(s, c, &result, &err) < 0)
-			return command_fail(&err);
-		if (result.end == ENGINE_DIVERGED) {
-			command_fail(&err);
-			return DIFFERENT;
-		}
-	}
-	pieces_sort(&l->pieces);
-	return FINE;
+	spans_plan(&l->spans, s, &wish);
+	status = spans_run(&l->spans, &work);
+	spans_release(&l->spans);
+	if (status == FINE)
+		pieces_sort(&l->pieces);
+	return status;
 }
 
 /* --- showing -------------------------------------------------------------- */
@@ -222,7 +256,7 @@ static void show(const struct question *q, const struct session *s,
 
 static int answer(const struct question *q)
 {
-	struct listener l = {0};
+	struct listener l = {.question = q};
 	struct session s;
 	struct cairn_err err;
 	int status, flushed;
@@ -230,7 +264,7 @@ static int answer(const struct question *q)
 	if (session_open(&s, &q->session, &err) < 0)
 		return command_fail(&err);
 	status = replay_all(&s, &l);
-	if (!l.pieces.n && status == FINE)
+	if (!l.pieces.n && status == FINE && !q->from && q->to == UINT64_MAX)
 		fprintf(stderr,
 		        "cairn: %s: has no output; the program wrote nothing "
 		        "to stdout and stderr, or was linked with an older "
@@ -264,6 +298,10 @@ static bool take_option(void *question, int option)
 	case OPT_JSON:
 		q->is_json = true;
 		return true;
+	case OPT_FROM:
+		return command_tick("output", "--from", optarg, &q->from);
+	case OPT_TO:
+		return command_tick("output", "--to", optarg, &q->to);
 	default:
 		return false;
 	}
@@ -280,7 +318,7 @@ static const struct arguments arguments = {
 
 int command_output(int argc, char **argv)
 {
-	struct question q = {0};
+	struct question q = {.to = UINT64_MAX};
 	int status = arguments_read(&arguments, argc, argv, &q.session, &q);
 
 	if (status != ARGUMENTS_FINE)
@@ -288,6 +326,7 @@ int command_output(int argc, char **argv)
 	if (q.is_raw && q.is_json)
 		return command_usage("output", "--raw is no JSON");
 	q.session.file = argv[optind];
+	q.session.code.saves = !q.session.no_cache;
 	status = answer(&q);
 	arguments_release(&q.session);
 	return status;

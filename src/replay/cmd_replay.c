@@ -5,8 +5,10 @@
  */
 #include "base/err.h"
 #include "replay/command.h"
+#include "replay/checkpoint.h"
 #include "replay/engine.h"
 #include "replay/session.h"
+#include "replay/spans.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -18,12 +20,29 @@ static const char help[] =
         "usage: cairn replay [OPTION...] FILE\n\n"
         "Executes a recorded run again, from the IR in the program and the "
         "log in FILE,\nand says whether it did the same, to the last tick and "
-        "event.  It needs none of\nthe program's inputs.\n\n" SESSION_HELP;
+        "event.  It needs none of\nthe program's inputs.\n\n"
+        "If that takes long, checkpoints are kept in the folder "
+        "FILE.checkpoints: from them\nquestions begin anywhere, and the next "
+        "replay runs on all processors.\n\n"
+        "  --from TICK      begin at the checkpoint before this tick\n"
+        "  --to TICK        end there\n"
+        "  --every N        keep a checkpoint every N ticks, instead of every "
+        "quarter of\n"
+        "                   a second, and such that values and print can begin "
+        "there\n" SESSION_HELP;
 
-static const struct option options[] = {SESSION_OPTIONS, {0}};
+enum { OPT_FROM = SESSION_OTHERS, OPT_TO, OPT_EVERY };
+
+static const struct option options[] = {
+        {"from", required_argument, NULL, OPT_FROM},
+        {"to", required_argument, NULL, OPT_TO},
+        {"every", required_argument, NULL, OPT_EVERY},
+        SESSION_OPTIONS,
+        {0}};
 
 /* All contexts together. */
 struct sum {
+	struct spans spans;
 	uint64_t nticks;
 	size_t ncontexts, ncut;
 };
@@ -46,32 +65,60 @@ static bool is_debugged(const char *what)
 	return list && strstr(list, what);
 }
 
-/* Returns an exit status. */
-static int replay_context(struct session *s, const struct recording_context *c,
-                          struct sum *sum)
+static void replay_span(void *sum, const struct span *s, struct span_result *r)
 {
+	const struct sum *all = sum;
 	struct engine_result result;
-	struct cairn_err err;
 
-	if (s->options->code.shows_calls)
-		engine_watch(show_call);
-	if (session_run(s, c, &result, &err) < 0)
-		return command_fail(&err);
-	if (result.end == ENGINE_DIVERGED) {
-		command_fail(&err);
-		return DIFFERENT;
+	r->status = FINE;
+	if (spans_replay(&all->spans, s, &result, &r->err) < 0) {
+		r->status = ERROR;
+		return;
 	}
-	sum->nticks += result.nticks;
-	sum->ncontexts++;
-	sum->ncut += result.end == ENGINE_LOG_ENDS;
+	r->end = result.end;
+	r->nticks = result.nticks;
+	if (result.end == ENGINE_DIVERGED)
+		r->status = DIFFERENT;
+}
+
+/* Ticks of a part are those of the context, up to there. */
+static int take_span(void *sum, const struct span *s,
+                     const struct span_result *r, FILE *out)
+{
+	struct sum *all = sum;
+
+	(void)out;
+	if (r->status != FINE) {
+		command_fail(&r->err);
+		return r->status;
+	}
+	all->nticks += r->nticks;
+	if (s->from)
+		all->nticks -= s->from->moment.tick;
+	if (s->to && r->end == ENGINE_PAUSED)
+		return FINE;
+	all->ncontexts++;
+	all->ncut += r->end == ENGINE_LOG_ENDS;
 	return FINE;
 }
 
-static int replay_all(struct session *s)
+static void say(const struct sum *sum)
+{
+	char contexts[64] = "";
+
+	if (sum->ncontexts > 1)
+		snprintf(contexts, sizeof(contexts), " in %zu contexts",
+		         sum->ncontexts);
+	printf("replayed %" PRIu64 " ticks%s, identical%s\n", sum->nticks,
+	       contexts, sum->ncut ? " up to where the log was cut off" : "");
+}
+
+static int replay_all(struct session *s, const struct spans_wish *wish)
 {
 	struct sum sum = {0};
-	char contexts[64] = "";
+	struct spans_work work = {replay_span, take_span, &sum};
 	struct cairn_err err;
+	int status;
 
 	if (!s->recording.ncontexts) {
 		cairn_fail(
@@ -81,24 +128,50 @@ static int replay_all(struct session *s)
 		        s->options->file);
 		return command_fail(&err);
 	}
-
-	for (size_t i = 0; i < s->recording.ncontexts; i++) {
-		int status = replay_context(s, &s->recording.contexts[i], &sum);
-
-		if (status != FINE)
-			return status;
-	}
-	if (sum.ncontexts > 1)
-		snprintf(contexts, sizeof(contexts), " in %zu contexts",
-		         sum.ncontexts);
-	printf("replayed %" PRIu64 " ticks%s, identical%s\n", sum.nticks,
-	       contexts, sum.ncut ? " up to where the log was cut off" : "");
+	if (s->options->code.shows_calls)
+		engine_watch(show_call);
+	if (s->options->code.notes_seen)
+		engine_note_seen();
+	spans_plan(&sum.spans, s, wish);
+	status = spans_run(&sum.spans, &work);
+	spans_release(&sum.spans);
+	if (status != FINE)
+		return status;
+	say(&sum);
 	return command_flush();
+}
+
+/* False: it was used wrongly, which was said. */
+static bool take_option(struct session_options *o, struct spans_wish *wish,
+                        int option)
+{
+	switch (option) {
+	case OPT_FROM:
+		return command_tick("replay", "--from", optarg, &wish->from);
+	case OPT_TO:
+		return command_tick("replay", "--to", optarg, &wish->last);
+	case OPT_EVERY:
+		return command_tick("replay", "--every", optarg, &wish->every);
+	default:
+		return session_option(o, option, optarg);
+	}
+}
+
+/* Calls are shown in their order, by one process.  Checkpoints that are asked
+ * for can be used by questions, too, though it takes longer. */
+static void choose_code(struct session_options *o, struct spans_wish *wish)
+{
+	o->code.shows_calls = is_debugged("calls");
+	wish->no_checkpoints = o->no_cache || o->code.shows_calls;
+	wish->njobs = o->njobs;
+	o->code.saves = !wish->no_checkpoints;
+	o->code.notes_seen = o->code.saves && wish->every;
 }
 
 int command_replay(int argc, char **argv)
 {
 	struct session_options o = {0};
+	struct spans_wish wish = {.last = UINT64_MAX};
 	struct session s;
 	struct cairn_err err;
 	int option, status;
@@ -108,16 +181,16 @@ int command_replay(int argc, char **argv)
 			fputs(help, stdout);
 			return FINE;
 		}
-		if (!session_option(&o, option, optarg))
+		if (!take_option(&o, &wish, option))
 			return ERROR;
 	}
 	if (argc - optind != 1)
 		return command_usage("replay", "name one file");
 	o.file = argv[optind];
-	o.code.shows_calls = is_debugged("calls");
+	choose_code(&o, &wish);
 	if (session_open(&s, &o, &err) < 0)
 		return command_fail(&err);
-	status = replay_all(&s);
+	status = replay_all(&s, &wish);
 	session_close(&s);
 	free(o.exes);
 	free(o.parents);

@@ -2,6 +2,9 @@
 #ifndef CAIRN_REPLAY_COMMAND_H
 #define CAIRN_REPLAY_COMMAND_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct cairn_err;
 
 /* Exit status, as of every subcommand of cairn. */
@@ -19,6 +22,9 @@ int command_writes(int argc, char **argv);
 int command_fail(const struct cairn_err *err);
 /* Says how a command was used wrongly; returns ERROR. */
 int command_usage(const char *command, const char *what);
+/* A tick from the command line; false: it is none, which is said. */
+bool command_tick(const char *command, const char *option, const char *text,
+                  uint64_t *tick);
 /* Writes out stdout: FINE, or ERROR if that failed. */
 int command_flush(void);
 

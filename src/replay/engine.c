@@ -23,6 +23,7 @@
 
 #include "abi/record.h"
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/err.h"
 #include "format/recording.h"
 #include "ir/sites.h"
@@ -39,9 +40,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define STACK_SIZE ((size_t)16 << 30)
 #define NSTEPS ((size_t)1 << 14)
+
+/* A function that makes frames again, and at which points. */
+struct again {
+	struct program_function *f;
+	uint32_t *points;
+	size_t n, cap;
+	struct engine_again code;
+};
 
 static struct {
 	struct replay_state *state;
@@ -65,9 +75,25 @@ static struct {
 	uint32_t site;   /* and its site */
 	uint64_t order;  /* number of the last SYNC */
 	const struct engine_log *log;
-	/* the event that is next; its cell is an address, as in state.h */
-	struct recording_event event;
+	struct engine_mark mark;      /* of the event that is next: */
+	struct recording_event event; /* its cell is as in state.h */
 	bool is_armed;
+	uint64_t aim; /* what is counted down to, if it is not armed: the tick
+	                 of the event, or one before it: */
+	uint64_t target; /* where somebody attends; UINT64_MAX: nowhere */
+	uint64_t (*reached)(void *context, uint64_t tick, bool can_save);
+	void *attendant;
+	/* while frames are written */
+	bool is_saving;
+	int (*write)(void *context, const struct engine_moment *m);
+	void *writer;
+	struct bytes frames;
+	/* while they are made again: those that are left, outermost last */
+	const struct engine_start *start;
+	const unsigned char **left;
+	size_t nleft, left_cap;
+	struct again *again;
+	size_t nagain, again_cap;
 	uint64_t nevents;
 	uint64_t env; /* CAIRN_ENV_*, as it is */
 	/* the end */
@@ -81,7 +107,13 @@ static struct {
 
 static uint64_t tick_now(void)
 {
-	return e.is_armed ? e.event.tick : e.event.tick - e.state->left;
+	return e.is_armed ? e.event.tick : e.aim - e.state->left;
+}
+
+/* Ticks from here to the next event, if it is not armed. */
+static uint64_t distance(void)
+{
+	return e.event.tick - tick_now();
 }
 
 static _Noreturn void stop(int code, enum engine_end end)
@@ -178,6 +210,106 @@ static void fault(int signal, uint64_t p, uint64_t pc)
 	diverge(f ? f->cells : 0, 0, what);
 }
 
+/* --- frames that are written --------------------------------------------- */
+
+/* In the child of engine_save: frames cannot be left here. */
+static void cannot_save(void)
+{
+	if (e.is_saving)
+		_exit(1);
+}
+
+static void lost(void)
+{
+	cannot_save();
+}
+
+static uint32_t number_of(const struct program_function *f)
+{
+	return (uint32_t)(f - e.program->functions);
+}
+
+#define FRAME_HEAD 16u
+
+/* Room for n bytes of a frame. */
+static unsigned char *add_frame(const struct program_function *f,
+                                bool is_callback, uint64_t n)
+{
+	unsigned char *head = bytes_grow(&e.frames, FRAME_HEAD + (size_t)n);
+
+	put_le32(head, number_of(f));
+	put_le32(head + 4, is_callback);
+	put_le64(head + 8, n);
+	return head + FRAME_HEAD;
+}
+
+static void *save(uint64_t cell, uint64_t point, uint64_t n)
+{
+	const struct program_function *f;
+	unsigned char *frame;
+
+	if (!e.is_saving)
+		return NULL;
+	f = program_of_cell(e.program, cell);
+	if (!f)
+		_exit(1);
+	frame = add_frame(f, false, (n + 7) & ~(uint64_t)7);
+	put_le64(frame, point);
+	return frame;
+}
+
+static void save_callback(const struct program_function *f)
+{
+	add_frame(f, true, 0);
+}
+
+void engine_now(struct engine_moment *m)
+{
+	*m = (struct engine_moment){
+	        .tick = tick_now(),
+	        .nevents = e.nevents,
+	        .mark = e.mark,
+	        .env = e.env,
+	        .order = e.order,
+	        .has_forgotten = e.has_forgotten,
+	        .has_seen = e.notes_seen,
+	};
+	memcpy(m->record, e.state->record, sizeof(m->record));
+}
+
+static struct engine_moment moment; /* that the child writes */
+
+static _Noreturn void end_saving(void)
+{
+	moment.frames = e.frames.data;
+	moment.nframes = e.frames.n;
+	_exit(e.write(e.writer, &moment) < 0);
+}
+
+pid_t engine_save(int (*write)(void *context, const struct engine_moment *m),
+                  void *context)
+{
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	engine_now(&moment);
+	e.is_saving = true;
+	e.write = write;
+	e.writer = context;
+	e.state->unwinding = REPLAY_SAVING;
+	return 0;
+}
+
+void engine_attend(uint64_t (*reached)(void *context, uint64_t tick,
+                                       bool can_save),
+                   uint64_t tick, void *context)
+{
+	e.reached = reached;
+	e.target = tick;
+	e.attendant = context;
+}
+
 /* --- the log ------------------------------------------------------------- */
 
 static _Noreturn void damaged(const char *what)
@@ -186,6 +318,15 @@ static _Noreturn void damaged(const char *what)
 	                "%s: in event %" PRIu64 " of the log, at tick %" PRIu64
 	                ": %s; record again",
 	                e.log->name, e.nevents, e.event.tick, what),
+	     ENGINE_DIVERGED);
+}
+
+static _Noreturn void damaged_checkpoint(void)
+{
+	stop(cairn_fail(e.err, CAIRN_E_CORRUPT,
+	                "%s: a checkpoint of its replay makes no sense; remove "
+	                "the folder %s.checkpoints",
+	                e.log->name, e.log->name),
 	     ENGINE_DIVERGED);
 }
 
@@ -204,6 +345,8 @@ static bool next_event(void)
 {
 	struct recording_event v;
 
+	if (e.log->where)
+		e.log->where(e.log->context, &e.mark);
 	if (!read_event(&v))
 		return false;
 	while (v.kind == CAIRN_EVENT_OTHER &&
@@ -265,6 +408,18 @@ static void arm(void)
 		take_fork();
 }
 
+/* Counts down, to the event or to where somebody attends before it. */
+static void go_on(uint64_t now)
+{
+	e.is_armed = false;
+	e.aim = e.target > now ? e.target : now + 1;
+	if (e.aim > e.event.tick)
+		e.aim = e.event.tick;
+	e.state->left = e.aim - now;
+	if (e.event.tick == now)
+		arm();
+}
+
 void engine_take_steps(void);
 
 /* Hands on what was said since the last time. */
@@ -310,10 +465,7 @@ static void take_event(void)
 		stop(0, ENGINE_LOG_ENDS);
 	}
 	check_event(now);
-	e.is_armed = false;
-	e.state->left = e.event.tick - now;
-	if (e.event.tick == now)
-		arm();
+	go_on(now);
 }
 
 /* --- what replay code calls ---------------------------------------------- */
@@ -322,7 +474,7 @@ static void take_event(void)
 static void look_back(void)
 {
 	if (!e.is_armed && e.event.kind == CAIRN_EVENT_BACK &&
-	    e.state->left == IR_TICK_BEHIND) {
+	    distance() == IR_TICK_BEHIND) {
 		e.state->unwinding = e.event.cell;
 		e.state->frame = e.event.frame;
 	}
@@ -343,7 +495,7 @@ static void forget(void)
 		e.is_armed = true;
 		take_event();
 	} while (is_other(CAIRN_OTHER_FORGET) &&
-	         (e.is_armed || e.state->left == IR_TICK_BEHIND));
+	         (e.is_armed || distance() == IR_TICK_BEHIND));
 	look_back();
 }
 
@@ -351,11 +503,8 @@ void engine_arm(uint64_t cell, uint64_t line);
 void engine_in(uint64_t cell, uint64_t p);
 
 /* The tick of the next event is reached, or passed. */
-void engine_arm(uint64_t cell, uint64_t line)
+static void reach_event(uint64_t cell, uint64_t line, bool is_passed)
 {
-	bool is_passed = e.state->left != 0;
-
-	follow_fork(false);
 	e.state->left = 1;
 	if (is_lost()) {
 		forget();
@@ -368,10 +517,42 @@ void engine_arm(uint64_t cell, uint64_t line)
 		diverge(cell, line, "it came another way");
 }
 
+/* Is there a tick before that of the next event?  Then nothing is armed. */
+static bool is_before_event(uint64_t *now)
+{
+	*now = tick_now();
+	return !e.is_armed && *now < e.event.tick;
+}
+
+/* The tick of the next event is reached, or passed; or one where somebody
+ * attends. */
+void engine_arm(uint64_t cell, uint64_t line)
+{
+	uint64_t now;
+
+	cannot_save();
+	follow_fork(false);
+	if (!is_before_event(&now)) {
+		reach_event(cell, (uint32_t)line,
+		            !e.is_armed && now != e.event.tick);
+		return;
+	}
+	if (e.reached)
+		e.target = e.reached(e.attendant, now, line & REPLAY_CAN_SAVE);
+	go_on(now);
+}
+
 static void bump_tick(uint64_t cell)
 {
-	if (!--e.state->left)
-		engine_arm(cell, 0);
+	uint64_t now;
+
+	if (--e.state->left)
+		return;
+	follow_fork(false);
+	if (is_before_event(&now))
+		go_on(now);
+	else
+		reach_event(cell, 0, false);
 }
 
 /* Tells who watches memory at p, if it is in there. */
@@ -485,6 +666,169 @@ static void load_function(struct program_function *f)
 		stop(rc, ENGINE_DIVERGED);
 }
 
+/* --- frames that are made again ------------------------------------------ */
+
+static const unsigned char *take_frame(bool is_callback)
+{
+	const unsigned char *frame = e.nleft ? e.left[--e.nleft] : NULL;
+
+	if (!frame || get_le32(frame + 4) != is_callback)
+		damaged_checkpoint();
+	return frame;
+}
+
+static struct program_function *function_of(const unsigned char *frame)
+{
+	uint32_t k = get_le32(frame);
+
+	if (k >= e.program->nfunctions)
+		damaged_checkpoint();
+	return &e.program->functions[k];
+}
+
+static const struct engine_again *code_of(const struct program_function *f)
+{
+	for (size_t i = 0; i < e.nagain; i++)
+		if (e.again[i].f == f)
+			return &e.again[i].code;
+	damaged_checkpoint();
+}
+
+static void *take(uint64_t cell)
+{
+	const unsigned char *frame = take_frame(false);
+
+	if (function_of(frame) != program_of_cell(e.program, cell))
+		damaged_checkpoint();
+	return (void *)(uintptr_t)(frame + FRAME_HEAD);
+}
+
+static void *next(void)
+{
+	const unsigned char *frame = e.nleft ? e.left[e.nleft - 1] : NULL;
+
+	if (!frame)
+		damaged_checkpoint();
+	if (get_le32(frame + 4))
+		return NULL;
+	return code_of(function_of(frame))->body;
+}
+
+static void end_callback(const struct program_function *f);
+
+/* The function that foreign code had called goes on, and returns. */
+static void run_callback_again(void)
+{
+	struct program_function *f = function_of(take_frame(true));
+
+	code_of(f)->entry();
+	end_callback(f);
+}
+
+static void run_foreign(uint64_t cell, uint32_t site, uint64_t n);
+
+static void back(uint64_t cell, uint64_t what)
+{
+	run_callback_again();
+	run_foreign(cell, (uint32_t)(what >> REPLAY_SITE_SHIFT),
+	            (uint32_t)what);
+}
+
+static struct again *again_of(struct program_function *f)
+{
+	for (size_t i = 0; i < e.nagain; i++)
+		if (e.again[i].f == f)
+			return &e.again[i];
+	VEC_RESERVE(e.again, e.nagain, e.again_cap);
+	e.again[e.nagain] = (struct again){.f = f};
+	return &e.again[e.nagain++];
+}
+
+/* Ascending, each once. */
+static void add_point(struct again *a, uint32_t point)
+{
+	size_t i = 0;
+
+	while (i < a->n && a->points[i] < point)
+		i++;
+	if (i < a->n && a->points[i] == point)
+		return;
+	VEC_RESERVE(a->points, a->n, a->cap);
+	memmove(a->points + i + 1, a->points + i,
+	        (a->n - i) * sizeof(*a->points));
+	a->points[i] = point;
+	a->n++;
+}
+
+static void read_frames(const struct engine_moment *m)
+{
+	const unsigned char *p = m->frames;
+	size_t rest = m->nframes;
+
+	while (rest) {
+		uint64_t n = rest < FRAME_HEAD ? UINT64_MAX : get_le64(p + 8);
+
+		if (n > rest - FRAME_HEAD || (!get_le32(p + 4) && n < 8))
+			damaged_checkpoint();
+		VEC_RESERVE(e.left, e.nleft, e.left_cap);
+		e.left[e.nleft++] = p;
+		if (!get_le32(p + 4))
+			add_point(again_of(function_of(p)),
+			          (uint32_t)get_le64(p + FRAME_HEAD));
+		p += FRAME_HEAD + n;
+		rest -= FRAME_HEAD + n;
+	}
+}
+
+static void load_again(struct again *a)
+{
+	uint64_t bits = e.env;
+	int rc;
+
+	load_function(a->f);
+	set_env(CAIRN_ENV_DEFAULT);
+	rc = e.compiler->again(e.program, a->f, a->points, (uint32_t)a->n,
+	                       &a->code, e.err);
+	set_env(bits);
+	if (rc < 0)
+		stop(rc, ENGINE_DIVERGED);
+}
+
+static void forget_again(void)
+{
+	for (size_t i = 0; i < e.nagain; i++)
+		free(e.again[i].points);
+	e.nagain = 0;
+	e.nleft = 0;
+}
+
+/* The context as it was at a moment, but for frames. */
+static void begin_at(const struct engine_start *start)
+{
+	const struct engine_moment *m = start->moment;
+	int rc = e.log->seek(e.log->context, &m->mark, e.err);
+
+	forget_again();
+	read_frames(m);
+	if (rc == 0)
+		rc = start->fill(start->context, e.err);
+	if (rc < 0)
+		stop(rc, ENGINE_DIVERGED);
+	memcpy(e.state->record, m->record, sizeof(m->record));
+	e.nevents = m->nevents - 1;
+	e.order = m->order;
+	e.has_forgotten = m->has_forgotten;
+	if (!next_event())
+		damaged_checkpoint();
+	check_event(m->tick);
+	if (e.event.tick <= m->tick)
+		damaged_checkpoint();
+	go_on(m->tick);
+	for (size_t i = 0; i < e.nagain; i++)
+		load_again(&e.again[i]);
+	set_env(m->env);
+}
+
 static void *find(uint64_t address)
 {
 	struct program_function *f = program_find(e.program, address);
@@ -498,25 +842,36 @@ static void *find(uint64_t address)
 	return found->body;
 }
 
-/* Foreign code calls a function that has marks.  Its frames may be left by an
- * exception that foreign code catches: BACK of its own cell. */
-static void run_callback(void)
-{
-	struct program_function *f = program_of_cell(e.program, e.event.cell);
-	uint64_t cell = e.event.cell;
+static void save_callback(const struct program_function *f);
 
-	if (!f || f->cells != cell)
-		damaged("a callback is of no function");
-	load_function(f);
-	take_event();
-	f->entry();
-	if (!e.state->unwinding) {
+/* It returned.  Its frames may have been left by an exception that foreign code
+ * catches: BACK of its own cell. */
+static void end_callback(const struct program_function *f)
+{
+	uint64_t cell = f->cells;
+
+	if (e.is_saving) {
+		save_callback(f);
+	} else if (!e.state->unwinding) {
 		bump_tick(cell);
 	} else if (e.state->unwinding == cell) {
 		bump_tick(cell);
 		e.state->unwinding = 0;
 		take_event();
 	}
+}
+
+/* Foreign code calls a function that has marks. */
+static void run_callback(void)
+{
+	struct program_function *f = program_of_cell(e.program, e.event.cell);
+
+	if (!f || f->cells != e.event.cell)
+		damaged("a callback is of no function");
+	load_function(f);
+	take_event();
+	f->entry();
+	end_callback(f);
 }
 
 /* Memory was unmapped, or is new: nobody has seen it. */
@@ -614,7 +969,8 @@ static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 		}
 		follow_fork(true);
 	}
-	look_back();
+	if (!e.is_saving)
+		look_back();
 }
 
 static void foreign(uint64_t cell, uint64_t what)
@@ -703,6 +1059,7 @@ static void set(uint64_t dst, uint64_t c, uint64_t n)
 /* Requires: unwinding is this cell.  The tick before it has armed the event. */
 static void land(uint64_t cell)
 {
+	cannot_save();
 	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
 	    e.event.cell != cell || e.state->unwinding != cell)
 		diverge(cell, 0, "a landing pad is reached");
@@ -711,6 +1068,7 @@ static void land(uint64_t cell)
 
 static void again(uint64_t cell, uint64_t frame)
 {
+	cannot_save();
 	if (!e.is_armed || e.event.kind != CAIRN_EVENT_BACK ||
 	    e.event.cell != cell || e.event.frame != frame)
 		diverge(cell, 0, "a call returns once more");
@@ -719,6 +1077,7 @@ static void again(uint64_t cell, uint64_t frame)
 
 static void resume(uint64_t cell)
 {
+	cannot_save();
 	run_foreign(cell, UINT32_MAX, 0);
 	if (!e.state->unwinding)
 		diverge(cell, 0, "an exception is passed on");
@@ -754,9 +1113,14 @@ uint64_t engine_order(void)
 	return e.order;
 }
 
-_Noreturn void engine_stop(void)
+_Noreturn void engine_pause(void)
 {
-	stop(0, ENGINE_STOPPED);
+	stop(0, ENGINE_PAUSED);
+}
+
+_Noreturn void engine_differ(const char *what)
+{
+	diverge(0, 0, what);
 }
 
 static void tell(uint64_t id)
@@ -767,7 +1131,7 @@ static void tell(uint64_t id)
 
 const struct engine_symbol *engine_symbols(size_t *n)
 {
-	static struct engine_symbol symbols[24];
+	static struct engine_symbol symbols[32];
 	size_t k = 0;
 
 #define SYMBOL(name, target) \
@@ -789,6 +1153,11 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_TELL, (uintptr_t)tell);
 	SYMBOL(REPLAY_STEPS, (uintptr_t)replay_stub_steps);
 	SYMBOL(REPLAY_WROTE, (uintptr_t)wrote);
+	SYMBOL(REPLAY_SAVE, (uintptr_t)save);
+	SYMBOL(REPLAY_LOST, (uintptr_t)lost);
+	SYMBOL(REPLAY_TAKE, (uintptr_t)take);
+	SYMBOL(REPLAY_NEXT, (uintptr_t)next);
+	SYMBOL(REPLAY_BACK, (uintptr_t)back);
 #undef SYMBOL
 	*n = k;
 	return symbols;
@@ -802,13 +1171,15 @@ static void run_context(void)
 	for (;;) {
 		const struct recording_event *v = &e.event;
 
+		if (e.is_saving)
+			end_saving();
+		if (e.state->unwinding)
+			diverge(0, 0, "no frame has what is reached");
 		follow_fork(true);
 		if (!e.is_armed)
 			diverge(0, 0, "nothing is left to run");
 		if (v->kind == CAIRN_EVENT_CALLBACK) {
 			run_callback();
-			if (e.state->unwinding)
-				diverge(0, 0, "no frame has what is reached");
 		} else if (v->kind != CAIRN_EVENT_OTHER) {
 			diverge(0, 0, "nothing is left to run");
 		} else if (v->what == CAIRN_OTHER_END) {
@@ -836,6 +1207,8 @@ static void reset(void)
 	e.state->nwatched = e.nwatched;
 	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
 	e.is_armed = true;
+	if (!e.reached)
+		e.target = UINT64_MAX;
 }
 
 static void *run_thread(void *unused)
@@ -846,7 +1219,12 @@ static void *run_thread(void *unused)
 		return NULL;
 	reset();
 	if (!sigsetjmp(e.stop, 1)) {
-		take_event();
+		if (e.start) {
+			begin_at(e.start);
+			run_callback_again();
+		} else {
+			take_event();
+		}
 		run_context();
 	}
 	follow_fork(false);
@@ -927,12 +1305,16 @@ void engine_listen_writes(uint64_t at, uint64_t n,
 
 void engine_close(void)
 {
+	forget_again();
+	free(e.again);
+	free(e.left);
+	free(e.frames.data);
 	free(e.steps);
 	memset(&e, 0, sizeof(e));
 }
 
-int engine_run(const struct engine_log *log, struct engine_result *result,
-               struct cairn_err *err)
+int engine_run(const struct engine_log *log, const struct engine_start *start,
+               struct engine_result *result, struct cairn_err *err)
 {
 	void *stack = mmap(
 	        NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
@@ -944,6 +1326,7 @@ int engine_run(const struct engine_log *log, struct engine_result *result,
 		                  "no room for the stack of a replay; raise "
 		                  "ulimit -v");
 	e.log = log;
+	e.start = start;
 	e.err = err;
 	rc = run_on_stack(stack);
 	munmap(stack, STACK_SIZE);

@@ -5,11 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "abi/record.h"
 
 struct cairn_err;
 struct program;
 struct program_function;
 struct recording_event;
+
+/* A place in a log, before an event. */
+struct engine_mark {
+	uint64_t link, part, offset, tick, cell, position;
+};
 
 /* A log: gives the next event; returns 1, 0 if there is none, or fails.  What
  * an event points at is there until the next call. */
@@ -18,6 +26,10 @@ struct engine_log {
 	int (*next)(void *context, struct recording_event *e,
 	            struct cairn_err *err);
 	void *context;
+	/* where it is, and there again */
+	void (*where)(void *context, struct engine_mark *m);
+	int (*seek)(void *context, const struct engine_mark *m,
+	            struct cairn_err *err);
 };
 
 enum engine_end {
@@ -26,6 +38,7 @@ enum engine_end {
 	                    tick, and the replay came there */
 	ENGINE_LOG_ENDS, /* identical up to the last event of a log that breaks
 	                    off: the program was killed */
+	ENGINE_PAUSED,   /* somebody has seen enough */
 	ENGINE_DIVERGED, /* *err says where */
 };
 
@@ -34,11 +47,22 @@ struct engine_result {
 	uint64_t nticks, nevents;
 };
 
+/* Code that makes frames of a function again, for callers of either kind. */
+struct engine_again {
+	void *body;
+	void (*entry)(void);
+};
+
 /* What the engine asks of the compiler. */
 struct engine_compiler {
 	/* Loads the unit of a function: its body and entry are there
 	 * afterwards. */
 	int (*load)(struct program *p, uint32_t unit, struct cairn_err *err);
+	/* A function whose unit is loaded makes its frames at some points
+	 * (points.h), ascending. */
+	int (*again)(struct program *p, const struct program_function *f,
+	             const uint32_t *points, uint32_t n,
+	             struct engine_again *to, struct cairn_err *err);
 	/* The line of a cell of a function; 0: not known. */
 	uint32_t (*line)(const struct program *p,
 	                 const struct program_function *f, uint32_t cell);
@@ -49,15 +73,59 @@ int engine_open(struct program *p, const struct engine_compiler *compiler,
                 struct cairn_err *err);
 void engine_close(void);
 
+/* What a context has at a moment, but for memory (shadow.h) and cells. */
+struct engine_moment {
+	uint64_t tick;
+	uint64_t nevents; /* that were taken */
+	struct engine_mark mark;
+	uint64_t env, order;
+	bool has_forgotten, has_seen; /* the latter: as engine_note_seen */
+	uint64_t record[CAIRN_RECORD_WORDS];
+	/* frames, innermost first; each: u32 number of the function, u32 is it
+	 * for a foreign caller, u64 n, n bytes, rounded up to 8, of which the
+	 * first word is a point; the former without anything */
+	const unsigned char *frames;
+	size_t nframes; /* bytes */
+};
+
+/* Where a replay begins, if not at the beginning. */
+struct engine_start {
+	const struct engine_moment *moment;
+	int (*fill)(void *context, struct cairn_err *err); /* memory, cells */
+	void *context;
+};
+
 /*
- * Replays a context from its beginning.
+ * Replays a context, from its beginning if start is NULL.
  *
  * Fails:  CAIRN_E_CORRUPT if the log makes no sense, or as the log and the
  *         loader do.  A divergence is no failure, but a result; *err has the
  *         sentence for it.
  */
-int engine_run(const struct engine_log *log, struct engine_result *result,
-               struct cairn_err *err);
+int engine_run(const struct engine_log *log, const struct engine_start *start,
+               struct engine_result *result, struct cairn_err *err);
+
+/*
+ * Who wants to be asked at a moment: at the first tick from `tick` on that has
+ * no event, and whether frames can be written there.  Returns the next such;
+ * UINT64_MAX: none.  For all that is replayed from now on.
+ */
+void engine_attend(uint64_t (*reached)(void *context, uint64_t tick,
+                                       bool can_save),
+                   uint64_t tick, void *context);
+/* In there: what the context has, without frames. */
+void engine_now(struct engine_moment *m);
+/* For who listens: the replay ends here, ENGINE_PAUSED, or as a divergence. */
+_Noreturn void engine_pause(void);
+_Noreturn void engine_differ(const char *what);
+/*
+ * In there: a child of this process leaves all frames, has the moment with them
+ * written, and ends with status 0 if that returns 0; with 1 if it cannot be
+ * here.  Requires: replay code that saves frames (rewrite.h).  Returns its
+ * number; -1: it could not be made.
+ */
+pid_t engine_save(int (*write)(void *context, const struct engine_moment *m),
+                  void *context);
 
 /* Who wants to know of calls of foreign code, if the compiler shows them: the
  * tick, what is called, numbers and pointers that it gets. */
@@ -91,9 +159,6 @@ bool engine_has_forgotten(void);
 
 /* The number of the last SYNC that was taken; 0: there was none. */
 uint64_t engine_order(void);
-
-/* Ends the replay here, as if the process had been stopped; for who listens. */
-_Noreturn void engine_stop(void);
 
 /* A piece of what the program wrote; bytes until the listener returns. */
 struct engine_output {

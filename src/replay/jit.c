@@ -52,7 +52,18 @@ static struct {
 	struct rewrite_options options;
 	struct section *code; /* not yet sealed */
 	size_t ncode, code_cap;
+	unsigned nagain; /* libraries with functions that make frames */
 } jit;
+
+/* What is compiled: a unit, or, if `again` is not NULL, one of its functions,
+ * so that it makes its frames again. */
+struct job {
+	struct program *p;
+	const struct program_unit *u;
+	uint32_t unit;
+	const char *name; /* of its module */
+	const struct rewrite_again *again;
+};
 
 /* --- memory for the linker ----------------------------------------------- */
 
@@ -251,18 +262,26 @@ static int check_features(LLVMModuleRef m, const char *name,
 	return 0;
 }
 
-static int generate(LLVMModuleRef m, uint32_t unit, const char *name,
+static int rewrite(LLVMModuleRef m, const struct job *j, struct cairn_err *err)
+{
+	if (j->again)
+		return rewrite_again(m, j->unit, j->name, &jit.options,
+		                     j->again, err);
+	return rewrite_module(m, j->unit, j->name, &jit.options, err);
+}
+
+static int generate(LLVMModuleRef m, const struct job *j,
                     LLVMMemoryBufferRef *object, struct cairn_err *err)
 {
 	char *text = NULL;
 
-	CAIRN_TRY(check_features(m, name, err));
-	CAIRN_TRY(rewrite_module(m, unit, name, &jit.options, err));
+	CAIRN_TRY(check_features(m, j->name, err));
+	CAIRN_TRY(rewrite(m, j, err));
 	if (LLVMTargetMachineEmitToMemoryBuffer(jit.machine, m, LLVMObjectFile,
 	                                        &text, object)) {
-		int rc =
-		        cairn_fail(err, CAIRN_E_SYSTEM,
-		                   "%s: cannot compile its IR: %s", name, text);
+		int rc = cairn_fail(err, CAIRN_E_SYSTEM,
+		                    "%s: cannot compile its IR: %s", j->name,
+		                    text);
 
 		LLVMDisposeMessage(text);
 		return rc;
@@ -271,8 +290,8 @@ static int generate(LLVMModuleRef m, uint32_t unit, const char *name,
 }
 
 static int compile_bitcode(const unsigned char *bitcode, size_t n,
-                           uint32_t unit, const char *name,
-                           LLVMMemoryBufferRef *object, struct cairn_err *err)
+                           const struct job *j, LLVMMemoryBufferRef *object,
+                           struct cairn_err *err)
 {
 	LLVMContextRef context = LLVMContextCreate();
 	LLVMModuleRef m;
@@ -281,47 +300,55 @@ static int compile_bitcode(const unsigned char *bitcode, size_t n,
 	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
 	m = parse(context, bitcode, n);
 	if (m)
-		rc = generate(m, unit, name, object, err);
+		rc = generate(m, j, object, err);
 	else
 		rc = cairn_fail(err, CAIRN_E_CORRUPT,
 		                "%s: its IR is damaged; build the program "
 		                "again",
-		                name);
+		                j->name);
 	if (m)
 		LLVMDisposeModule(m);
 	LLVMContextDispose(context);
 	return rc;
 }
 
-static int compile(const struct program_unit *u, uint32_t unit,
-                   const char *name, LLVMMemoryBufferRef *object,
+static int compile(const struct job *j, LLVMMemoryBufferRef *object,
                    struct cairn_err *err)
 {
 	unsigned char *bitcode;
 	size_t n;
 	int rc;
 
-	CAIRN_TRY(zframe_unpack(u->packed, u->npacked, u->nraw, name, &bitcode,
-	                        &n, err));
-	rc = compile_bitcode(bitcode, n, unit, name, object, err);
+	CAIRN_TRY(zframe_unpack(j->u->packed, j->u->npacked, j->u->nraw,
+	                        j->name, &bitcode, &n, err));
+	rc = compile_bitcode(bitcode, n, j, object, err);
 	free(bitcode);
 	return rc;
 }
 
-static void name_object(char *key, size_t size, const struct program_unit *u)
+static void name_object(char *key, size_t size, const struct job *j)
 {
+	const struct program_unit *u = j->u;
+	char again[40] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(u->id); i++)
 		n += (size_t)snprintf(key + n, size - n, "%02x", u->id[i]);
+	if (j->again)
+		snprintf(again, sizeof(again), "-r%" PRIu32 "-%08" PRIx32,
+		         j->again->function,
+		         crc32c(0, j->again->points,
+		                j->again->n * sizeof(*j->again->points)));
 	snprintf(key + n, size - n,
-	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION "-%d%s%s%s%s.o",
+	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION
+	         "-%d%s%s%s%s%s%s.o",
 	         crc32c(0, u->packed, u->npacked),
 	         crc32c(0, jit.features, strlen(jit.features)), REWRITE_VERSION,
 	         jit.options.shows_calls ? "c" : "",
 	         jit.options.shows_steps ? "s" : "",
 	         jit.options.notes_seen ? "m" : "",
-	         jit.options.shows_stores ? "w" : "");
+	         jit.options.shows_stores ? "w" : "",
+	         jit.options.saves ? "k" : "", again);
 }
 
 /* Is what is made of a unit the same whenever it is made? */
@@ -331,16 +358,15 @@ static bool is_usual(uint32_t unit)
 	       !jit.options.wants(jit.options.context, unit);
 }
 
-static int get_object(const struct program_unit *u, uint32_t unit,
-                      const char *name, LLVMMemoryBufferRef *object,
+static int get_object(const struct job *j, LLVMMemoryBufferRef *object,
                       struct cairn_err *err)
 {
-	bool use_cache = jit.use_cache && is_usual(unit);
-	char key[128];
+	bool use_cache = jit.use_cache && is_usual(j->unit);
+	char key[160];
 	size_t size;
 	unsigned char *data = NULL;
 
-	name_object(key, sizeof(key), u);
+	name_object(key, sizeof(key), j);
 	if (use_cache)
 		data = cache_get(key, &size);
 	if (data) {
@@ -349,7 +375,7 @@ static int get_object(const struct program_unit *u, uint32_t unit,
 		free(data);
 		return 0;
 	}
-	CAIRN_TRY(compile(u, unit, name, object, err));
+	CAIRN_TRY(compile(j, object, err));
 	if (use_cache)
 		cache_put(key, LLVMGetBufferStart(*object),
 		          LLVMGetBufferSize(*object));
@@ -373,9 +399,35 @@ static void add_symbol(struct symbols *s, const char *name, uint64_t address)
 	s->items[s->n++].Sym.Flags = flags;
 }
 
+/* A function that the linker dropped has no cells, and never runs.  One that
+ * makes its frames again calls the others of its unit. */
+static void add_function(struct symbols *s, const struct job *j, uint32_t i)
+{
+	const struct program_unit *u = j->u;
+	uint64_t cells = j->p->modules[u->module].cells, nodes = 0;
+	const void *body = NULL;
+	char name[32];
+
+	if (i < u->nfunctions && u->functions[i] != PROGRAM_NONE) {
+		const struct program_function *f =
+		        &j->p->functions[u->functions[i]];
+
+		cells = f->cells;
+		nodes = f->nodes;
+		body = f->body;
+	}
+	snprintf(name, sizeof(name), REPLAY_CELLS "%u", i);
+	add_symbol(s, name, cells);
+	snprintf(name, sizeof(name), REPLAY_NODES "%u", i);
+	add_symbol(s, name, nodes);
+	if (!j->again || !body)
+		return;
+	snprintf(name, sizeof(name), REPLAY_BODY "%u", i);
+	add_symbol(s, name, (uintptr_t)body);
+}
+
 static LLVMErrorRef define_symbols(LLVMOrcJITDylibRef library,
-                                   const struct program *p,
-                                   const struct program_unit *u)
+                                   const struct job *j)
 {
 	struct symbols s = {0};
 	size_t n;
@@ -385,23 +437,11 @@ static LLVMErrorRef define_symbols(LLVMOrcJITDylibRef library,
 
 	for (size_t i = 0; i < n; i++)
 		add_symbol(&s, known[i].name, known[i].address);
-	for (uint32_t i = 0; i < u->ntable; i++) {
+	for (uint32_t i = 0; i < j->u->ntable; i++) {
 		snprintf(name, sizeof(name), REPLAY_ADDRESS "%u", i);
 		add_symbol(&s, name,
-		           u->table[i] ? u->table[i] : REPLAY_NOWHERE);
-	}
-	/* a function that the linker dropped has no cells, and never runs */
-	for (uint32_t i = 0; i < u->ntable; i++) {
-		uint64_t cells = p->modules[u->module].cells, nodes = 0;
-
-		if (i < u->nfunctions && u->functions[i] != PROGRAM_NONE) {
-			cells = p->functions[u->functions[i]].cells;
-			nodes = p->functions[u->functions[i]].nodes;
-		}
-		snprintf(name, sizeof(name), REPLAY_CELLS "%u", i);
-		add_symbol(&s, name, cells);
-		snprintf(name, sizeof(name), REPLAY_NODES "%u", i);
-		add_symbol(&s, name, nodes);
+		           j->u->table[i] ? j->u->table[i] : REPLAY_NOWHERE);
+		add_function(&s, j, i);
 	}
 	e = LLVMOrcJITDylibDefine(library,
 	                          LLVMOrcAbsoluteSymbols(s.items, s.n));
@@ -410,10 +450,9 @@ static LLVMErrorRef define_symbols(LLVMOrcJITDylibRef library,
 }
 
 struct lookup {
-	struct program *p;
-	const struct program_unit *u;
+	const struct job *j;
+	void *bodies[2]; /* of one that makes its frames again */
 	LLVMErrorRef error;
-	bool is_done;
 };
 
 /* Bodies and entries, as place_functions asked for them. */
@@ -423,41 +462,50 @@ static void handle_result(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result,
 	struct lookup *l = context;
 
 	l->error = error;
-	l->is_done = true;
 	for (size_t i = 0; !error && i < n; i++) {
 		const char *name =
 		        LLVMOrcSymbolStringPoolEntryStr(result[i].Name);
 		unsigned long k = strtoul(name + 2, NULL, 10);
 		uintptr_t at = (uintptr_t)result[i].Sym.Address;
 		struct program_function *f =
-		        &l->p->functions[l->u->functions[k]];
+		        &l->j->p->functions[l->j->u->functions[k]];
 
 		if (!strncmp(name, REPLAY_BODY, 2))
 			f->body = (void *)at;
-		else
+		else if (!strncmp(name, REPLAY_ENTRY, 2))
 			f->entry = (void (*)(void))at;
+		else
+			l->bodies[!strncmp(name, REPLAY_AGAIN_ENTRY, 2)] =
+			        (void *)at;
 	}
 }
 
-static LLVMErrorRef place_functions(LLVMOrcJITDylibRef library,
-                                    struct program *p,
-                                    const struct program_unit *u)
+static bool is_made(const struct job *j, uint32_t i)
 {
+	return j->u->functions[i] != PROGRAM_NONE &&
+	       (!j->again || j->again->function == i);
+}
+
+static LLVMErrorRef place_functions(LLVMOrcJITDylibRef library,
+                                    struct lookup *l)
+{
+	static const char *const kinds[2][2] = {
+	        {REPLAY_BODY, REPLAY_ENTRY},
+	        {REPLAY_AGAIN_BODY, REPLAY_AGAIN_ENTRY}};
 	LLVMOrcCJITDylibSearchOrderElement order = {
 	        library, LLVMOrcJITDylibLookupFlagsMatchExportedSymbolsOnly};
+	const struct job *j = l->j;
 	LLVMOrcCLookupSet wanted =
-	        xcalloc(2 * (size_t)u->nfunctions + 1, sizeof(*wanted));
-	struct lookup l = {.p = p, .u = u};
+	        xcalloc(2 * (size_t)j->u->nfunctions + 1, sizeof(*wanted));
 	size_t n = 0;
 	char name[32];
 
-	for (uint32_t i = 0; i < u->nfunctions; i++) {
-		static const char *const kinds[] = {REPLAY_BODY, REPLAY_ENTRY};
-
-		if (u->functions[i] == PROGRAM_NONE)
+	for (uint32_t i = 0; i < j->u->nfunctions; i++) {
+		if (!is_made(j, i))
 			continue;
 		for (int k = 0; k < 2; k++) {
-			snprintf(name, sizeof(name), "%s%u", kinds[k], i);
+			snprintf(name, sizeof(name), "%s%u",
+			         kinds[j->again != NULL][k], i);
 			wanted[n].Name =
 			        LLVMOrcLLJITMangleAndIntern(jit.lljit, name);
 			wanted[n++].LookupFlags =
@@ -467,13 +515,12 @@ static LLVMErrorRef place_functions(LLVMOrcJITDylibRef library,
 	LLVMOrcExecutionSessionLookup(
 	        LLVMOrcLLJITGetExecutionSession(jit.lljit),
 	        LLVMOrcLookupKindStatic, &order, 1, wanted, n, handle_result,
-	        &l);
+	        l);
 	free(wanted);
-	return l.error;
+	return l->error;
 }
 
-static LLVMErrorRef link_object(LLVMMemoryBufferRef object, struct program *p,
-                                uint32_t unit)
+static LLVMErrorRef link_object(LLVMMemoryBufferRef object, struct lookup *l)
 {
 	LLVMOrcExecutionSessionRef session =
 	        LLVMOrcLLJITGetExecutionSession(jit.lljit);
@@ -482,7 +529,10 @@ static LLVMErrorRef link_object(LLVMMemoryBufferRef object, struct program *p,
 	LLVMErrorRef e;
 	char name[32];
 
-	snprintf(name, sizeof(name), "unit%u", unit);
+	if (l->j->again)
+		snprintf(name, sizeof(name), "again%u", jit.nagain++);
+	else
+		snprintf(name, sizeof(name), "unit%u", l->j->unit);
 	library = LLVMOrcExecutionSessionCreateBareJITDylib(session, name);
 	/* what the code generator calls: memcpy, fmod, __udivti3 ... */
 	e = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
@@ -492,7 +542,7 @@ static LLVMErrorRef link_object(LLVMMemoryBufferRef object, struct program *p,
 		return e;
 	}
 	LLVMOrcJITDylibAddGenerator(library, process);
-	e = define_symbols(library, p, &p->units[unit]);
+	e = define_symbols(library, l->j);
 	if (e) {
 		LLVMDisposeMemoryBuffer(object);
 		return e;
@@ -500,25 +550,47 @@ static LLVMErrorRef link_object(LLVMMemoryBufferRef object, struct program *p,
 	e = LLVMOrcLLJITAddObjectFile(jit.lljit, library, object);
 	if (e)
 		return e;
-	return place_functions(library, p, &p->units[unit]);
+	return place_functions(library, l);
+}
+
+static int make(struct lookup *l, struct cairn_err *err)
+{
+	LLVMMemoryBufferRef object;
+	LLVMErrorRef e;
+
+	CAIRN_TRY(get_object(l->j, &object, err));
+	e = link_object(object, l);
+	return e ? fail_llvm(err, l->j->name, e) : 0;
 }
 
 static int load(struct program *p, uint32_t unit, struct cairn_err *err)
 {
 	struct program_unit *u = &p->units[unit];
-	LLVMMemoryBufferRef object;
-	LLVMErrorRef e;
+	const struct job j = {p, u, unit, p->modules[u->module].path, NULL};
+	struct lookup l = {.j = &j};
 
 	if (u->is_loaded)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "%s: its IR lacks a function; build it again",
 		                  p->modules[u->module].path);
-	CAIRN_TRY(
-	        get_object(u, unit, p->modules[u->module].path, &object, err));
-	e = link_object(object, p, unit);
-	if (e)
-		return fail_llvm(err, p->modules[u->module].path, e);
+	CAIRN_TRY(make(&l, err));
 	u->is_loaded = true;
+	return 0;
+}
+
+static int load_again(struct program *p, const struct program_function *f,
+                      const uint32_t *points, uint32_t n,
+                      struct engine_again *to, struct cairn_err *err)
+{
+	struct program_unit *u = &p->units[f->unit];
+	const struct rewrite_again again = {f->index, points, n};
+	const struct job j = {p, u, f->unit, p->modules[u->module].path,
+	                      &again};
+	struct lookup l = {.j = &j};
+
+	CAIRN_TRY(make(&l, err));
+	to->body = l.bodies[0];
+	to->entry = (void (*)(void))l.bodies[1];
 	return 0;
 }
 
@@ -549,4 +621,4 @@ static uint32_t find_line(const struct program *p,
 	return line;
 }
 
-const struct engine_compiler jit_compiler = {load, find_line};
+const struct engine_compiler jit_compiler = {load, load_again, find_line};

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "replay/engine.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -279,4 +280,29 @@ int lineage_next(void *lineage, struct recording_event *v,
 		CAIRN_TRY(end_link(link, err));
 		l->at--;
 	}
+}
+
+void lineage_where(void *lineage, struct engine_mark *m)
+{
+	const struct lineage *l = lineage;
+	struct recording_place p;
+
+	recording_where(&l->links[l->at]->log, &p);
+	*m = (struct engine_mark){l->at,  p.part, p.offset,
+	                          p.tick, p.cell, p.position};
+}
+
+int lineage_seek(void *lineage, const struct engine_mark *m,
+                 struct cairn_err *err)
+{
+	struct lineage *l = lineage;
+	const struct recording_place p = {m->part, m->offset, m->tick, m->cell,
+	                                  m->position};
+
+	if (m->link >= l->nlinks)
+		return cairn_fail(err, CAIRN_E_CORRUPT,
+		                  "a checkpoint has more ancestors than there "
+		                  "are");
+	l->at = (size_t)m->link;
+	return recording_seek(&l->links[l->at]->log, &p, err);
 }

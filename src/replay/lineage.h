@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 struct cairn_err;
+struct engine_mark;
 
 /* Where the recordings of ancestors may be: these files, then the directory of
  * the child's. */
@@ -37,6 +38,10 @@ void lineage_close(struct lineage *l);
  * of a child goes on only the last FORK is there: the context's own.  lineage:
  * a struct lineage. */
 int lineage_next(void *lineage, struct recording_event *v,
+                 struct cairn_err *err);
+/* For the engine: where the next one is, and there again. */
+void lineage_where(void *lineage, struct engine_mark *m);
+int lineage_seek(void *lineage, const struct engine_mark *m,
                  struct cairn_err *err);
 
 #endif /* CAIRN_REPLAY_LINEAGE_H */

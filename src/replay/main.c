@@ -8,7 +8,9 @@
 
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -35,6 +37,21 @@ int command_usage(const char *command, const char *what)
 	        "cairn %s: %s\nTry 'cairn %s --help' for more information.\n",
 	        command, what, command);
 	return ERROR;
+}
+
+bool command_tick(const char *command, const char *option, const char *text,
+                  uint64_t *tick)
+{
+	char what[96], *end;
+
+	errno = 0;
+	*tick = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno)
+		return true;
+	snprintf(what, sizeof(what), "%s needs a number of ticks, not %.32s",
+	         option, text);
+	command_usage(command, what);
+	return false;
 }
 
 int command_flush(void)

@@ -64,6 +64,10 @@ bool question_option(struct question_options *o, int option,
 		is_fine = parse_count(o, "--context", argument, UINT32_MAX, &v);
 		o->context = (uint32_t)v;
 		return is_fine;
+	case QUESTION_FROM:
+		return command_tick(o->command, "--from", argument, &o->from);
+	case QUESTION_TO:
+		return parse_count(o, "--to", argument, UINT64_MAX, &o->to);
 	default:
 		return false;
 	}
@@ -441,6 +445,13 @@ static void give(struct question *q, uint64_t tick)
 	answers_end(&q->answers, q->context, engine_order());
 }
 
+static bool is_wished(const struct question *q, uint64_t tick)
+{
+	const struct question_options *o = q->options;
+
+	return tick >= o->from && (!o->to || tick <= o->to);
+}
+
 /* Replay code came by a place. */
 static void hear(void *question, uint64_t id, uint64_t tick,
                  const uint64_t *args)
@@ -453,11 +464,11 @@ static void hear(void *question, uint64_t id, uint64_t tick,
 		return;
 	}
 	q->here = &q->places[id];
-	if (q->words[0] && is_met(q))
+	if (q->words[0] && is_wished(q, tick) && is_met(q))
 		give(q, tick);
 	location_room_clear(&q->room);
 	if (q->options->limit && q->nhere == q->options->limit)
-		engine_stop();
+		engine_pause();
 }
 
 /* --- questions in code --------------------------------------------------- */
@@ -556,6 +567,7 @@ int question_open(struct question *q, struct question_options *o,
 		        "not %.100s",
 		        o->at);
 	o->session.code.notes_seen = true;
+	o->session.code.saves = !o->session.no_cache;
 	o->session.code.ask = ask_unit;
 	o->session.code.wants = wants_unit;
 	o->session.code.context = q;
@@ -600,52 +612,107 @@ void question_close(struct question *q)
 	session_close(&q->session);
 }
 
-/* Returns an exit status; FINE also if it was stopped early. */
-static int run_context(struct question *q, const struct recording_context *c)
+/* A part of a context.  Stopped early, it is fine, too. */
+static void replay_span(void *question, const struct span *s,
+                        struct span_result *r)
 {
+	struct question *q = question;
 	struct engine_result result;
-	struct cairn_err err;
 
-	q->context = c->number;
+	q->context = s->context->number;
 	q->nhere = 0;
 	for (size_t i = 0; i < q->nlocals; i++)
 		q->locals[i].address = 0;
+	if (r->is_apart) {
+		q->nanswers = q->nunknown = 0;
+		q->json.need_comma = true;
+	}
 	engine_note_seen();
 	engine_listen(hear, q);
-	if (session_run(&q->session, c, &result, &err) < 0)
-		return command_fail(&err);
-	if (result.end == ENGINE_DIVERGED) {
-		command_fail(&err);
-		return DIFFERENT;
+	r->status = FINE;
+	if (spans_replay(&q->spans, s, &result, &r->err) < 0)
+		r->status = ERROR;
+	else if (result.end == ENGINE_DIVERGED)
+		r->status = DIFFERENT;
+	r->counts[0] = q->nanswers;
+	r->counts[1] = q->nunknown;
+}
+
+/* What a part has written; JSON without the first comma of all. */
+static void copy_answers(struct question *q, FILE *out)
+{
+	bool is_first = q->options->is_json && !q->json.need_comma;
+	char buffer[4096];
+	size_t n;
+
+	if (is_first && getc(out) == EOF)
+		return;
+	while ((n = fread(buffer, 1, sizeof(buffer), out)))
+		fwrite(buffer, 1, n, stdout);
+	q->json.need_comma |= q->nanswers > 0;
+}
+
+static int take_span(void *question, const struct span *s,
+                     const struct span_result *r, FILE *out)
+{
+	struct question *q = question;
+
+	(void)s;
+	if (out) {
+		q->nanswers += r->counts[0];
+		q->nunknown += r->counts[1];
+		copy_answers(q, out);
 	}
+	if (r->status != FINE)
+		command_fail(&r->err);
+	return r->status;
+}
+
+/* What all processes would have to compile. */
+static int load_units(struct question *q)
+{
+	struct cairn_err err;
+
+	for (uint32_t i = 0; i < q->session.program.nunits; i++)
+		if (spans_are_apart(&q->spans) && wants_unit(q, i) &&
+		    session_load(&q->session, i, &err) < 0)
+			return command_fail(&err);
 	return FINE;
 }
 
+/* Where a thread-local variable is, is known only from the beginning on.
+ * Answers of several contexts are put in order by one process. */
 static int run_contexts(struct question *q)
 {
-	const struct recording *r = &q->session.recording;
 	const struct question_options *o = q->options;
-	bool found = false;
+	const struct spans_wish wish = {
+	        .context = o->context,
+	        .from = o->from,
+	        .last = o->to ? o->to : UINT64_MAX,
+	        .njobs = o->limit || q->is_merged ? 1 : o->session.njobs,
+	        .in_order = q->nlocals > 0,
+	        .with_seen = true,
+	        .no_checkpoints = o->session.no_cache,
+	};
+	const struct spans_work work = {replay_span, take_span, q};
+	int status;
 
-	for (size_t i = 0; i < r->ncontexts; i++) {
-		int status;
-
-		if (o->context && r->contexts[i].number != o->context)
-			continue;
-		found = true;
-		status = run_context(q, &r->contexts[i]);
-		if (status != FINE)
-			return status;
-	}
-	if (!found && o->context) {
+	spans_plan(&q->spans, &q->session, &wish);
+	if (!q->spans.n && o->context) {
 		struct cairn_err err;
 
 		cairn_fail(&err, CAIRN_E_USAGE,
 		           "%s: has no context %" PRIu32 "; they are 1 to %zu",
-		           o->session.file, o->context, r->ncontexts);
-		return command_fail(&err);
+		           o->session.file, o->context,
+		           q->session.recording.ncontexts);
+		status = command_fail(&err);
+	} else {
+		status = load_units(q);
 	}
-	return FINE;
+	if (status == FINE)
+		status = spans_run(&q->spans, &work);
+	spans_release(&q->spans);
+	return status;
 }
 
 static void begin_json(struct question *q)

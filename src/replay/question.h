@@ -13,6 +13,7 @@
 #include "replay/formula.h"
 #include "replay/location.h"
 #include "replay/session.h"
+#include "replay/spans.h"
 
 struct cairn_err;
 
@@ -47,8 +48,9 @@ struct question_options {
 	const char *at; /* FILE:LINE */
 	const char *command;
 	bool is_json, skips_unknown;
-	uint64_t limit;   /* 0: none */
-	uint32_t context; /* 0: all */
+	uint64_t limit;    /* 0: none */
+	uint32_t context;  /* 0: all */
+	uint64_t from, to; /* ticks; to 0: no end */
 };
 
 /*
@@ -77,6 +79,7 @@ struct question {
 	                   theirs */
 	struct answers answers;
 	struct json json;
+	struct spans spans; /* what is replayed */
 };
 
 /* Opens the recording and finds the line.  Fails: with a sentence for the user,
@@ -112,6 +115,8 @@ enum {
 	QUESTION_JSON,
 	QUESTION_LIMIT,
 	QUESTION_CONTEXT,
+	QUESTION_FROM,
+	QUESTION_TO,
 	QUESTION_OTHERS
 };
 
@@ -119,14 +124,18 @@ enum {
 	{"at", required_argument, NULL, QUESTION_AT},                \
 	        {"json", no_argument, NULL, QUESTION_JSON},          \
 	        {"limit", required_argument, NULL, QUESTION_LIMIT},  \
+	        {"from", required_argument, NULL, QUESTION_FROM},    \
+	        {"to", required_argument, NULL, QUESTION_TO},        \
 	{                                                            \
 		"context", required_argument, NULL, QUESTION_CONTEXT \
 	}
 
-#define QUESTION_HELP                                  \
-	"  --json           write JSON\n"              \
-	"  --limit N        stop after N executions\n" \
-	"  --context N      only in this context (thread or signal handler)\n"
+#define QUESTION_HELP                                                          \
+	"  --json           write JSON\n"                                      \
+	"  --limit N        stop after N executions\n"                         \
+	"  --context N      only in this context (thread or signal handler)\n" \
+	"  --from TICK      only from this tick on\n"                          \
+	"  --to TICK        only up to this tick\n"
 
 bool question_option(struct question_options *o, int option,
                      const char *argument);

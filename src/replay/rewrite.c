@@ -29,6 +29,7 @@
 #include "base/err.h"
 #include "base/ptrmap.h"
 #include "ir/sites.h"
+#include "replay/points.h"
 #include "replay/shadow.h"
 #include "replay/shim.h"
 #include "replay/state.h"
@@ -62,6 +63,8 @@ struct function {
 	LLVMBasicBlockRef *behind; /* per site of kind IR_TWICE */
 	LLVMValueRef *frames;      /* and the frame that called it */
 	LLVMValueRef *nodes;       /* and its node, if steps are shown */
+	struct points *points;     /* NULL: frames are not written */
+	LLVMValueRef *calls;       /* per site: the call of code with marks */
 };
 
 struct rewriter {
@@ -72,9 +75,10 @@ struct rewriter {
 	LLVMTypeRef none, i8, i64, pointer, shadow;
 	LLVMValueRef state;
 	struct helper arm, in, find, foreign, copy, set, read, env, fault, land,
-	        again, resume, stop, tell, wrote;
+	        again, resume, stop, tell, wrote, save, lost, take, next, back;
 	const char *name;
 	const struct rewrite_options *options;
+	const struct rewrite_again *only; /* NULL: all functions */
 	struct cairn_err *err;
 	LLVMValueRef *table; /* what the unit defines, and what it calls */
 	uint32_t ntable;
@@ -144,9 +148,11 @@ static LLVMValueRef line_of(struct rewriter *r, LLVMValueRef instruction)
 /* A tick, before an instruction.  Returns the end of the way on which the
  * engine was called. */
 static LLVMValueRef put_bare_tick(struct rewriter *r, const struct function *fn,
-                                  uint32_t by, LLVMValueRef before)
+                                  uint32_t by, uint64_t flags,
+                                  LLVMValueRef before)
 {
-	LLVMValueRef args[] = {cell_number(r, fn, 0), line_of(r, before)};
+	uint64_t line = replay_shim_line(before) | flags;
+	LLVMValueRef args[] = {cell_number(r, fn, 0), number(r, line)};
 	LLVMValueRef left, end;
 
 	LLVMPositionBuilderBefore(r->b, before);
@@ -160,27 +166,46 @@ static LLVMValueRef put_bare_tick(struct rewriter *r, const struct function *fn,
 	return end;
 }
 
+/* Where a frame is left, it may be written. */
+static void put_point(const struct function *fn, uint32_t point,
+                      LLVMValueRef check, LLVMValueRef leave)
+{
+	if (fn->points && point != POINTS_NONE)
+		points_leave(fn->points, point, check, leave);
+}
+
 /* Leaves, before an instruction, if frames are being left. */
 static void put_leave(struct rewriter *r, const struct function *fn,
-                      LLVMValueRef before)
+                      uint32_t point, LLVMValueRef before)
 {
-	LLVMValueRef u, end;
+	LLVMValueRef check, u, end;
 
 	LLVMPositionBuilderBefore(r->b, before);
-	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
-	                  number(r, 0), "");
+	check = load_state(r, FIELD(unwinding));
+	u = LLVMBuildICmp(r->b, LLVMIntNE, check, number(r, 0), "");
 	end = replay_shim_if(u, before, true);
 	LLVMPositionBuilderBefore(r->b, end);
-	LLVMBuildBr(r->b, fn->out);
+	put_point(fn, point, check, LLVMBuildBr(r->b, fn->out));
 	LLVMInstructionEraseFromParent(end);
 }
 
 /* A tick where frames are not being left, but may be from here on: if a handler
  * of a signal has jumped away. */
 static void put_tick(struct rewriter *r, const struct function *fn, uint32_t by,
-                     LLVMValueRef before)
+                     uint32_t point, LLVMValueRef before)
 {
-	put_leave(r, fn, put_bare_tick(r, fn, by, before));
+	uint64_t flags =
+	        fn->points && point != POINTS_NONE ? REPLAY_CAN_SAVE : 0;
+
+	put_leave(r, fn, point, put_bare_tick(r, fn, by, flags, before));
+}
+
+/* The same before a site. */
+static void put_tick_before(struct rewriter *r, const struct function *fn,
+                            const struct ir_site *s)
+{
+	if (ir_ticks_before(s->kind))
+		put_tick(r, fn, ir_tick_before(&fn->ir, s), POINTS_NONE, s->at);
 }
 
 /* Of a structure or array. */
@@ -309,7 +334,7 @@ static void build_return(struct rewriter *r, const struct function *fn)
 
 /* An invoke becomes a call and branches; returns the call. */
 static LLVMValueRef lower_invoke(struct rewriter *r, const struct function *fn,
-                                 LLVMValueRef invoke)
+                                 uint32_t point, LLVMValueRef invoke)
 {
 	LLVMBasicBlockRef block = LLVMGetInstructionParent(invoke);
 	LLVMBasicBlockRef normal = LLVMGetNormalDest(invoke);
@@ -327,20 +352,30 @@ static LLVMValueRef lower_invoke(struct rewriter *r, const struct function *fn,
 	LLVMInstructionEraseFromParent(end);
 	LLVMPositionBuilderAtEnd(r->b, leaves);
 	c = LLVMBuildICmp(r->b, LLVMIntEQ, u, cell_number(r, fn, cell), "");
-	LLVMBuildCondBr(r->b, c, pad, fn->out);
+	put_point(fn, point, u, LLVMBuildCondBr(r->b, c, pad, fn->out));
 	replay_shim_phis_from(pad, block, leaves);
 	return call;
 }
 
 /* Makes a call of it, with a test behind. */
 static LLVMValueRef lower_call(struct rewriter *r, const struct function *fn,
-                               LLVMValueRef call)
+                               uint32_t point, LLVMValueRef call)
 {
 	if (LLVMIsAInvokeInst(call))
-		return lower_invoke(r, fn, call);
+		return lower_invoke(r, fn, point, call);
 	replay_shim_strip_call(call);
-	put_leave(r, fn, LLVMGetNextInstruction(call));
+	put_leave(r, fn, point, LLVMGetNextInstruction(call));
 	return call;
+}
+
+/* Who called it at a point, when frames are made again: the call, and what it
+ * returns. */
+static void note_call(struct function *fn, uint32_t site, LLVMValueRef call,
+                      LLVMValueRef result)
+{
+	fn->calls[site] = call;
+	if (fn->points && result)
+		points_result(fn->points, points_in(&fn->ir, site), result);
 }
 
 static void call_foreign(struct rewriter *r, const struct function *fn,
@@ -427,11 +462,11 @@ static void put_arguments(struct rewriter *r, LLVMValueRef call,
 
 /* A call of the function that was at an address, which had marks, or of foreign
  * code; its result is in the cells from `cell` on. */
-static void call_address(struct rewriter *r, const struct function *fn,
-                         const struct ir_site *s, LLVMValueRef call,
-                         LLVMValueRef callee, uint32_t cell)
+static void call_address(struct rewriter *r, struct function *fn, uint32_t i,
+                         LLVMValueRef call, LLVMValueRef callee, uint32_t cell)
 {
-	LLVMValueRef g, then, otherwise, values[2], phi;
+	const struct ir_site *s = &fn->ir.sites[i];
+	LLVMValueRef g, then, otherwise, values[2], phi = NULL;
 	LLVMBasicBlockRef blocks[2];
 	uint32_t n = ir_ncells(LLVMTypeOf(call), r->layout);
 
@@ -454,18 +489,27 @@ static void call_address(struct rewriter *r, const struct function *fn,
 		LLVMReplaceAllUsesWith(call, phi);
 	}
 	LLVMInstructionEraseFromParent(call);
+	note_call(fn, i, values[0], phi);
 }
 
-static void rewrite_call(struct rewriter *r, const struct function *fn,
-                         const struct ir_site *s)
+static void rewrite_known(struct rewriter *r, struct function *fn, uint32_t i)
 {
+	LLVMValueRef call =
+	        lower_call(r, fn, points_in(&fn->ir, i), fn->ir.sites[i].at);
+
+	note_call(fn, i, call, call);
+}
+
+static void rewrite_call(struct rewriter *r, struct function *fn, uint32_t i)
+{
+	const struct ir_site *s = &fn->ir.sites[i];
 	LLVMValueRef call, callee;
 
-	put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
-	call = lower_call(r, fn, s->at);
+	put_tick_before(r, fn, s);
+	call = lower_call(r, fn, points_in(&fn->ir, i), s->at);
 	LLVMPositionBuilderBefore(r->b, call);
 	callee = LLVMBuildPtrToInt(r->b, LLVMGetCalledValue(call), r->i64, "");
-	call_address(r, fn, s, call, callee, s->cell);
+	call_address(r, fn, i, call, callee, s->cell);
 }
 
 /* What the table of globals of other files has for a call, before an
@@ -484,13 +528,13 @@ static LLVMValueRef load_callee(struct rewriter *r, const struct function *fn,
 }
 
 /* The linker knew whom it calls, or it was a call of anything. */
-static void rewrite_linked(struct rewriter *r, const struct function *fn,
-                           const struct ir_site *s)
+static void rewrite_linked(struct rewriter *r, struct function *fn, uint32_t i)
 {
-	LLVMValueRef call = lower_call(r, fn, s->at), is_none, end, phi;
-	LLVMValueRef values[2];
+	const struct ir_site *s = &fn->ir.sites[i];
+	LLVMValueRef call, is_none, end, phi, values[2];
 	LLVMBasicBlockRef blocks[2];
 
+	call = lower_call(r, fn, points_in(&fn->ir, i), s->at);
 	LLVMPositionBuilderBefore(r->b, call);
 	values[0] =
 	        LLVMBuildPtrToInt(r->b, LLVMGetCalledValue(call), r->i64, "");
@@ -498,13 +542,13 @@ static void rewrite_linked(struct rewriter *r, const struct function *fn,
 	                        number(r, REPLAY_NOWHERE), "");
 	blocks[0] = LLVMGetInstructionParent(call);
 	end = replay_shim_if(is_none, call, true);
-	put_tick(r, fn, ir_tick_before(&fn->ir, s), end);
+	put_tick(r, fn, ir_tick_before(&fn->ir, s), POINTS_NONE, end);
 	values[1] = load_callee(r, fn, s, end);
 	blocks[1] = LLVMGetInstructionParent(end);
 	LLVMPositionBuilderBefore(r->b, call);
 	phi = LLVMBuildPhi(r->b, r->i64, "");
 	LLVMAddIncoming(phi, values, blocks, 2);
-	call_address(r, fn, s, call, phi, s->cell + 1);
+	call_address(r, fn, i, call, phi, s->cell + 1);
 }
 
 /* --- setjmp -------------------------------------------------------------- */
@@ -517,7 +561,7 @@ static void put_behind(struct rewriter *r, const struct function *fn,
 	LLVMValueRef args[2] = {cell_number(r, fn, s->cell)}, u;
 
 	if (ir_ticks_behind(s->kind))
-		put_bare_tick(r, fn, IR_TICK_BEHIND, next);
+		put_bare_tick(r, fn, IR_TICK_BEHIND, 0, next);
 	LLVMPositionBuilderBefore(r->b, next);
 	u = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(unwinding)),
 	                  number(r, 0), "");
@@ -560,14 +604,33 @@ static void prepare_twice(struct rewriter *r, struct function *fn)
 		if (r->options->shows_steps)
 			fn->nodes[i] = steps_node_of(s->at);
 		if (LLVMIsAInvokeInst(s->at))
-			s->at = lower_invoke(r, fn, s->at);
+			s->at = lower_invoke(r, fn, POINTS_NONE, s->at);
 		fn->frames[i] = add_frame(r, fn);
+		if (fn->points)
+			points_add_variable(fn->points, fn->frames[i]);
 		fn->behind[i] =
 		        replay_shim_split(LLVMGetNextInstruction(s->at));
 		put_behind(r, fn, i, LLVMGetFirstInstruction(fn->behind[i]));
 	}
 	if (found)
 		replay_shim_demote(fn->f);
+}
+
+/* At the end of a block: a frame that is left here is not written. */
+static void put_lost(struct rewriter *r)
+{
+	LLVMValueRef u = load_state(r, FIELD(unwinding));
+	LLVMBasicBlockRef block = LLVMGetInsertBlock(r->b), lost, next;
+	LLVMValueRef f = LLVMGetBasicBlockParent(block);
+
+	lost = LLVMAppendBasicBlockInContext(r->context, f, "");
+	next = LLVMAppendBasicBlockInContext(r->context, f, "");
+	u = LLVMBuildICmp(r->b, LLVMIntEQ, u, number(r, REPLAY_SAVING), "");
+	LLVMBuildCondBr(r->b, u, lost, next);
+	LLVMPositionBuilderAtEnd(r->b, lost);
+	call_helper(r, &r->lost, NULL, 0);
+	LLVMBuildBr(r->b, next);
+	LLVMPositionBuilderAtEnd(r->b, next);
 }
 
 /* The block that a frame being left comes to: behind a setjmp of this
@@ -592,6 +655,8 @@ static void fill_out(struct rewriter *r, const struct function *fn)
 		                fn->behind[i], next);
 		LLVMPositionBuilderAtEnd(r->b, next);
 	}
+	if (fn->points)
+		put_lost(r);
 	if (r->options->shows_steps)
 		steps_put(r->b, r->m, STEP_OUT);
 	build_return(r, fn);
@@ -602,13 +667,12 @@ static void rewrite_twice(struct rewriter *r, const struct function *fn,
 {
 	const struct ir_site *s = &fn->ir.sites[i];
 
-	if (ir_ticks_before(s->kind))
-		put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
+	put_tick_before(r, fn, s);
 	LLVMPositionBuilderBefore(r->b, s->at);
 	LLVMBuildStore(r->b, load_state(r, FIELD(record) + CAIRN_RECORD_STACK),
 	               fn->frames[i]);
 	call_foreign(r, fn, s, s->cell, 0);
-	put_leave(r, fn, s->at);
+	put_leave(r, fn, POINTS_NONE, s->at);
 	LLVMInstructionEraseFromParent(s->at);
 }
 
@@ -761,8 +825,7 @@ static void rewrite_env(struct rewriter *r, const struct function *fn,
 {
 	LLVMValueRef cell = cell_number(r, fn, s->cell);
 
-	if (ir_ticks_before(s->kind))
-		put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
+	put_tick_before(r, fn, s);
 	LLVMPositionBuilderBefore(r->b, s->at);
 	call_helper(r, &r->env, &cell, 1);
 	rewrite_input(r, fn, s);
@@ -775,7 +838,7 @@ static void rewrite_pad(struct rewriter *r, const struct function *fn,
 	LLVMValueRef next = LLVMGetNextInstruction(s->at);
 
 	if (ir_ticks_behind(s->kind))
-		put_bare_tick(r, fn, IR_TICK_BEHIND, next);
+		put_bare_tick(r, fn, IR_TICK_BEHIND, 0, next);
 	LLVMPositionBuilderBefore(r->b, next);
 	call_helper(r, &r->land, &cell, 1);
 	take_value(r, fn, s, next);
@@ -787,8 +850,7 @@ static void rewrite_resume(struct rewriter *r, const struct function *fn,
 {
 	LLVMValueRef cell = cell_number(r, fn, 0);
 
-	if (ir_ticks_before(s->kind))
-		put_tick(r, fn, ir_tick_before(&fn->ir, s), s->at);
+	put_tick_before(r, fn, s);
 	LLVMPositionBuilderBefore(r->b, s->at);
 	call_helper(r, &r->resume, &cell, 1);
 	LLVMBuildBr(r->b, fn->out);
@@ -826,13 +888,13 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 		rewrite_set(r, fn, i);
 		break;
 	case IR_KNOWN:
-		lower_call(r, fn, s->at);
+		rewrite_known(r, fn, i);
 		break;
 	case IR_LINKED:
-		rewrite_linked(r, fn, s);
+		rewrite_linked(r, fn, i);
 		break;
 	case IR_CALL:
-		rewrite_call(r, fn, s);
+		rewrite_call(r, fn, i);
 		break;
 	case IR_TWICE:
 		rewrite_twice(r, fn, i);
@@ -903,7 +965,7 @@ static int check_function(struct rewriter *r, const struct function *fn)
 static void put_head_ticks(struct rewriter *r, const struct function *fn)
 {
 	for (uint32_t i = 0; i < fn->ir.nheads; i++)
-		put_tick(r, fn, ir_tick_at_head(&fn->ir, i),
+		put_tick(r, fn, ir_tick_at_head(&fn->ir, i), points_head(i),
 		         replay_shim_insertion_point(fn->ir.heads[i]));
 }
 
@@ -974,7 +1036,7 @@ static void guard_division(struct rewriter *r, const struct function *fn,
 	end = replay_shim_if(any, at, true);
 	LLVMPositionBuilderBefore(r->b, end);
 	call_helper(r, &r->fault, NULL, 0);
-	put_leave(r, fn, end);
+	put_leave(r, fn, POINTS_NONE, end);
 }
 
 static bool is_division(LLVMValueRef i, bool *is_signed)
@@ -1005,8 +1067,95 @@ static void guard_divisions(struct rewriter *r, const struct function *fn)
 	free(all);
 }
 
+/* --- frames that are made again ------------------------------------------ */
+
+/* The call that a frame was in. */
+static void call_again(struct rewriter *r, struct function *fn, uint32_t site)
+{
+	const struct ir_site *s = &fn->ir.sites[site];
+	uint32_t point = points_in(&fn->ir, site), n;
+	uint32_t cell = s->cell + (s->kind == IR_LINKED);
+	LLVMValueRef end = points_again(fn->points, point), g, then, otherwise;
+	LLVMValueRef values[2], phi = NULL, args[2];
+	LLVMBasicBlockRef blocks[2];
+	LLVMTypeRef type = LLVMTypeOf(fn->calls[site]);
+
+	LLVMPositionBuilderBefore(r->b, end);
+	g = call_helper(r, &r->next, NULL, 0);
+	if (s->kind == IR_KNOWN) {
+		points_returned(fn->points, point,
+		                points_call(fn->calls[site], g, end));
+		return;
+	}
+	replay_shim_if_else(LLVMBuildICmp(r->b, LLVMIntNE, g,
+	                                  LLVMConstNull(r->pointer), ""),
+	                    end, &then, &otherwise);
+	values[0] = points_call(fn->calls[site], g, then);
+	LLVMPositionBuilderBefore(r->b, otherwise);
+	n = ir_ncells(type, r->layout);
+	args[0] = cell_number(r, fn, cell);
+	args[1] = number(r, (uint64_t)site << REPLAY_SITE_SHIFT | n);
+	call_helper(r, &r->back, args, 2);
+	if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
+		return;
+	values[1] = get_value(r, fn, type, &cell);
+	blocks[0] = LLVMGetInstructionParent(then);
+	blocks[1] = LLVMGetInstructionParent(otherwise);
+	LLVMPositionBuilderBefore(r->b, end);
+	phi = LLVMBuildPhi(r->b, type, "");
+	LLVMAddIncoming(phi, values, blocks, 2);
+	points_returned(fn->points, point, phi);
+}
+
+static void make_again(struct rewriter *r, struct function *fn)
+{
+	points_begin_again(fn->points, r->take.f, cell_number(r, fn, 0),
+	                   r->only->points, r->only->n);
+	for (uint32_t i = 0; i < r->only->n; i++) {
+		uint32_t first = points_in(&fn->ir, 0);
+		uint32_t k = r->only->points[i];
+
+		if (k >= first)
+			call_again(r, fn, k - first);
+	}
+}
+
+static void finish_points(struct rewriter *r, struct function *fn)
+{
+	if (!fn->points)
+		return;
+	points_write(fn->points, r->save.f, cell_number(r, fn, 0));
+	if (r->only)
+		make_again(r, fn);
+	points_finish(fn->points);
+}
+
+/* What makes the outermost of some frames, which foreign code called. */
+static void add_again_entry(struct rewriter *r, const struct function *fn)
+{
+	LLVMTypeRef type = LLVMGlobalGetValueType(fn->f);
+	unsigned n = LLVMCountParams(fn->f);
+	LLVMValueRef *args = xcalloc((size_t)n + 1, sizeof(*args));
+	LLVMValueRef f, end, call;
+	char name[32];
+
+	snprintf(name, sizeof(name), REPLAY_AGAIN_ENTRY "%u", fn->number);
+	f = LLVMAddFunction(r->m, name, LLVMFunctionType(r->none, NULL, 0, 0));
+	LLVMPositionBuilderAtEnd(
+	        r->b, LLVMAppendBasicBlockInContext(r->context, f, ""));
+	end = LLVMBuildRetVoid(r->b);
+	LLVMPositionBuilderBefore(r->b, end);
+	for (unsigned i = 0; i < n; i++)
+		args[i] = LLVMConstNull(LLVMTypeOf(LLVMGetParam(fn->f, i)));
+	call = LLVMBuildCall2(r->b, type, fn->f, args, n, "");
+	replay_shim_call_abi(call, fn->f);
+	free(args);
+}
+
 static void rewrite_function(struct rewriter *r, struct function *fn)
 {
+	if (fn->points)
+		points_place(fn->points, &fn->ir);
 	if (r->options->shows_steps)
 		steps_place(r->m, fn->f, fn->number);
 	fn->out = LLVMAppendBasicBlockInContext(r->context, fn->f, "");
@@ -1014,13 +1163,14 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 	fn->first = replay_shim_after_allocas(fn->f);
 	prepare_twice(r, fn);
 	guard_divisions(r, fn);
-	put_tick(r, fn, ir_tick_at_entry(&fn->ir),
+	put_tick(r, fn, ir_tick_at_entry(&fn->ir), POINTS_ENTRY,
 	         r->options->shows_steps ? LLVMGetNextInstruction(fn->first)
 	                                 : fn->first);
 	put_head_ticks(r, fn);
 	for (uint32_t i = 0; i < fn->ir.nsites; i++)
 		rewrite_site(r, fn, i);
 	fill_out(r, fn);
+	finish_points(r, fn);
 	replay_shim_promote(fn->f);
 }
 
@@ -1126,9 +1276,46 @@ static void add_helpers(struct rewriter *r)
 	add_helper(r, &r->stop, REPLAY_STOP, r->none, "ii");
 	add_helper(r, &r->tell, REPLAY_TELL, r->none, "i");
 	add_helper(r, &r->wrote, REPLAY_WROTE, r->none, "iipi");
+	add_helper(r, &r->save, REPLAY_SAVE, r->pointer, "iii");
+	add_helper(r, &r->lost, REPLAY_LOST, r->none, "");
+	add_helper(r, &r->take, REPLAY_TAKE, r->pointer, "i");
+	add_helper(r, &r->next, REPLAY_NEXT, r->pointer, "");
+	add_helper(r, &r->back, REPLAY_BACK, r->none, "ii");
 }
 
-/* Sees what every function has, before anything is changed. */
+/* What a function has, before anything is changed. */
+static void look_at_function(struct rewriter *r, struct function *fn)
+{
+	size_t n;
+
+	ir_function_init(&fn->ir, fn->f);
+	n = (size_t)fn->ir.nsites + 1;
+	fn->callees = xcalloc(n, sizeof(*fn->callees));
+	fn->calls = xcalloc(n, sizeof(*fn->calls));
+	fn->which = xcalloc(n, sizeof(*fn->which));
+	for (uint32_t k = 0; k < fn->ir.nsites; k++) {
+		const struct ir_site *s = &fn->ir.sites[k];
+
+		if (s->kind == IR_READ)
+			fn->which[k] = ir_read(s->at);
+		else if (s->kind == IR_LINKED)
+			fn->which[k] = ir_linked(s->at);
+		else if (s->kind == IR_KNOWN)
+			fn->callees[k] = LLVMGetCalledValue(s->at);
+		else if (s->kind == IR_PAD)
+			ptrmap_set(&fn->pads, LLVMGetInstructionParent(s->at),
+			           s->cell);
+	}
+	if (r->options->saves || r->only)
+		fn->points = points_find(&fn->ir);
+}
+
+static bool is_wanted(const struct rewriter *r, const struct function *fn)
+{
+	return fn->has_marks && (!r->only || r->only->function == fn->number);
+}
+
+/* The same of all. */
 static int find_functions(struct rewriter *r)
 {
 	r->functions = xcalloc((size_t)r->ntable + 1, sizeof(*r->functions));
@@ -1141,28 +1328,10 @@ static int find_functions(struct rewriter *r)
 		fn->f = r->table[i];
 		fn->number = r->nfunctions++;
 		fn->has_marks = ir_has_marks(fn->f);
-		if (!fn->has_marks)
+		if (!is_wanted(r, fn))
 			continue;
 		CAIRN_TRY(check_function(r, fn));
-		ir_function_init(&fn->ir, fn->f);
-		fn->callees = xcalloc((size_t)fn->ir.nsites + 1,
-		                      sizeof(*fn->callees));
-		fn->which =
-		        xcalloc((size_t)fn->ir.nsites + 1, sizeof(*fn->which));
-		for (uint32_t k = 0; k < fn->ir.nsites; k++) {
-			const struct ir_site *s = &fn->ir.sites[k];
-
-			if (s->kind == IR_READ)
-				fn->which[k] = ir_read(s->at);
-			else if (s->kind == IR_LINKED)
-				fn->which[k] = ir_linked(s->at);
-			else if (s->kind == IR_KNOWN)
-				fn->callees[k] = LLVMGetCalledValue(s->at);
-			else if (s->kind == IR_PAD)
-				ptrmap_set(&fn->pads,
-				           LLVMGetInstructionParent(s->at),
-				           s->cell);
-		}
+		look_at_function(r, fn);
 	}
 	return 0;
 }
@@ -1309,6 +1478,26 @@ uint32_t rewrite_line(LLVMModuleRef module, uint32_t function, uint32_t cell)
 	return 0;
 }
 
+/* Functions have new names; those that are not to be made are only named. */
+static void name_functions(struct rewriter *r)
+{
+	for (unsigned i = 0; i < r->nfunctions; i++) {
+		struct function *fn = &r->functions[i];
+		char name[32];
+
+		if (!fn->has_marks) {
+			LLVMDeleteFunction(fn->f);
+			continue;
+		}
+		name_function(r, fn);
+		snprintf(name, sizeof(name), REPLAY_AGAIN_BODY "%u", i);
+		if (!is_wanted(r, fn))
+			points_declare(fn->f);
+		else if (r->only)
+			points_part(fn->f, name);
+	}
+}
+
 static int rewrite_all(struct rewriter *r, uint32_t unit)
 {
 	r->ntable = rewrite_table(r->m, &r->table);
@@ -1319,16 +1508,14 @@ static int rewrite_all(struct rewriter *r, uint32_t unit)
 		r->options->ask(r->options->context, r->m, unit);
 	CAIRN_TRY(replace_addresses(r));
 	remove_old(r);
+	name_functions(r);
 	for (unsigned i = 0; i < r->nfunctions; i++)
-		if (r->functions[i].has_marks)
-			name_function(r, &r->functions[i]);
-		else
-			LLVMDeleteFunction(r->functions[i].f);
-	for (unsigned i = 0; i < r->nfunctions; i++)
-		if (r->functions[i].has_marks)
+		if (is_wanted(r, &r->functions[i]))
 			rewrite_function(r, &r->functions[i]);
 	for (unsigned i = 0; i < r->nfunctions; i++)
-		if (r->functions[i].has_marks)
+		if (r->only && is_wanted(r, &r->functions[i]))
+			add_again_entry(r, &r->functions[i]);
+		else if (is_wanted(r, &r->functions[i]))
 			add_entry(r, &r->functions[i]);
 	if (r->options->shows_steps)
 		steps_expand(r->m);
@@ -1336,11 +1523,15 @@ static int rewrite_all(struct rewriter *r, uint32_t unit)
 	return check_rest(r);
 }
 
-int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
-                   const struct rewrite_options *options, struct cairn_err *err)
+static int rewrite(LLVMModuleRef module, uint32_t unit, const char *name,
+                   const struct rewrite_options *options,
+                   const struct rewrite_again *only, struct cairn_err *err)
 {
-	struct rewriter r = {
-	        .m = module, .name = name, .options = options, .err = err};
+	struct rewriter r = {.m = module,
+	                     .name = name,
+	                     .options = options,
+	                     .only = only,
+	                     .err = err};
 	int rc;
 
 	r.context = LLVMGetModuleContext(module);
@@ -1357,6 +1548,9 @@ int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
 
 		if (fn->has_marks && fn->callees)
 			ir_function_release(&fn->ir);
+		if (fn->points)
+			points_free(fn->points);
+		free(fn->calls);
 		ptrmap_release(&fn->pads);
 		free(fn->callees);
 		free(fn->which);
@@ -1368,4 +1562,17 @@ int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
 	free(r.table);
 	LLVMDisposeBuilder(r.b);
 	return rc;
+}
+
+int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
+                   const struct rewrite_options *options, struct cairn_err *err)
+{
+	return rewrite(module, unit, name, options, NULL, err);
+}
+
+int rewrite_again(LLVMModuleRef module, uint32_t unit, const char *name,
+                  const struct rewrite_options *options,
+                  const struct rewrite_again *again, struct cairn_err *err)
+{
+	return rewrite(module, unit, name, options, again, err);
 }

@@ -10,10 +10,11 @@
 struct cairn_err;
 
 /* Changes with the code that is made: part of the names of cached objects. */
-#define REWRITE_VERSION 13
+#define REWRITE_VERSION 14
 
 /* What replay code does besides replaying. */
 struct rewrite_options {
+	bool saves; /* frames can be written into a checkpoint: points.h */
 	bool shows_calls;  /* arguments of foreign calls are in the state */
 	bool shows_steps;  /* it says which way it goes: steps.h */
 	bool notes_seen;   /* which memory was seen: SHADOW_SEEN of shadow.h */
@@ -39,6 +40,18 @@ struct rewrite_options {
 int rewrite_module(LLVMModuleRef module, uint32_t unit, const char *name,
                    const struct rewrite_options *options,
                    struct cairn_err *err);
+
+/* A function of a unit that makes its frames again, at some points. */
+struct rewrite_again {
+	uint32_t function; /* of those that the unit defines */
+	const uint32_t *points;
+	uint32_t n;
+};
+
+/* The same, of nothing but this function. */
+int rewrite_again(LLVMModuleRef module, uint32_t unit, const char *name,
+                  const struct rewrite_options *options,
+                  const struct rewrite_again *again, struct cairn_err *err);
 
 /* The line of a cell of a function, by its index, in a module as it is
  * embedded; 0 if it has none. */

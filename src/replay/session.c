@@ -7,15 +7,33 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "replay/arena.h"
+#include "replay/checkpoint.h"
 #include "replay/engine.h"
 #include "replay/jit.h"
 #include "replay/lineage.h"
 #include "replay/unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define NJOBS_MAX 1024u
+
+/* False: it was used wrongly, which is said. */
+static bool take_jobs(struct session_options *o, const char *argument)
+{
+	char *end;
+	unsigned long n = strtoul(argument, &end, 10);
+
+	o->njobs = (unsigned)n;
+	if (*argument >= '1' && *argument <= '9' && !*end && n <= NJOBS_MAX)
+		return true;
+	fprintf(stderr, "cairn: --jobs needs a number from 1 to %u, not %s\n",
+	        NJOBS_MAX, argument);
+	return false;
+}
 
 bool session_option(struct session_options *o, int option, const char *argument)
 {
@@ -34,6 +52,8 @@ bool session_option(struct session_options *o, int option, const char *argument)
 	case SESSION_NO_CACHE:
 		o->no_cache = true;
 		return true;
+	case SESSION_JOBS:
+		return take_jobs(o, argument);
 	default:
 		return false;
 	}
@@ -139,20 +159,43 @@ void session_close(struct session *s)
 	recording_release(&s->recording);
 }
 
+int session_load(struct session *s, uint32_t unit, struct cairn_err *err)
+{
+	if (s->program.units[unit].is_loaded)
+		return 0;
+	return jit_compiler.load(&s->program, unit, err);
+}
+
 /* --- contexts ------------------------------------------------------------ */
 
-int session_run(struct session *s, const struct recording_context *c,
-                struct engine_result *result, struct cairn_err *err)
+int session_run_from(struct session *s, const struct recording_context *c,
+                     struct checkpoint *from, struct engine_result *result,
+                     struct cairn_err *err)
 {
 	const struct session_options *o = s->options;
 	const struct lineage_options where = {o->parents, o->nparents,
 	                                      mode_of(o)};
 	struct lineage log;
-	struct engine_log source = {o->file, lineage_next, &log};
+	struct engine_log source = {o->file, lineage_next, &log, lineage_where,
+	                            lineage_seek};
+	struct checkpoint_filler filler = {from, &s->program,
+	                                   o->code.notes_seen};
+	struct engine_start start = {.fill = checkpoint_fill,
+	                             .context = &filler};
 	int rc;
 
+	if (from) {
+		CAIRN_TRY(checkpoint_load(from, err));
+		start.moment = &from->moment;
+	}
 	CAIRN_TRY(lineage_open(&log, &s->recording, c, &where, err));
-	rc = engine_run(&source, result, err);
+	rc = engine_run(&source, from ? &start : NULL, result, err);
 	lineage_close(&log);
 	return rc;
+}
+
+int session_run(struct session *s, const struct recording_context *c,
+                struct engine_result *result, struct cairn_err *err)
+{
+	return session_run_from(s, c, NULL, result, err);
 }

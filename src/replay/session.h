@@ -10,6 +10,7 @@
 #include "replay/rewrite.h"
 
 struct cairn_err;
+struct checkpoint;
 struct engine_result;
 
 /* What all questions to a recording have in common. */
@@ -20,6 +21,7 @@ struct session_options {
 	const char **parents; /* recordings that others go on from */
 	size_t nparents, parents_cap;
 	bool is_partial, no_cache;
+	unsigned njobs; /* 0: as there are processors */
 	struct rewrite_options code;
 };
 
@@ -30,6 +32,7 @@ enum {
 	SESSION_PARENT,
 	SESSION_PARTIAL,
 	SESSION_NO_CACHE,
+	SESSION_JOBS,
 	SESSION_OTHERS
 };
 
@@ -38,6 +41,7 @@ enum {
 	        {"parent", required_argument, NULL, SESSION_PARENT}, \
 	        {"partial", no_argument, NULL, SESSION_PARTIAL},     \
 	        {"no-cache", no_argument, NULL, SESSION_NO_CACHE},   \
+	        {"jobs", required_argument, NULL, SESSION_JOBS},     \
 	{                                                            \
 		"help", no_argument, NULL, 'h'                       \
 	}
@@ -51,7 +55,9 @@ enum {
 	"                   if it is not beside FILE (may be repeated)\n"     \
 	"  --partial        of a truncated file, read what is whole\n"        \
 	"  --no-cache       compile everything anew, and keep nothing in\n"   \
-	"                   ~/.cache/cairn\n"                                 \
+	"                   ~/.cache/cairn, nor checkpoints beside FILE\n"    \
+	"  --jobs N         replay N parts at a time (as many as "            \
+	"processors)\n"                                                       \
 	"  -h, --help       this text\n"
 
 /* Is it one of these?  Then it is noted. */
@@ -70,9 +76,17 @@ int session_open(struct session *s, const struct session_options *options,
                  struct cairn_err *err);
 void session_close(struct session *s);
 
+/* Compiles a unit now, not when it is called: for all processes that are forked
+ * from here on. */
+int session_load(struct session *s, uint32_t unit, struct cairn_err *err);
+
 /* Replays a context from its beginning, or that of its first ancestor; fails as
  * engine_run and lineage_open. */
 int session_run(struct session *s, const struct recording_context *c,
                 struct engine_result *result, struct cairn_err *err);
+/* The same, from a checkpoint of it on; NULL: from the beginning. */
+int session_run_from(struct session *s, const struct recording_context *c,
+                     struct checkpoint *from, struct engine_result *result,
+                     struct cairn_err *err);
 
 #endif /* CAIRN_REPLAY_SESSION_H */

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -27,6 +28,9 @@
 #define NPIECES_MAX ((size_t)1 << 24)
 #define STACK_SIZE ((size_t)256 << 10)
 #define SCRAP_SIZE ((size_t)1 << 20)
+/* Low: %gs has to be an address, when it is as far from there as any place that
+ * replay code uses, and those of SHADOW_SEEN are. */
+#define SCRAP_HINT ((uintptr_t)1 << 43)
 #define NHUMOURED_MAX 4u
 #define HAS_FSGSBASE 2ul /* in AT_HWCAP2 */
 
@@ -111,9 +115,9 @@ static int install(struct cairn_err *err)
 	return 0;
 }
 
-static void *reserve(size_t size)
+static void *reserve(uintptr_t hint, size_t size)
 {
-	return mmap(NULL, size, PROT_READ | PROT_WRITE,
+	return mmap((void *)hint, size, PROT_READ | PROT_WRITE,
 	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
@@ -126,9 +130,9 @@ int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
 		                  "replay needs Linux 5.9 or newer and a "
 		                  "processor with FSGSBASE");
 	shadow.fault = fault;
-	shadow.pieces = reserve(NPIECES_MAX * sizeof(*shadow.pieces));
-	shadow.stack = reserve(STACK_SIZE);
-	shadow.scrap = reserve(SCRAP_SIZE);
+	shadow.pieces = reserve(0, NPIECES_MAX * sizeof(*shadow.pieces));
+	shadow.stack = reserve(0, STACK_SIZE);
+	shadow.scrap = reserve(SCRAP_HINT, SCRAP_SIZE);
 	if ((void *)shadow.pieces == MAP_FAILED || shadow.stack == MAP_FAILED ||
 	    (void *)shadow.scrap == MAP_FAILED)
 		return cairn_fail(err, CAIRN_E_SYSTEM, "mmap: %s",
@@ -246,6 +250,60 @@ bool shadow_read(uint64_t p, void *to, size_t n)
 void shadow_note(uint64_t p, size_t n)
 {
 	memset(shadow_at(p - SHADOW_SEEN), 0xff, n);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool is_zero(const unsigned char *page)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)page;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < PAGE / sizeof(*words); i++)
+		all |= words[i];
+	return !all;
+}
+
+/* Puts pieces in order, which matters to nobody. */
+int shadow_each_page(int (*told)(void *context, uint64_t at,
+                                 const unsigned char *page),
+                     void *context)
+{
+	qsort(shadow.pieces, shadow.npieces, sizeof(*shadow.pieces), by_place);
+	for (size_t i = 0; i < shadow.npieces; i++) {
+		const struct piece *p = &shadow.pieces[i];
+
+		for (uintptr_t at = p->at; at < p->at + p->size; at += PAGE) {
+			const unsigned char *page = (const void *)at;
+			int rc = is_zero(page) ? 0 : told(context, at, page);
+
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+bool shadow_has_contents(uint64_t at)
+{
+	uintptr_t seen = (uintptr_t)(at - SHADOW_SEEN);
+
+	return find_piece(seen) && !is_zero((const unsigned char *)seen);
+}
+
+unsigned char *shadow_page(uint64_t at)
+{
+	uintptr_t page = at & ~(PAGE - 1);
+
+	if (!find_piece(page) && !map_piece(page & ~(PIECE - 1), PIECE) &&
+	    !map_piece(page, PAGE))
+		return NULL;
+	return (unsigned char *)page;
 }
 
 void shadow_clear(void)

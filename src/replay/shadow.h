@@ -46,6 +46,20 @@ void shadow_note(uint64_t p, size_t n);
 
 /* Copies what the program had at p; false if a byte was not seen. */
 bool shadow_read(uint64_t p, void *to, size_t n);
+/*
+ * All pages that are not zeros, ascending, by where they are, and those of
+ * SHADOW_SEEN.  Stops if `told` returns less than 0, and returns that.
+ */
+#define SHADOW_PAGE 4096u
+int shadow_each_page(int (*told)(void *context, uint64_t at,
+                                 const unsigned char *page),
+                     void *context);
+/* Is such a page one of contents, where all that is seen is noted?  That of
+ * what was seen in it is not zeros then. */
+bool shadow_has_contents(uint64_t at);
+/* The page of this place, to be written; NULL: no memory of a context can be
+ * there. */
+unsigned char *shadow_page(uint64_t at);
 /* Forgets all contents. */
 void shadow_clear(void);
 void shadow_close(void);

@@ -50,11 +50,13 @@ struct replay_state {
 
 /*
  * These change no general register but r11 (replay/stubs.S):
- * ARM(cell 0 of the function, line): a tick was reached that has an event.
+ * ARM(cell 0 of the function, line | flags): a tick was reached that has an
+ * event, or where somebody attends; CAN_SAVE: frames can be written there.
  * IN(cell, p): the next event is an input of this cell, for memory at p.
  * STEPS(): the buffer of steps is full.
  */
 #define REPLAY_ARM ":arm"
+#define REPLAY_CAN_SAVE ((uint64_t)1 << 32)
 #define REPLAY_IN ":in"
 void replay_stub_arm(void);
 void replay_stub_in(void);
@@ -102,5 +104,31 @@ enum replay_wrote {
 /* void TELL(id): somebody asked what is in args, and what the tick is; the id
  * is theirs. */
 #define REPLAY_TELL ":tell"
+
+/*
+ * Frames, for checkpoints (points.h).  While `unwinding` is SAVING all are
+ * left, and write what they have:
+ * void *SAVE(cell 0, point, n): where n bytes of a frame go; the number of the
+ * point is in the first word.  NULL: frames are left for another reason.
+ * void LOST(): a frame is left that has nothing to say.
+ */
+#define REPLAY_SAVING 1u
+#define REPLAY_SAVE ":save"
+#define REPLAY_LOST ":lost"
+/*
+ * And when they are made again:
+ * void *TAKE(cell 0): the frame.
+ * void *NEXT(): the code that makes the next one, which this one called; NULL:
+ * it called foreign code, and that the next.
+ * void BACK(cell, site << SHIFT | n): the same as FOREIGN, from there on.
+ */
+#define REPLAY_TAKE ":take"
+#define REPLAY_NEXT ":next"
+#define REPLAY_BACK ":back"
+/* Of the rewriter alone. */
+#define REPLAY_MARK ":mark"
+/* The function that makes frames, and the one for foreign callers. */
+#define REPLAY_AGAIN_BODY ":r"
+#define REPLAY_AGAIN_ENTRY ":q"
 
 #endif /* CAIRN_REPLAY_STATE_H */

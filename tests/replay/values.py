@@ -377,6 +377,19 @@ def units():
                 check(f"units {level} {args[-1]}", answer(out) != lines and out)
 
 
+def bad_address():
+    """Code that notes what it sees survives a store to address 0, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(HERE, "jumps.c")
+        program = os.path.join(folder, "jumps")
+        build(source, program, "-O2", "-g")
+        file = record(folder, program)[1]
+        with open(source, encoding="ascii") as stream:
+            last = stream.read().count("\n") - 1
+        out = cairn(folder, "values", file, "--at", f"jumps.c:{last}")
+        check("bad address", (out.returncode or not out.stdout) and out)
+
+
 def main():
     for source in sorted(glob.glob(os.path.join(HERE, "shown", "*.c*"))):
         for level in LEVELS:
@@ -386,6 +399,7 @@ def main():
     forks()
     threads()
     lengths()
+    bad_address()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

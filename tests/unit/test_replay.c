@@ -358,11 +358,12 @@ static int next(void *context, struct recording_event *v, struct cairn_err *err)
 static struct engine_result run(struct cairn_err *err)
 {
 	unsigned at = 0;
-	struct engine_log log = {"test.cairn", next, &at};
+	struct engine_log log = {
+	        .name = "test.cairn", .next = next, .context = &at};
 	struct engine_result result = {0};
 
 	err->text[0] = '\0';
-	if (engine_run(&log, &result, err) < 0)
+	if (engine_run(&log, NULL, &result, err) < 0)
 		fail_msg("%s", err->text);
 	return result;
 }
@@ -542,11 +543,12 @@ static void test_divergence(void **state)
 static bool is_wrong(void)
 {
 	unsigned at = 0;
-	struct engine_log log = {"test.cairn", next, &at};
+	struct engine_log log = {
+	        .name = "test.cairn", .next = next, .context = &at};
 	struct engine_result result = {0};
 	struct cairn_err err = {0};
 
-	if (engine_run(&log, &result, &err) == 0 &&
+	if (engine_run(&log, NULL, &result, &err) == 0 &&
 	    result.end != ENGINE_DIVERGED)
 		return false;
 	assert_true(strlen(err.text) > 20);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which checkpoints of a replay are made, where they are, and which stay.
+ *
+ * They are in a folder beside the recording, FILE.checkpoints, one file each,
+ * CONTEXT-TICK; CONTEXT-whole says that a replay has come to its end since.
+ * One is made every quarter of a second of the replay, by a child of it: the
+ * replay itself goes on.  When there are 256 of them, or more than a gigabyte,
+ * every second is removed, and from then on they are made half as often: so
+ * two neighbours are never farther apart than 1/64 of the whole, unless their
+ * size has it so.
+ *
+ * Invariant: files[] are those that this replay made and has not removed.
+ * Cost: a look at the clock every few milliseconds; a fork for each.
+ */
+#include "replay/keeper.h"
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "replay/checkpoint.h"
+#include "replay/engine.h"
+#include "replay/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MILLISECOND UINT64_C(1000000)
+#define INTERVAL (250 * MILLISECOND)
+#define SHARE 5u /* as much time passes as one takes, at least */
+#define POLL (10 * MILLISECOND)
+#define FIRST_POLL 100000u /* ticks */
+#define NFILES_MAX 256u
+#define BYTES_MAX ((uint64_t)1 << 30)
+
+static char *folder_of(const struct session *s)
+{
+	return xasprintf("%s.checkpoints", s->options->file);
+}
+
+/* --- those that there are ------------------------------------------------- */
+
+static int by_tick(const void *a, const void *b)
+{
+	const struct checkpoint *x = a, *y = b;
+
+	return x->moment.tick < y->moment.tick
+	               ? -1
+	               : x->moment.tick > y->moment.tick;
+}
+
+/* The number that a name begins with; 0: none. */
+static uint32_t context_of(const char *name)
+{
+	char *end;
+	unsigned long n = strtoul(name, &end, 10);
+
+	return end != name && *end == '-' ? (uint32_t)n : 0;
+}
+
+static char *whole_path(const char *folder, uint32_t context)
+{
+	return xasprintf("%s/%" PRIu32 "-whole", folder, context);
+}
+
+static bool is_whole(const char *folder, uint32_t context, uint64_t key)
+{
+	char *path = whole_path(folder, context);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char bytes[8];
+	bool is;
+
+	is = fd >= 0 && read(fd, bytes, sizeof(bytes)) == 8 &&
+	     get_le64(bytes) == key;
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return is;
+}
+
+static void consider(struct keeper_list *l, const char *folder,
+                     const char *name, uint64_t key, bool with_seen)
+{
+	char *path = xasprintf("%s/%s", folder, name);
+	struct checkpoint c;
+
+	if (checkpoint_read(&c, path, key)) {
+		if (c.context == context_of(name) &&
+		    (c.moment.has_seen || !with_seen)) {
+			VEC_RESERVE(l->items, l->n, l->cap);
+			l->items[l->n++] = c;
+		} else {
+			checkpoint_release(&c);
+		}
+	}
+	free(path);
+}
+
+void keeper_find(struct keeper_list *l, const struct session *s,
+                 const struct recording_context *c, bool with_seen)
+{
+	char *folder = folder_of(s);
+	uint64_t key = checkpoint_key(&s->recording);
+	DIR *d = s->options->no_cache ? NULL : opendir(folder);
+	struct dirent *entry;
+
+	*l = (struct keeper_list){0};
+	while (d && (entry = readdir(d)))
+		if (context_of(entry->d_name) == c->number)
+			consider(l, folder, entry->d_name, key, with_seen);
+	if (d)
+		closedir(d);
+	if (l->n) {
+		qsort(l->items, l->n, sizeof(*l->items), by_tick);
+		l->is_whole = is_whole(folder, c->number, key);
+	}
+	free(folder);
+}
+
+void keeper_list_release(struct keeper_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		checkpoint_release(&l->items[i]);
+	free(l->items);
+	*l = (struct keeper_list){0};
+}
+
+struct checkpoint *keeper_before(const struct keeper_list *l, uint64_t tick)
+{
+	struct checkpoint *best = NULL;
+
+	for (size_t i = 0; i < l->n && l->items[i].moment.tick <= tick; i++)
+		best = &l->items[i];
+	while (best && !checkpoint_is_sound(best))
+		best = best > l->items ? best - 1 : NULL;
+	return best;
+}
+
+/* --- those that are made -------------------------------------------------- */
+
+/* What the replay itself has used: the machine may have other work to do. */
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000 * MILLISECOND + (uint64_t)t.tv_nsec;
+}
+
+/* Whatever is there of the context. */
+static void remove_old(const char *folder, uint32_t context)
+{
+	DIR *d = opendir(folder);
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		char *path;
+
+		if (context_of(entry->d_name) != context)
+			continue;
+		path = xasprintf("%s/%s", folder, entry->d_name);
+		unlink(path);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Every second goes. */
+static void thin_out(struct keeper *k)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->nfiles; i++) {
+		if (i % 2) {
+			k->files[n++] = k->files[i];
+			continue;
+		}
+		unlink(k->files[i].path);
+		free(k->files[i].path);
+	}
+	k->nfiles = n;
+	k->interval *= 2;
+	k->every *= 2;
+}
+
+static void note_file(struct keeper *k)
+{
+	struct stat st;
+	uint64_t total = 0;
+
+	if (stat(k->path, &st)) {
+		free(k->path);
+		return;
+	}
+	VEC_RESERVE(k->files, k->nfiles, k->files_cap);
+	k->files[k->nfiles++] =
+	        (struct keeper_file){k->path, (uint64_t)st.st_size};
+	for (size_t i = 0; i < k->nfiles; i++)
+		total += k->files[i].size;
+	if (k->nfiles >= NFILES_MAX || (k->nfiles > 1 && total > BYTES_MAX))
+		thin_out(k);
+}
+
+static uint64_t time_of(const struct rusage *used)
+{
+	return ((uint64_t)used->ru_utime.tv_sec +
+	        (uint64_t)used->ru_stime.tv_sec) *
+	               1000 * MILLISECOND +
+	       ((uint64_t)used->ru_utime.tv_usec +
+	        (uint64_t)used->ru_stime.tv_usec) *
+	               1000;
+}
+
+/* Has the child ended, or, if it is waited for, does it? */
+static bool reap(struct keeper *k, bool wait)
+{
+	struct rusage used;
+	int status;
+
+	if (!k->child)
+		return true;
+	if (wait4(k->child, &status, wait ? 0 : WNOHANG, &used) == 0)
+		return false;
+	k->child = 0;
+	if (k->interval < SHARE * time_of(&used))
+		k->interval = SHARE * time_of(&used);
+	note_file(k);
+	k->path = NULL;
+	return true;
+}
+
+/* In the child. */
+static int write_moment(void *keeper, const struct engine_moment *m)
+{
+	const struct keeper *k = keeper;
+
+	return checkpoint_write(k->path, k->key, k->context,
+	                        &k->session->program, m);
+}
+
+static void save(struct keeper *k, uint64_t tick)
+{
+	pid_t child;
+
+	if (!k->nfiles && mkdir(k->folder, 0777)) {
+		k->is_off = errno != EEXIST;
+		remove_old(k->folder, k->context);
+	}
+	if (k->is_off)
+		return;
+	k->path = xasprintf("%s/%" PRIu32 "-%020" PRIu64, k->folder, k->context,
+	                    tick);
+	child = engine_save(write_moment, k);
+	if (!child)
+		return;
+	k->last = now();
+	k->child = child > 0 ? child : 0;
+	k->is_off = child < 0;
+}
+
+/* The tick of the next look at the clock. */
+static uint64_t next_poll(struct keeper *k, uint64_t tick, uint64_t time)
+{
+	uint64_t passed = time > k->polled ? time - k->polled : 1;
+	uint64_t ticks = tick - k->polled_tick;
+
+	ticks = (uint64_t)((double)ticks * (double)POLL / (double)passed);
+	k->polled = time;
+	k->polled_tick = tick;
+	return tick + (ticks ? ticks : 1);
+}
+
+static uint64_t reached(void *keeper, uint64_t tick, bool can_save)
+{
+	struct keeper *k = keeper;
+	uint64_t time;
+
+	if (k->is_off)
+		return UINT64_MAX;
+	if (!can_save)
+		return tick + 1;
+	time = now();
+	if (reap(k, k->every) && (k->every || time - k->last >= k->interval))
+		save(k, tick);
+	return k->every ? tick + k->every : next_poll(k, tick, time);
+}
+
+void keeper_begin(struct keeper *k, const struct session *s,
+                  const struct recording_context *c, uint64_t every)
+{
+	*k = (struct keeper){
+	        .session = s,
+	        .context = c->number,
+	        .key = checkpoint_key(&s->recording),
+	        .every = every,
+	        .folder = folder_of(s),
+	        .interval = INTERVAL,
+	        .last = now(),
+	        .polled = now(),
+	};
+	engine_attend(reached, every ? every : FIRST_POLL, k);
+}
+
+static void write_whole(const struct keeper *k)
+{
+	char *path = whole_path(k->folder, k->context);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	unsigned char bytes[8];
+
+	put_le64(bytes, k->key);
+	if (fd >= 0 && write(fd, bytes, sizeof(bytes)) != 8)
+		unlink(path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+void keeper_end(struct keeper *k, bool is_whole_now)
+{
+	engine_attend(NULL, UINT64_MAX, NULL);
+	reap(k, true);
+	if (is_whole_now && k->nfiles)
+		write_whole(k);
+	for (size_t i = 0; i < k->nfiles; i++)
+		free(k->files[i].path);
+	free(k->files);
+	free(k->folder);
+	*k = (struct keeper){0};
+}
