@@ -248,9 +248,9 @@ void path_calls_forget(struct path_writer *w)
 		       LLVMBuildPtrToInt(w->m.builder, w->list, w->m.i64, ""));
 }
 
-/* Two ways to `place`; the builder is on the rare one, before its end. */
-static LLVMValueRef begin_if(struct path_writer *w, LLVMValueRef test,
-                             LLVMValueRef place, const struct path_fork *f)
+/* If the test holds, the rare way is taken: the builder is then on it. */
+static void begin_if(struct path_writer *w, LLVMValueRef test,
+                     const struct path_fork *f)
 {
 	LLVMBuilderRef b = w->m.builder;
 	LLVMValueRef end;
@@ -264,8 +264,6 @@ static LLVMValueRef begin_if(struct path_writer *w, LLVMValueRef test,
 	pw_add_probe_to(w, f->common, w->before);
 	pw_add_probe_to(w, f->rare, CAIRN_PROBE_UNKNOWN);
 	pw_add_probe_to(w, f->rest, w->before);
-	(void)place;
-	return end;
 }
 
 void path_calls_back(struct path_writer *w, const struct path_deed *p)
@@ -287,7 +285,7 @@ void path_calls_back(struct path_writer *w, const struct path_deed *p)
 		                                  pw_get(w, w->top), end, ""),
 		                    "");
 	}
-	begin_if(w, test, p->at, &f);
+	begin_if(w, test, &f);
 	set_word(w, CAIRN_CALLS_BACK_SITE, pw_constant(w, 0));
 	top = pw_get(w, w->top);
 	word[0] = pw_sum(w, cell, pw_constant(w, 1));
@@ -314,7 +312,7 @@ static void count_first(struct path_writer *w, LLVMValueRef r,
 	LLVMValueRef first = pw_get(w, w->first), args[3];
 
 	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, first, pw_constant(w, 0), ""),
-	         place, &f);
+	         &f);
 	args[0] = first;
 	args[1] = me(w);
 	args[2] = pw_sum(w, pw_get(w, w->prefix), number_of(w, r, 0));
@@ -333,7 +331,7 @@ static void count_list(struct path_writer *w, LLVMValueRef r,
 	LLVMValueRef list = LLVMBuildPtrToInt(b, w->list, w->m.i64, "");
 	LLVMValueRef top = pw_get(w, w->top), args[4];
 
-	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), place, &f);
+	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), &f);
 	args[0] = list;
 	args[1] = top;
 	args[2] = r;
