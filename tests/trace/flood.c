@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that write as much trace as they can: functions that are called by
- * pointers say so.  Prints how often each thread called one. */
+ * pointers say so.  Prints how often each thread called one.  All are there
+ * before one begins: a thread that comes when another has gone goes on with its
+ * stream. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -10,6 +12,7 @@
 #endif
 
 static unsigned long calls[THREADS];
+static pthread_barrier_t all;
 
 static unsigned add(unsigned n)
 {
@@ -28,6 +31,7 @@ static void *flood(void *arg)
 	int me = (int)(long)arg;
 	unsigned h = (unsigned)me + 1;
 
+	pthread_barrier_wait(&all);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		h = functions[i & 3](h);
 		calls[me]++;
@@ -43,6 +47,7 @@ int main(void)
 {
 	pthread_t t[THREADS];
 
+	pthread_barrier_init(&all, NULL, THREADS);
 	for (long i = 0; i < THREADS; i++)
 		pthread_create(&t[i], NULL, flood, (void *)i);
 	for (int i = 0; i < THREADS; i++)
