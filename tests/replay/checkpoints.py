@@ -100,7 +100,8 @@ def make_checkpoints(r, n):
     every = max(1, random.randrange(ticks // (2 * n), ticks // n + 2))
     out = r.cairn("replay", "--every", str(every))
     check(f"{r.name} made", out.stdout != whole.stdout and out)
-    check(f"{r.name} some", not r.checkpoints() and f"none, every {every}")
+    if ticks > 1000:  # a program of a few ticks may end before the first
+        check(f"{r.name} some", not r.checkpoints() and f"none, every {every}")
     for jobs in ("1", str(random.randrange(2, 6))):
         out = r.cairn("replay", "--jobs", jobs)
         check(f"{r.name} in parts", out.stdout != whole.stdout and out)
