@@ -376,3 +376,17 @@ int cli_output_end(struct cli_output *o, int status)
 	free(o->data);
 	return status;
 }
+
+int cli_take_share(const char *command, const char *arg, uint32_t *share)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (*arg < '0' || *arg > '9' || *end || !(v >= 0.0001) || v > 100)
+		return cli_usage(command,
+		                 "--share takes a percentage from 0.0001 to "
+		                 "100, not '%s'",
+		                 arg);
+	*share = (uint32_t)(v * 10000 + 0.5);
+	return CLI_FINE;
+}

@@ -133,6 +133,8 @@ bool cli_parse(const struct cli_syntax *s, int argc, char **argv, void *request,
                int *status);
 /* Takes the value of --top: rows, 0 becomes UINT_MAX.  An exit status. */
 int cli_take_top(const char *command, const char *arg, unsigned *top);
+/* --share PERCENT, in millionths of the whole. */
+int cli_take_share(const char *command, const char *arg, uint32_t *share);
 /* Prints a help text. */
 int cli_help(const char *text);
 

@@ -104,20 +104,6 @@ static int take_top(const char *command, uint64_t *top)
 	return CLI_FINE;
 }
 
-static int take_share(const char *command, uint32_t *share)
-{
-	char *end;
-	double v = strtod(optarg, &end);
-
-	if (*optarg < '0' || *optarg > '9' || *end || !(v >= 0.0001) || v > 100)
-		return cli_usage(command,
-		                 "--share takes a percentage from 0.0001 to "
-		                 "100, not '%s'",
-		                 optarg);
-	*share = (uint32_t)(v * 10000 + 0.5);
-	return CLI_FINE;
-}
-
 static int take_option(void *request, int c, const char *command)
 {
 	struct request *q = request;
@@ -128,7 +114,7 @@ static int take_option(void *request, int c, const char *command)
 	case OPT_TOP:
 		return take_top(command, &q->ips.top);
 	case OPT_SHARE:
-		return take_share(command, &q->ips.share);
+		return cli_take_share(command, optarg, &q->ips.share);
 	case OPT_LIKE:
 		q->ips.like = optarg;
 		return CLI_FINE;

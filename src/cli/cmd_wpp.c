@@ -79,20 +79,6 @@ static int take_length(const char *command, const char *name, uint32_t *length)
 	return CLI_FINE;
 }
 
-static int take_share(const char *command, uint32_t *share)
-{
-	char *end;
-	double v = strtod(optarg, &end);
-
-	if (*optarg < '0' || *optarg > '9' || *end || !(v >= 0.0001) || v > 100)
-		return cli_usage(command,
-		                 "--share takes a percentage from 0.0001 to "
-		                 "100, not '%s'",
-		                 optarg);
-	*share = (uint32_t)(v * 10000 + 0.5);
-	return CLI_FINE;
-}
-
 static int take_option(void *request, int c, const char *command)
 {
 	struct request *q = request;
@@ -103,7 +89,7 @@ static int take_option(void *request, int c, const char *command)
 	case OPT_MAX:
 		return take_length(command, "max", &q->wpp.hot.longest);
 	case OPT_SHARE:
-		return take_share(command, &q->wpp.share);
+		return cli_take_share(command, optarg, &q->wpp.share);
 	case OPT_TOP:
 		return cli_take_top(command, optarg, &q->wpp.top);
 	case OPT_NO_DEMANGLE:

@@ -9,6 +9,7 @@
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "base/json.h"
+#include "format/calls.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -306,24 +307,11 @@ static void put_function(const struct hot *h, struct json *j, size_t i,
 	json_end(j, '}');
 }
 
-/* The function whose counters an address is in; NULL: none of the map. */
-static const struct map_function *function_at(const struct map *map,
-                                              uint64_t at)
-{
-	for (uint32_t i = 0; map && i < map->nfunctions; i++) {
-		const struct map_function *f = &map->functions[i];
-
-		if (at >= f->counters && at < f->counters + 8 * f->ncounters)
-			return f;
-	}
-	return NULL;
-}
-
 /* The site of a cell. */
 static const struct map_site *site_at(const struct map *map,
                                       const struct map_function *f, uint64_t at)
 {
-	uint64_t cell = (at - f->counters) / 8 - (f->ncounters - f->ncells);
+	uint64_t cell = calls_cell(f, at);
 
 	for (uint32_t i = 0; i < f->ncalls; i++)
 		if (map->calls[f->first_call + i].cell == cell + 1)
@@ -336,8 +324,10 @@ static void put_call(struct json *j, const struct profile *p,
 {
 	const struct map *from = p->modules[c->site_module].map;
 	const struct map *to = p->modules[c->callee_module].map;
-	const struct map_function *caller = function_at(from, c->site);
-	const struct map_function *callee = function_at(to, c->callee);
+	const struct map_function *caller =
+	        from ? calls_function(from, c->site) : NULL;
+	const struct map_function *callee =
+	        to ? calls_function(to, c->callee) : NULL;
 	const struct map_site *site =
 	        caller ? site_at(from, caller, c->site) : NULL;
 

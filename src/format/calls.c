@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "format/container.h"
+#include "format/map.h"
 #include "format/profile.h"
 #include "format/writer.h"
 
@@ -126,4 +127,21 @@ void calls_put(struct bytes *out, struct bytes *tmp, const struct profile *p)
 	                                    .n = p->ncalls,
 	                                    .aux0 = 1},
 	             tmp->data, tmp->n);
+}
+
+const struct map_function *calls_function(const struct map *map, uint64_t at)
+{
+	for (uint32_t i = 0; i < map->nfunctions; i++) {
+		const struct map_function *f = &map->functions[i];
+
+		if (at >= f->counters &&
+		    at < f->counters + 8 * (uint64_t)f->ncounters)
+			return f;
+	}
+	return NULL;
+}
+
+uint64_t calls_cell(const struct map_function *f, uint64_t at)
+{
+	return (at - f->counters) / 8 - (f->ncounters - f->ncells);
 }

@@ -6,6 +6,8 @@
 
 struct bytes;
 struct chunk;
+struct map;
+struct map_function;
 struct profile;
 
 /* Where the modules of a file were loaded. */
@@ -24,5 +26,11 @@ const char *calls_load(struct profile *p, const struct calls_modules *m,
 void calls_sum(struct profile *p);
 /* Writes them as a chunk, if there are any. */
 void calls_put(struct bytes *out, struct bytes *tmp, const struct profile *p);
+
+/* The function with a link-time address among its counters; NULL: there is
+ * none. */
+const struct map_function *calls_function(const struct map *map, uint64_t at);
+/* The cell at an address of its counters; not below f->ncells: it is none. */
+uint64_t calls_cell(const struct map_function *f, uint64_t at);
 
 #endif /* CAIRN_FORMAT_CALLS_H */

@@ -88,6 +88,23 @@ static LLVMValueRef load_delta_shared(struct marker *m)
 	return load(m, m->i64, at, "cairn.delta");
 }
 
+LLVMValueRef marker_thread_word(struct marker *m, uint64_t offset)
+{
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(m->context);
+	LLVMValueRef g = LLVMGetNamedGlobal(m->module, CAIRN_RT_THREAD);
+	LLVMValueRef at = LLVMConstInt(m->i64, offset, false);
+
+	if (!g) {
+		g = LLVMAddGlobal(m->module,
+		                  LLVMArrayType2(m->i64, CAIRN_THREAD_WORDS),
+		                  CAIRN_RT_THREAD);
+		LLVMSetThreadLocalMode(g, m->by_segment
+		                                  ? LLVMLocalExecTLSModel
+		                                  : LLVMInitialExecTLSModel);
+	}
+	return LLVMConstInBoundsGEP2(i8, g, &at, 1);
+}
+
 /* The same for all threads; it changes once, when the runtime comes up. */
 static LLVMValueRef load_delta_common(struct marker *m)
 {

@@ -36,6 +36,8 @@ LLVMValueRef marker_declare_counters(struct marker *m, uint32_t n);
 LLVMValueRef marker_prologue(struct marker *m);
 /* Marks an instruction as ours: sanitizers leave it alone. */
 LLVMValueRef marker_ours(LLVMValueRef instruction);
+/* The address of a word of CAIRN_RT_THREAD, by its offset. */
+LLVMValueRef marker_thread_word(struct marker *m, uint64_t offset);
 /* The delta, once more. */
 LLVMValueRef marker_load_delta(struct marker *m);
 /* Adds `by`, an i64, to the word at an address, in one instruction. */

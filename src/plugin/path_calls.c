@@ -111,28 +111,11 @@ void path_calls_release(struct function_calls *c)
 
 /* --- code ---------------------------------------------------------------- */
 
-/* A word of CAIRN_RT_THREAD. */
-static LLVMValueRef word_at(struct path_writer *w, uint64_t offset)
-{
-	LLVMTypeRef i8 = LLVMInt8TypeInContext(w->m.context);
-	LLVMValueRef at = pw_constant(w, offset), g;
-
-	g = LLVMGetNamedGlobal(w->m.module, CAIRN_RT_THREAD);
-	if (!g) {
-		g = LLVMAddGlobal(w->m.module,
-		                  LLVMArrayType2(w->m.i64, CAIRN_THREAD_WORDS),
-		                  CAIRN_RT_THREAD);
-		LLVMSetThreadLocalMode(g, w->m.by_segment
-		                                  ? LLVMLocalExecTLSModel
-		                                  : LLVMInitialExecTLSModel);
-	}
-	return LLVMConstInBoundsGEP2(i8, g, &at, 1);
-}
-
 static LLVMValueRef get_word(struct path_writer *w, uint64_t offset)
 {
 	LLVMValueRef v = marker_ours(LLVMBuildLoad2(
-	        w->m.builder, w->m.i64, word_at(w, offset), "cairn.call"));
+	        w->m.builder, w->m.i64, marker_thread_word(&w->m, offset),
+	        "cairn.call"));
 
 	LLVMSetVolatile(v, true); /* the callee changes it */
 	return v;
@@ -140,9 +123,10 @@ static LLVMValueRef get_word(struct path_writer *w, uint64_t offset)
 
 static void set_word(struct path_writer *w, uint64_t offset, LLVMValueRef v)
 {
-	LLVMSetVolatile(marker_ours(LLVMBuildStore(w->m.builder, v,
-	                                           word_at(w, offset))),
-	                true);
+	LLVMSetVolatile(
+	        marker_ours(LLVMBuildStore(w->m.builder, v,
+	                                   marker_thread_word(&w->m, offset))),
+	        true);
 }
 
 static void call_runtime(struct path_writer *w, const char *name,

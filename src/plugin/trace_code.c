@@ -140,25 +140,6 @@ static void place_all(struct trace_writer *t)
 
 /* --- code ---------------------------------------------------------------- */
 
-/* A word of CAIRN_RT_THREAD. */
-static LLVMValueRef thread_word(struct trace_writer *t, uint64_t offset)
-{
-	struct marker *m = &t->w.m;
-	LLVMTypeRef i8 = LLVMInt8TypeInContext(m->context);
-	LLVMValueRef g = LLVMGetNamedGlobal(m->module, CAIRN_RT_THREAD);
-	LLVMValueRef at = LLVMConstInt(m->i64, offset, false);
-
-	if (!g) {
-		g = LLVMAddGlobal(m->module,
-		                  LLVMArrayType2(m->i64, CAIRN_THREAD_WORDS),
-		                  CAIRN_RT_THREAD);
-		LLVMSetThreadLocalMode(g, m->by_segment
-		                                  ? LLVMLocalExecTLSModel
-		                                  : LLVMInitialExecTLSModel);
-	}
-	return LLVMConstInBoundsGEP2(i8, g, &at, 1);
-}
-
 static LLVMValueRef build_asm(struct trace_writer *t, LLVMTypeRef type,
                               const char *text, const char *constraints,
                               LLVMValueRef *args, unsigned nargs)
@@ -206,7 +187,7 @@ static LLVMValueRef take_room(struct trace_writer *t, unsigned n,
 	struct marker *m = &t->w.m;
 	LLVMBuilderRef b = m->builder;
 	LLVMTypeRef types[2] = {m->ptr, m->i64};
-	LLVMValueRef word = thread_word(t, CAIRN_RT_TRACE_AT);
+	LLVMValueRef word = marker_thread_word(&t->w.m, CAIRN_RT_TRACE_AT);
 	LLVMValueRef args[2] = {word, LLVMConstInt(m->i64, n, false)};
 	LLVMValueRef at, limit, values[2], phi;
 	LLVMBasicBlockRef blocks[2];
@@ -217,7 +198,8 @@ static LLVMValueRef take_room(struct trace_writer *t, unsigned n,
 	        "=r,*m,0,~{memory},~{dirflag},~{fpsr},~{flags}", args, 2);
 	shim_set_element_type(at, m->i64);
 	limit = marker_ours(LLVMBuildLoad2(
-	        b, m->i64, thread_word(t, CAIRN_RT_TRACE_LIMIT), ""));
+	        b, m->i64, marker_thread_word(&t->w.m, CAIRN_RT_TRACE_LIMIT),
+	        ""));
 	LLVMSetVolatile(limit, true);
 	f = pw_fork_before(&t->w, place);
 	shim_set_unlikely(
@@ -256,8 +238,9 @@ static void store(struct trace_writer *t, LLVMTypeRef type, LLVMValueRef value,
 
 static LLVMValueRef load_word(struct trace_writer *t, uint64_t offset)
 {
-	LLVMValueRef word = marker_ours(LLVMBuildLoad2(
-	        t->w.m.builder, t->w.m.i64, thread_word(t, offset), ""));
+	LLVMValueRef word = marker_ours(
+	        LLVMBuildLoad2(t->w.m.builder, t->w.m.i64,
+	                       marker_thread_word(&t->w.m, offset), ""));
 
 	LLVMSetVolatile(word, true);
 	return word;

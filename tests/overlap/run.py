@@ -20,6 +20,7 @@ has entries.
 One line for each failure; the last line counts.
 """
 import argparse
+import glob
 import json
 import os
 import subprocess
@@ -212,6 +213,29 @@ def test_other(words, folder, level):
     return check_bounds(document) + check_flow(document, profile)
 
 
+def test_forks(words, folder, level):
+    """A child ends paths that its parent began: it is refused, the parent is
+    not."""
+    exe, said = os.path.join(folder, "forks"), []
+    build(words, exe, COUNTED, level)
+    subprocess.run([exe], stdout=subprocess.DEVNULL, timeout=30, check=True,
+                   env=dict(os.environ, CAIRN_OUT=exe + ".%p.cairn"))
+    profiles = glob.glob(exe + ".*.cairn")
+    refused = 0
+    for profile in profiles:
+        done = subprocess.run([CAIRN, "overlap", "--json", profile], text=True,
+                              capture_output=True, check=False)
+        refused += done.returncode == 2 and "child of fork" in done.stderr
+        if done.returncode == 0:
+            document = overlap(profile, "--degree", "all")
+            said += check_bounds(document)
+            if document["excluded"]["all"] > 1:  # main
+                said.append("excluded: %s" % document["excluded"])
+    if len(profiles) != 2 or refused != 1:
+        said.append("%d of %d processes refused" % (refused, len(profiles)))
+    return said
+
+
 def test_text(words, folder, level):
     """The same numbers as text, and what options do to it."""
     exe = os.path.join(folder, "traced")
@@ -271,6 +295,7 @@ def tests(options):
         for name, words in OTHERS.items():
             if options.full or level == "-O2":
                 yield name + level, test_other, words, level
+    yield "forks", test_forks, ["overlap/forks.c"], "-O1"
     yield "text", test_text, BOOKS["calls"], "-O1"
     for seed in range(1, options.csmith + 1):
         yield "csmith-%d" % seed, test_random, seed, "-O2"
