@@ -15,8 +15,9 @@
 // seeing it. Only calls of functions of the unit that have none of these do
 // not.
 //
-// Requires: canonical IR.  Cost: linear in instructions, for at most MOST
-// addresses that are known at a time.
+// Requires: canonical IR; no memory has two addresses (hook_map.c).
+// Cost: linear in instructions, for at most MOST addresses that are known at a
+// time.
 #include "abi/record.h"
 #include "ir/sites.h"
 #include "plugin/record.h"

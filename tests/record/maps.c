@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
 
 static unsigned long use(unsigned char *p, size_t n)
 {
@@ -17,6 +20,43 @@ static unsigned long use(unsigned char *p, size_t n)
 	return sum;
 }
 
+/* One file, or one piece of memory, at two addresses. */
+static int twice(const char *how)
+{
+	const int prot = PROT_READ | PROT_WRITE;
+	int fd = memfd_create("twice", 0);
+	int *a, *b;
+
+	if (fd < 0 || ftruncate(fd, 8192))
+		return 1;
+	a = mmap(NULL, 4096, prot, MAP_SHARED, fd, 0);
+	if (a == MAP_FAILED)
+		return 1;
+	if (strcmp(how, "again") == 0) { /* one after the other */
+		munmap(a, 4096);
+		a = mmap(NULL, 4096, prot, MAP_SHARED, fd, 0);
+		b = mmap(NULL, 4096, prot, MAP_SHARED, fd, 4096);
+	} else if (strcmp(how, "remap") == 0) {
+		b = mremap(a, 0, 4096, MREMAP_MAYMOVE);
+	} else if (strcmp(how, "attach") == 0) {
+		int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+
+		a = shmat(id, NULL, 0);
+		shmctl(id, IPC_RMID, NULL); /* when all have left it */
+		puts("attached");
+		fflush(stdout);
+		b = shmat(id, NULL, 0);
+	} else {
+		b = mmap(NULL, 4096, prot, MAP_SHARED, fd, 0);
+	}
+	if (b == MAP_FAILED)
+		return 1;
+	*a = 5;
+	*b += 6;
+	printf("%d\n", *a);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const int prot = PROT_READ | PROT_WRITE;
@@ -25,7 +65,8 @@ int main(int argc, char **argv)
 	void *at = NULL;
 	unsigned char *p;
 
-	(void)argc;
+	if (argc > 2)
+		return twice(argv[2]);
 	if (strcmp(argv[1], "low") == 0)
 		flags |= MAP_32BIT;
 	if (strcmp(argv[1], "fixed") == 0) {

@@ -235,8 +235,11 @@ def maps(folder):
         for how, status, words in (
                 ("plain", 0, ""), ("hint", 0, ""),
                 ("low", 125, "MAP_32BIT"), ("fixed", 125, "MAP_FIXED"),
-                ("huge", 125, "more memory")):
-            out, files = record(folder, program, how)
+                ("huge", 125, "more memory"),
+                ("twice again", 0, ""), ("twice plain", 125, "map it once"),
+                ("twice remap", 125, "map it once"),
+                ("twice attach", 125, "map it once")):
+            out, files = record(folder, program, *how.split())
             if not status:
                 replay(f"maps {how}", files[0])
             check(f"maps {how}", (out.returncode != status or
