@@ -1171,6 +1171,7 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 		rewrite_site(r, fn, i);
 	fill_out(r, fn);
 	finish_points(r, fn);
+	replay_shim_lower_atomics(fn->f);
 	replay_shim_promote(fn->f);
 }
 
