@@ -10,7 +10,8 @@
  *
  * Ticks: a moment is named by the tick and a site, so every cycle of the CFG
  * has to go through a tick: retreating edges of one depth-first search are in
- * every cycle.
+ * every cycle.  A fault that a handler jumps away from is replayed at the next
+ * tick: a frame that calls setjmp has one before it returns, and is gone.
  *
  * Cost: linear in instructions and edges.
  */
@@ -506,9 +507,25 @@ static void add_args(struct ir_function *fn, LLVMTargetDataRef layout)
 	}
 }
 
+/* Behind all others, where they do not change the number of any. */
+static void add_returns(struct ir_function *fn, size_t n, size_t cap)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn->f); b;
+	     b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+
+		if (!end || !LLVMIsAReturnInst(end))
+			continue;
+		VEC_RESERVE(fn->sites, n, cap);
+		fn->sites[n++] = (struct ir_site){.at = end, .kind = IR_RETURN};
+	}
+	fn->nsites = (uint32_t)n;
+}
+
 static void add_sites(struct ir_function *fn, LLVMTargetDataRef layout)
 {
 	size_t cap = 0, n = 0;
+	bool is_twice = false;
 
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn->f); b;
 	     b = LLVMGetNextBasicBlock(b))
@@ -523,8 +540,11 @@ static void add_sites(struct ir_function *fn, LLVMTargetDataRef layout)
 			fn->ncells += site.ncells;
 			VEC_RESERVE(fn->sites, n, cap);
 			fn->sites[n++] = site;
+			is_twice |= site.kind == IR_TWICE;
 		}
 	fn->nsites = (uint32_t)n;
+	if (is_twice)
+		add_returns(fn, n, cap);
 }
 
 /* Of its name (FNV). */

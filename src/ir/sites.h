@@ -45,6 +45,8 @@ enum ir_kind {
 	IR_PAD,    /* landingpad: its result is an input */
 	IR_RESUME, /* goes on unwinding */
 	IR_STOP,   /* ends the program: llvm.trap */
+	IR_RETURN, /* of a function that calls setjmp: a handler of a signal may
+	              jump into it from its last tick, while it is there */
 };
 
 struct ir_site {
@@ -98,11 +100,11 @@ uint32_t ir_ncells(LLVMTypeRef type, LLVMTargetDataRef layout);
  * its name or text says? */
 bool ir_changes_env(LLVMValueRef i);
 
-/* Does a call end a tick before it is made? */
+/* Does it end a tick before it is made? */
 static inline bool ir_ticks_before(enum ir_kind kind)
 {
 	return kind == IR_CALL || kind == IR_TWICE || kind == IR_RESUME ||
-	       kind == IR_ENV;
+	       kind == IR_ENV || kind == IR_RETURN;
 }
 
 /* Or behind it?  (Of IR_PAD: with the pad.) */

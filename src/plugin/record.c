@@ -581,6 +581,10 @@ static void mark_site(const struct recorder *r, const struct ir_site *s)
 	case IR_RESUME:
 		mark_resume(r, s);
 		break;
+	case IR_RETURN:
+		LLVMPositionBuilderBefore(r->builder, s->at);
+		tick(r, ir_tick_before(r->fn, s));
+		break;
 	case IR_PLAIN:
 	case IR_KNOWN:
 	case IR_STOP:

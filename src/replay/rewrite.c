@@ -913,7 +913,11 @@ static void rewrite_site(struct rewriter *r, struct function *fn, uint32_t i)
 		break;
 	case IR_STOP:
 		put_stop(r, fn, s->at);
+		put_leave(r, fn, POINTS_NONE, s->at);
 		LLVMInstructionEraseFromParent(s->at);
+		break;
+	case IR_RETURN:
+		put_tick_before(r, fn, s);
 		break;
 	case IR_PLAIN:
 		break;
@@ -1171,6 +1175,7 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 		rewrite_site(r, fn, i);
 	fill_out(r, fn);
 	finish_points(r, fn);
+	replay_shim_lower_atomics(fn->f);
 	replay_shim_promote(fn->f);
 }
 

@@ -12,6 +12,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LowerAtomic.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 #include <vector>
@@ -268,6 +269,21 @@ void replay_shim_demote(LLVMValueRef function)
 			phis.push_back(&p);
 	for (PHINode *p : phis)
 		DemotePHIToStack(p, at->getIterator());
+}
+
+void replay_shim_lower_atomics(LLVMValueRef function)
+{
+	std::vector<Instruction *> all;
+
+	for (BasicBlock &b : *unwrap<Function>(function))
+		for (Instruction &i : b)
+			if (isa<AtomicRMWInst, AtomicCmpXchgInst>(i))
+				all.push_back(&i);
+	for (Instruction *i : all)
+		if (auto *r = dyn_cast<AtomicRMWInst>(i))
+			lowerAtomicRMWInst(r);
+		else
+			lowerAtomicCmpXchgInst(cast<AtomicCmpXchgInst>(i));
 }
 
 void replay_shim_promote(LLVMValueRef function)

@@ -55,6 +55,10 @@ LLVMValueRef replay_shim_insertion_point(LLVMBasicBlockRef block);
  * are in memory. */
 void replay_shim_demote(LLVMValueRef f);
 void replay_shim_promote(LLVMValueRef f);
+/* Loads and stores instead of atomic updates.  A replay has its memory for
+ * itself; and LLVM 19 forgets the segment of an update whose result is only
+ * compared (lock dec, lock bts). */
+void replay_shim_lower_atomics(LLVMValueRef f);
 /* Is a parameter the address of a copy on the real stack? */
 bool replay_shim_is_in_memory(LLVMValueRef f, unsigned parameter);
 /* The line of an instruction in its function, not in what was inlined there; 0
