@@ -167,10 +167,10 @@ enum cairn_context {
 /* The IR, in a section that is not loaded: one of these per unit of
  * translation, 8-aligned, then a zstd frame of bitcode. */
 #define CAIRN_IR_SECTION ".cairn.ir"
-#define CAIRN_IR_MAGIC "CAIRNIR1"
-#define CAIRN_IR_ID 8      /* 16 bytes */
-#define CAIRN_IR_RAW 24    /* u64: bytes of bitcode */
-#define CAIRN_IR_PACKED 32 /* u64: bytes that follow */
+#define CAIRN_IR_MAGIC "CAIRNIR2" /* the last one grows with the marks */
+#define CAIRN_IR_ID 8             /* 16 bytes */
+#define CAIRN_IR_RAW 24           /* u64: bytes of bitcode */
+#define CAIRN_IR_PACKED 32        /* u64: bytes that follow */
 #define CAIRN_IR_HEAD 40u
 #define CAIRN_UNIT_ID 16u
 

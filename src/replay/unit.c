@@ -60,6 +60,15 @@ static int read_entry(struct entries *all, const unsigned char *p, size_t left,
 	return 0;
 }
 
+/* Does a unit begin here, of another version? */
+static bool is_other_version(const unsigned char *p, size_t left)
+{
+	const size_t n = strlen(CAIRN_IR_MAGIC);
+
+	return left >= CAIRN_IR_HEAD && !memcmp(p, CAIRN_IR_MAGIC, n - 1) &&
+	       p[n - 1] != CAIRN_IR_MAGIC[n - 1];
+}
+
 /* All units of the section; a linker may put zero bytes between them. */
 static int read_entries(struct entries *all, const struct locate_sections *s,
                         const char *name, struct cairn_err *err)
@@ -71,6 +80,12 @@ static int read_entries(struct entries *all, const struct locate_sections *s,
 			at++;
 			continue;
 		}
+		if (is_other_version(s->ir + at, s->ir_size - at))
+			return cairn_fail(err, CAIRN_E_MISMATCH,
+			                  "%s: was compiled by another version "
+			                  "of Cairn, whose recordings this one "
+			                  "cannot replay; compile it again",
+			                  name);
 		if (read_entry(all, s->ir + at, s->ir_size - at, &n) < 0)
 			return cairn_corrupt(err, name, at,
 			                     "in the section %s: no unit "

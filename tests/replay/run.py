@@ -139,12 +139,23 @@ def refusals():
                   not is_sentence(out, option + " /nope: cannot open") and out)
         out = replay(folder, "--exe", program + ".old", file)
         check("--exe", out.returncode and out)
+        other_version(folder, program + ".old", file)
         build(source, "-O2", program, "--cairn=record")
         out = replay(folder, file)
         check("another build", not is_sentence(out, "another build") and out)
         shutil.move(program + ".old", program)
         damage(folder, file)
         other_processor(folder)
+
+
+def other_version(folder, program, file):
+    with open(program, "rb") as stream:
+        code = stream.read()
+    old = program + ".version"
+    with open(old, "wb") as stream:
+        stream.write(re.sub(rb"CAIRNIR\d", b"CAIRNIR0", code))
+    out = replay(folder, "--exe", old, file)
+    check("other version", not is_sentence(out, "another version") and out)
 
 
 def other_processor(folder):
