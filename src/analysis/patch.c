@@ -26,6 +26,7 @@ struct parser {
 	const char *at, *end;
 	uint32_t number; /* of the line of the diff */
 	uint32_t file;   /* STRTAB_NONE: none on our side */
+	uint32_t other;  /* the same of the other side */
 	bool has_file;
 	size_t nhunks;
 };
@@ -99,10 +100,11 @@ static void unquote(struct text *name, char *out)
 	*name = (struct text){out, n};
 }
 
-static void take_file(struct parser *r, const struct text *line)
+static uint32_t take_file(struct strtab *files, const struct text *line)
 {
 	struct text name = {line->s + 4, line->n - 4};
 	char *buffer = xmalloc(line->n + 1);
+	uint32_t file = STRTAB_NONE;
 	const char *tab;
 
 	if (name.n && *name.s == '"') {
@@ -114,11 +116,18 @@ static void take_file(struct parser *r, const struct text *line)
 		if (name.n && name.s[name.n - 1] == '\r')
 			name.n--;
 	}
-	r->has_file = true;
-	r->file = name.n == 9 && !memcmp(name.s, "/dev/null", 9)
-	                  ? STRTAB_NONE
-	                  : strtab_add(&r->p->files, name.s, name.n);
+	if (name.n != 9 || memcmp(name.s, "/dev/null", 9) != 0)
+		file = strtab_add(files, name.s, name.n);
 	free(buffer);
+	return file;
+}
+
+static void take_files(struct parser *r, const struct text *old,
+                       const struct text *now)
+{
+	r->has_file = true;
+	r->file = take_file(&r->p->files, r->is_new ? now : old);
+	r->other = take_file(&r->p->others, r->is_new ? old : now);
 }
 
 /* --- hunks -------------------------------------------------------------- */
@@ -133,12 +142,29 @@ static void add_line(struct parser *r, uint64_t line)
 	p->lines[p->n++] = (struct patch_line){r->file, (uint32_t)line};
 }
 
+static void add_change(struct parser *r, const struct hunk *h)
+{
+	struct patch *p = r->p;
+
+	VEC_RESERVE(p->changes, p->nchanges, p->changes_cap);
+	p->changes[p->nchanges++] = (struct patch_change){
+	        .old_file = r->is_new ? r->other : r->file,
+	        .new_file = r->is_new ? r->file : r->other,
+	        .old = (uint32_t)(h->old - h->nremoved),
+	        .nold = h->nremoved,
+	        .now = (uint32_t)(h->now - h->nadded),
+	        .nnow = h->nadded,
+	};
+}
+
 /* Context, or the end of the hunk: was there a change on the other side only?
  */
 static void end_change(struct parser *r, struct hunk *h)
 {
 	uint64_t next = r->is_new ? h->now : h->old;
 
+	if (h->nremoved || h->nadded)
+		add_change(r, h);
 	if (r->is_new ? h->nremoved && !h->nadded : h->nadded && !h->nremoved) {
 		add_line(r, next - 1);
 		add_line(r, next);
@@ -285,7 +311,7 @@ static int parse(struct parser *r, struct cairn_err *err)
 		if (starts(&line, "@@ "))
 			CAIRN_TRY(take_hunk(r, &line, err));
 		else if (starts(&line, "+++ ") && starts(&before, "--- "))
-			take_file(r, r->is_new ? &line : &before);
+			take_files(r, &before, &line);
 		before = line;
 	}
 	return r->nhunks ? 0 : bad(r, "there is no hunk in it", err);
@@ -301,6 +327,7 @@ int patch_parse(struct patch *p, const char *text, size_t size, bool is_new,
 	        .at = text,
 	        .end = text + size,
 	        .file = STRTAB_NONE,
+	        .other = STRTAB_NONE,
 	};
 	int rc;
 
@@ -315,7 +342,9 @@ int patch_parse(struct patch *p, const char *text, size_t size, bool is_new,
 void patch_release(struct patch *p)
 {
 	strtab_release(&p->files);
+	strtab_release(&p->others);
 	free(p->lines);
+	free(p->changes);
 	*p = (struct patch){0};
 }
 

@@ -16,10 +16,20 @@ struct patch_line {
 	uint32_t line; /* from 1 on */
 };
 
+/* Lines that are replaced by others: nold from `old` on, by nnow from `now`
+ * on.  If there are none on a side, its line is the one behind the place. */
+struct patch_change {
+	uint32_t old_file, new_file; /* in files and others; STRTAB_NONE */
+	uint32_t old, nold, now, nnow;
+};
+
 struct patch {
 	struct strtab files;      /* as the patch names them */
+	struct strtab others;     /* as it names them on the other side */
 	struct patch_line *lines; /* by file, line; each once */
 	size_t n, cap;
+	struct patch_change *changes; /* as they come */
+	size_t nchanges, changes_cap;
 };
 
 /*

@@ -110,6 +110,45 @@ int cli_take_top(const char *command, const char *arg, unsigned *top)
 	return CLI_FINE;
 }
 
+int cli_take_percent(const char *command, const char *option, const char *arg,
+                     double most, double *out)
+{
+	char *end;
+
+	*out = strtod(arg, &end);
+	if (end != arg && *end == '%')
+		end++;
+	if (end == arg || *end || !(*out >= 0 && *out <= most))
+		return cli_usage(command,
+		                 "%s takes a number of percent, from 0 to %g, "
+		                 "not '%s'",
+		                 option, most, arg);
+	return CLI_FINE;
+}
+
+int cli_take_color(const char *command, const char *arg, enum cli_color *out)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(arg, words[i])) {
+			*out = (enum cli_color)i;
+			return CLI_FINE;
+		}
+	return cli_usage(command,
+	                 "--color takes auto, always or never, not '%s'", arg);
+}
+
+bool cli_wants_colour(enum cli_color color, const struct cli_form *f)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (color != CLI_COLOR_AUTO)
+		return color == CLI_COLOR_ALWAYS;
+	return (!f->output || !strcmp(f->output, "-")) && !(no && *no) &&
+	       isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
 int cli_help(const char *text)
 {
 	struct cli_output o;
@@ -308,6 +347,25 @@ struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths)
 		return NULL;
 	}
 	return p;
+}
+
+int cli_check_maps(const struct profile *p, const char *path)
+{
+	struct cairn_err err;
+
+	for (uint32_t i = 0; i < p->nmodules; i++)
+		if (p->modules[i].map)
+			return CLI_FINE;
+	if (p->nmodules)
+		cairn_fail(&err, CAIRN_E_ABSENT, "%s: nothing to report: %s",
+		           p->files[p->modules[0].from].name,
+		           p->modules[0].missing);
+	else
+		cairn_fail(&err, CAIRN_E_ABSENT,
+		           "%s: nothing to report: no program or library "
+		           "counted in it; run the program again",
+		           path);
+	return cli_fail(&err);
 }
 
 /* Has a flight recorder dropped parts?  If nobody can tell it may have. */

@@ -17,6 +17,7 @@ enum cli_exit { CLI_FINE = 0, CLI_NEGATIVE = 1, CLI_ERROR = 2 };
 /* Subcommands: argv[0] is their name.  They return an exit status. */
 int cmd_report(int argc, char **argv);
 int cmd_paths(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_drift(int argc, char **argv);
 int cmd_residual(int argc, char **argv);
 int cmd_tests(int argc, char **argv);
@@ -98,6 +99,9 @@ bool cli_input_option(struct cli_inputs *in, int option, const char *arg);
 void cli_inputs_release(struct cli_inputs *in);
 /* Opens the files named on the command line, or says why not. */
 struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths);
+/* Without any map there is no function to report on: says why.  An exit
+ * status. */
+int cli_check_maps(const struct profile *p, const char *path);
 /* Says which modules --skip-missing has left out, and which files are of flight
  * recorders that dropped something. */
 void cli_say_missing(const struct profile *p);
@@ -135,6 +139,16 @@ bool cli_parse(const struct cli_syntax *s, int argc, char **argv, void *request,
 int cli_take_top(const char *command, const char *arg, unsigned *top);
 /* --share PERCENT, in millionths of the whole. */
 int cli_take_share(const char *command, const char *arg, uint32_t *share);
+/* A number of percent from 0 to `most`, with or without a %. */
+int cli_take_percent(const char *command, const char *option, const char *arg,
+                     double most, double *out);
+
+/* --color WHEN. */
+enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
+int cli_take_color(const char *command, const char *arg, enum cli_color *out);
+/* On a terminal, unless the user says otherwise (no-color.org). */
+bool cli_wants_colour(enum cli_color color, const struct cli_form *f);
+
 /* Prints a help text. */
 int cli_help(const char *text);
 

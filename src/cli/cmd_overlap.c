@@ -24,7 +24,7 @@ static const char help[] =
         "two turns of a loop, a caller up to\na call and the callee's first "
         "path, the callee's last path and the rest of the\ncaller's.  Says how "
         "often they ran, and between which bounds\nthat would be known from "
-        "path profiles and from overlapping paths, which know the\nfirst "
+        "path profiles and from overlapping paths, which know\nthe first "
         "decisions of the second half.\n\n"
         "  --degree K       so many decisions; auto: a third of the highest "
         "degree (the\n"

@@ -20,7 +20,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
         "usage: cairn report [OPTION...] FILE...\n\n"
@@ -124,14 +123,12 @@ static const struct format formats[] = {
 
 #define NFORMATS (sizeof(formats) / sizeof(formats[0]))
 
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-
 struct request {
 	struct cli_inputs inputs;
 	struct report_options options;
 	const struct format *format; /* --format, --lcov; NULL: none */
 	const char *format_option;   /* which of them */
-	enum color color;
+	enum cli_color color;
 	struct cli_form form;
 };
 
@@ -189,47 +186,6 @@ static bool take_switch(struct request *q, int c)
 	}
 }
 
-/* A share in percent, with or without a %. */
-static int take_threshold(const char *command, const char *arg, double *out)
-{
-	char *end;
-
-	*out = strtod(arg, &end);
-	if (end != arg && *end == '%')
-		end++;
-	if (end == arg || *end || !(*out >= 0 && *out <= 100))
-		return cli_usage(command,
-		                 "--threshold takes a number of percent, from "
-		                 "0 to 100, not '%s'",
-		                 arg);
-	return CLI_FINE;
-}
-
-static int take_color(struct request *q, const char *command, const char *arg)
-{
-	static const char *const words[] = {"auto", "always", "never"};
-
-	for (int i = 0; i < 3; i++)
-		if (!strcmp(arg, words[i])) {
-			q->color = (enum color)i;
-			return CLI_FINE;
-		}
-	return cli_usage(command,
-	                 "--color takes auto, always or never, not '%s'", arg);
-}
-
-/* On a terminal, unless the user says otherwise (no-color.org). */
-static bool wants_colour(const struct request *q)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (q->color != COLOR_AUTO)
-		return q->color == COLOR_ALWAYS;
-	return (!q->form.output || !strcmp(q->form.output, "-")) &&
-	       !(no && *no) && isatty(STDOUT_FILENO) && term &&
-	       strcmp(term, "dumb") != 0;
-}
-
 static int take_format(struct request *q, const char *command, const char *name,
                        const char *option)
 {
@@ -267,9 +223,10 @@ static int take_option(void *request, int c, const char *command)
 	case OPT_FORMAT:
 		return take_format(q, command, optarg, "--format");
 	case OPT_THRESHOLD:
-		return take_threshold(command, optarg, &o->threshold);
+		return cli_take_percent(command, "--threshold", optarg, 100,
+		                        &o->threshold);
 	case OPT_COLOR:
-		return take_color(q, command, optarg);
+		return cli_take_color(command, optarg, &q->color);
 	case OPT_TOP:
 		return cli_take_top(command, optarg, &o->top);
 	case OPT_SORT:
@@ -309,26 +266,6 @@ static int check_options(const struct request *q, char **argv, int argc)
 	if (optind == argc)
 		return cli_usage(argv[0], "no profile given");
 	return cli_check_output(argv[0], f, argv + optind, argc - optind);
-}
-
-/* Without any map there is no function to report on: say why. */
-static int check_maps(const struct profile *p, const char *path)
-{
-	struct cairn_err err;
-
-	for (uint32_t i = 0; i < p->nmodules; i++)
-		if (p->modules[i].map)
-			return CLI_FINE;
-	if (p->nmodules)
-		cairn_fail(&err, CAIRN_E_ABSENT, "%s: nothing to report: %s",
-		           p->files[p->modules[0].from].name,
-		           p->modules[0].missing);
-	else
-		cairn_fail(&err, CAIRN_E_ABSENT,
-		           "%s: nothing to report: no program or library "
-		           "counted in it; run the program again",
-		           path);
-	return cli_fail(&err);
 }
 
 /* Coverage without a line is of no use to anybody: say why. */
@@ -408,7 +345,7 @@ static int report(struct request *q, char **paths, int npaths)
 
 	if (!p)
 		return CLI_ERROR;
-	status = check_maps(p, paths[0]);
+	status = cli_check_maps(p, paths[0]);
 	if (status) {
 		profile_free(p);
 		return status;
@@ -416,7 +353,7 @@ static int report(struct request *q, char **paths, int npaths)
 	cli_say_missing(p);
 	c = counts_new(p);
 	l = lines_new(c);
-	q->options.colour = wants_colour(q);
+	q->options.colour = cli_wants_colour(q->color, &q->form);
 	report_init(&r, c, l, &q->options);
 	status = check_lines(q, l, paths[0]);
 	if (!status)

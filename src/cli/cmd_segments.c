@@ -19,7 +19,7 @@
 static const char help[] =
         "usage: cairn segments [OPTION...] FILE\n\n"
         "Shows path segments: paths that go into calls and come back.  FILE is "
-        "a trace, or\nthe profile of a program that was built with "
+        "a trace,\nor the profile of a program that was built with "
         "--cairn=paths,calls=D.\n\n"
         "  --depth D        go into calls up to D deep (1; of a trace)\n"
         "  --top N          choose the N hottest segments\n"

@@ -72,16 +72,9 @@ void html_text(FILE *out, const char *s)
 	}
 }
 
-/* One element of data, filled by json_begin ... json_end in between. */
-struct element {
-	struct json json;
-	char *data;
-	size_t size;
-};
-
-static struct json *element_begin(struct element *e)
+struct json *html_element_begin(struct html_element *e)
 {
-	*e = (struct element){.json = {.flat_below = 0}};
+	*e = (struct html_element){.json = {.flat_below = 0}};
 	e->json.out = open_memstream(&e->data, &e->size);
 	if (!e->json.out) {
 		fprintf(stderr, "cairn: out of memory\n");
@@ -90,7 +83,8 @@ static struct json *element_begin(struct element *e)
 	return &e->json;
 }
 
-static void element_end(struct element *e, FILE *out, char kind, size_t number)
+void html_element_end(struct html_element *e, FILE *out, char kind,
+                      size_t number)
 {
 	const char *at, *next;
 
@@ -121,7 +115,7 @@ static void put_title(const struct html *h, FILE *out)
 	fputs("cairn", out);
 }
 
-static void put_head(const struct html *h, FILE *out)
+void html_head_begin(FILE *out)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 	      "<meta charset=\"utf-8\">\n"
@@ -131,27 +125,41 @@ static void put_head(const struct html *h, FILE *out)
 	      "<meta name=\"generator\" content=\"cairn " CAIRN_VERSION "\">\n"
 	      "<title>",
 	      out);
-	put_title(h, out);
+}
+
+void html_head_end(FILE *out, const unsigned char *more,
+                   const unsigned char *body)
+{
 	fputs("</title>\n<style>\n", out);
 	fputs((const char *)html_css, out);
+	if (more)
+		fputs((const char *)more, out);
 	fputs("</style>\n</head>\n<body>\n", out);
-	fputs((const char *)html_body, out);
+	fputs((const char *)body, out);
+}
+
+void html_end(FILE *out, const unsigned char *const *scripts)
+{
+	fputs("<script>\n\"use strict\";\n", out);
+	for (size_t i = 0; scripts[i]; i++)
+		fputs((const char *)scripts[i], out);
+	fputs("</script>\n</body>\n</html>\n", out);
 }
 
 static void put_data(struct html *h, FILE *out)
 {
-	struct element e;
+	struct html_element e;
 
 	for (size_t i = 0; i < h->report->nrows; i++) {
-		html_put_function(h, element_begin(&e), i);
-		element_end(&e, out, 'f', i);
+		html_put_function(h, html_element_begin(&e), i);
+		html_element_end(&e, out, 'f', i);
 	}
 	for (uint32_t i = 0; i < h->names.n; i++) {
-		html_put_source(h, element_begin(&e), i);
-		element_end(&e, out, 's', i);
+		html_put_source(h, html_element_begin(&e), i);
+		html_element_end(&e, out, 's', i);
 	}
-	html_put_index(h, element_begin(&e));
-	element_end(&e, out, 'i', 0);
+	html_put_index(h, html_element_begin(&e));
+	html_element_end(&e, out, 'i', 0);
 }
 
 void html_page(const struct report *r, const struct hot *h,
@@ -160,7 +168,9 @@ void html_page(const struct report *r, const struct hot *h,
 	struct html page = {.report = r, .hot = h, .lists = lists};
 
 	html_paths_begin(&page);
-	put_head(&page, out);
+	html_head_begin(out);
+	put_title(&page, out);
+	html_head_end(out, NULL, html_body);
 	put_data(&page, out);
 	if (lists) {
 		fputs("<div id=\"tables\">\n<h1>", out);
@@ -169,10 +179,7 @@ void html_page(const struct report *r, const struct hot *h,
 		lists->put_tables(&page, out);
 		fputs("</div>\n", out);
 	}
-	fputs("<script>\n\"use strict\";\n", out);
-	for (size_t i = 0; html_scripts[i]; i++)
-		fputs((const char *)html_scripts[i], out);
-	fputs("</script>\n</body>\n</html>\n", out);
+	html_end(out, html_scripts);
 	html_paths_end(&page);
 	strtab_release(&page.names);
 	free(page.sources);

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "format/strtab.h"
 
 struct hot;
 struct hot_path;
 struct html;
-struct json;
 struct report;
 struct residue;
 struct trial;
@@ -106,7 +106,31 @@ void html_put_function(struct html *h, struct json *j, size_t row);
 void html_put_source(struct html *h, struct json *j, uint32_t source);
 void html_put_index(const struct html *h, struct json *j);
 
+/*
+ * One element of data, "<kind><number>", filled by json_begin ... json_end in
+ * between.
+ */
+struct html_element {
+	struct json json;
+	char *data;
+	size_t size;
+};
+
+struct json *html_element_begin(struct html_element *e);
+void html_element_end(struct html_element *e, FILE *out, char kind,
+                      size_t number);
+
+/* A page begins with these two, with its title in between, as text; `more` is a
+ * style sheet behind the common one, or NULL. */
+void html_head_begin(FILE *out);
+void html_head_end(FILE *out, const unsigned char *more,
+                   const unsigned char *body);
+/* And ends with its scripts. */
+void html_end(FILE *out, const unsigned char *const *scripts);
+
 /* The parts of the page that are always the same. */
+extern const unsigned char html_diff_css[], html_diff_body[];
+extern const unsigned char *const html_diff_scripts[];
 extern const unsigned char html_css[], html_body[];
 /* Scripts, in the order they have on the page; ends with NULL. */
 extern const unsigned char *const html_scripts[];

@@ -18,6 +18,22 @@ const unsigned char html_body[] = {
 #embed "assets/page.html"
         , 0};
 
+const unsigned char html_diff_css[] = {
+#embed "assets/diff.css"
+        , 0};
+
+const unsigned char html_diff_body[] = {
+#embed "assets/diff.html"
+        , 0};
+
+static const unsigned char diff_js[] = {
+#embed "assets/diff.js"
+        , 0};
+
+static const unsigned char base_js[] = {
+#embed "assets/base.js"
+        , 0};
+
 static const unsigned char layout_js[] = {
 #embed "assets/layout.js"
         , 0};
@@ -43,5 +59,8 @@ static const unsigned char frame_js[] = {
         , 0};
 
 const unsigned char *const html_scripts[] = {
-        layout_js, page_js, source_js, graph_js, panes_js, frame_js, NULL,
+        layout_js, base_js,  page_js,  source_js,
+        graph_js,  panes_js, frame_js, NULL,
 };
+
+const unsigned char *const html_diff_scripts[] = {base_js, diff_js, NULL};

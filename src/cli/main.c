@@ -15,6 +15,8 @@ static const struct command {
 } commands[] = {
         {"report", "show counts: text, JSON, a page, formats of other tools",
          cmd_report},
+        {"diff", "what ran more, less, no longer: two profiles; limits for CI",
+         cmd_diff},
         {"paths", "show the paths that ran, hottest first", cmd_paths},
         {"drift", "are the paths that were hot still hot? two profiles",
          cmd_drift},

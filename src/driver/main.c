@@ -123,9 +123,9 @@ static int show_version(const struct argv *a)
 	return fflush(stdout) == 0 ? 0 : 2;
 }
 
-static int show_help(const char *name)
+static int show_help(const char *name, bool all)
 {
-	option_help(name, stdout);
+	option_help(name, all, stdout);
 	if (fflush(stdout) == 0)
 		return 0;
 	fprintf(stderr,
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	words_expand(&words, argc, argv);
 	rc = scan_words(&scan, &words, &option, &err);
 	if (option.help) /* before any mistake */
-		return show_help(name);
+		return show_help(name, option.help_all);
 	if (rc < 0 || find_tools(&tools, name, &err) < 0 ||
 	    command_build(&tools, &words, &option, &scan, &command, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", name, err.text);

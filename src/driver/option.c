@@ -47,7 +47,8 @@ static const char help[] =
         "the control\n"
         "                   flow before optimization, edges only\n"
         "  --cairn-verbose  show the command that is run\n"
-        "  --cairn-help     this text\n\n"
+        "  --cairn-help     this text; --cairn-help-all has the options of "
+        "modes, too\n\n"
         "Options of edges, paths and residual:\n"
         "  strict           exact even after SIGKILL, but for paths that "
         "are unfinished\n"
@@ -96,12 +97,19 @@ static bool is(const char *s, size_t n, const char *name)
 	return strlen(name) == n && memcmp(s, name, n) == 0;
 }
 
-void option_help(const char *name, FILE *out)
+void option_help(const char *name, bool all, FILE *out)
 {
 	size_t n = strlen(name);
 	bool cxx = n >= 2 && strcmp(name + n - 2, "++") == 0;
+	char *text = xasprintf(help, name, cxx ? "clang++" : "clang");
+	char *options = strstr(text, "\nOptions of ");
+	char *end = strstr(text, "\nman cairn-cc ");
 
-	fprintf(out, help, name, cxx ? "clang++" : "clang");
+	if (all || !options || !end)
+		fputs(text, out);
+	else
+		fprintf(out, "%.*s%s", (int)(options - text), text, end);
+	free(text);
 }
 
 bool option_is_ours(const char *word)
@@ -518,8 +526,10 @@ int option_take(struct option *o, const char *word, struct cairn_err *err)
 		o->verbose = true;
 		return 0;
 	}
-	if (strcmp(word, "--cairn-help") == 0) {
+	if (strcmp(word, "--cairn-help") == 0 ||
+	    strcmp(word, "--cairn-help-all") == 0) {
 		o->help = true;
+		o->help_all |= strcmp(word, "--cairn-help-all") == 0;
 		return 0;
 	}
 	if ((value = value_of(word, "--cairn")))

@@ -27,6 +27,7 @@ struct option {
 	bool source_stage;   /* marks before the optimizer, not after it */
 	bool verbose;        /* show the command */
 	bool help;           /* explain these options, and nothing else */
+	bool help_all;       /* ... and those of modes */
 	const char *weights; /* "heuristic", "freq", or NULL for the default */
 	const char *interest; /* prefer= or tested=: absolute path, or NULL */
 	const char *sets;     /* prefer: ",prefer=SET..." for all, or NULL */
@@ -38,8 +39,8 @@ struct option {
 	const char *feedback; /* absolute path of an earlier profile, or NULL */
 };
 
-/* What there is, for a driver of this name. */
-void option_help(const char *name, FILE *out);
+/* What there is, for a driver of this name; `all`: options of modes, too. */
+void option_help(const char *name, bool all, FILE *out);
 
 /* The mode, in a word. */
 const char *option_mode(const struct option *o);

@@ -25,7 +25,7 @@
 static const char help[] =
         "usage: cairn output [OPTION...] FILE\n\n"
         "Shows what a recorded run wrote to stdout and stderr: each piece with "
-        "the context\nand tick of the call that wrote it, and its place in the "
+        "the\ncontext and tick of the call that wrote it, and its place in the "
         "source.\n\n"
         "  --fd N           only of stdout (1) or stderr (2)\n"
         "  --raw            only the bytes of stdout, or of --fd, as they came "

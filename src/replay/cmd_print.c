@@ -17,7 +17,7 @@ static const char help[] =
         "usage: cairn print [OPTION...] 'EXPR, ...' FILE --at FILE:LINE\n\n"
         "Evaluates expressions of C each time a line begins to be executed, as "
         "a\nbreakpoint would: [context:tick] expr = value, ...  The program "
-        "has to be compiled\nwith -g.\n\n"
+        "has to be\ncompiled with -g.\n\n"
         "  --at FILE:LINE   the line; FILE is the end of a path\n"
         "  --if COND        only if this expression is not 0\n" QUESTION_HELP
                 SESSION_HELP;

@@ -22,7 +22,7 @@ static const char help[] =
         "log in FILE,\nand says whether it did the same, to the last tick and "
         "event.  It needs none of\nthe program's inputs.\n\n"
         "If that takes long, checkpoints are kept in the folder "
-        "FILE.checkpoints: from them\nquestions begin anywhere, and the next "
+        "FILE.checkpoints: from\nthem questions begin anywhere, and the next "
         "replay runs on all processors.\n\n"
         "  --from TICK      begin at the checkpoint before this tick\n"
         "  --to TICK        end there\n"

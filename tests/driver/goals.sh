@@ -325,7 +325,9 @@ ok "first line of --version is clang's" test \
 # in the manual.
 for driver in "$cc" "$cxx"; do
 	who=$(basename "$driver")
-	"$driver" --cairn-help -c absent.c --cairn=nonsense >help 2>errors
+	"$driver" --cairn-help >short
+	ok "$who --cairn-help fits a screen" test "$(wc -l <short)" -le 40
+	"$driver" --cairn-help-all -c absent.c --cairn=nonsense >help 2>errors
 	ok "$who --cairn-help" test $? = 0
 	ok "$who --cairn-help: no error" test ! -s errors
 	ok "$who --cairn-help: usage" grep -qF "usage: $who [" help

@@ -2,7 +2,7 @@
 # What the command line says about itself, and about mistakes: one sentence
 # that names the option, nothing on stdout, exit status 2.
 cairn --help
-for command in report paths drift residual tests trace match-path overlap merge pack check; do
+for command in report diff paths drift residual tests trace match-path overlap merge pack check; do
 	echo "== $command"
 	cairn $command --help
 done

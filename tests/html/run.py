@@ -136,7 +136,7 @@ def build(work, name, source, compiler, *options):
 
 # --- the page ----------------------------------------------------------------
 
-class Page(html.parser.HTMLParser):
+class Markup(html.parser.HTMLParser):
     """A page taken apart: data by id, and what is wrong with its markup."""
 
     def __init__(self, path):
@@ -150,11 +150,6 @@ class Page(html.parser.HTMLParser):
         self.close()
         if self.stack:
             self.faults.append(f"{self.stack} left open")
-        self.index = json.loads(self.data["i0"])
-        self.functions = [json.loads(self.data[f"f{i}"])
-                          for i in range(len(self.index["functions"]))]
-        self.sources = [json.loads(self.data[f"s{i}"])
-                        for i in range(len(self.index["sources"]))]
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
@@ -178,6 +173,18 @@ class Page(html.parser.HTMLParser):
             self.data[self.inside] = self.data.get(self.inside, "") + data
         elif self.inside == "" or self.stack[-1:] == ["style"]:
             self.code.append(data)
+
+
+class Page(Markup):
+    """A page of a report."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.index = json.loads(self.data["i0"])
+        self.functions = [json.loads(self.data[f"f{i}"])
+                          for i in range(len(self.index["functions"]))]
+        self.sources = [json.loads(self.data[f"s{i}"])
+                        for i in range(len(self.index["sources"]))]
 
     def find(self, name):
         """A function by its linkage name: its row and its data."""

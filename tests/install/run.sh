@@ -35,8 +35,17 @@ prefix=$work/moved\ here
 for file in bin/cairn bin/cairn-cc bin/cairn-c++ lib/cairn/cairn-plugin.so \
 	lib/cairn/libcairn_rt.a lib/cairn/libcairn_exe.a \
 	lib/cairn/libcairn_out.a \
-	share/man/man1/cairn.1 share/man/man1/cairn-cc.1; do
+	share/man/man1/cairn.1 share/man/man1/cairn-cc.1 \
+	share/bash-completion/completions/cairn \
+	share/bash-completion/completions/cairn-cc \
+	share/bash-completion/completions/cairn-c++ \
+	share/zsh/site-functions/_cairn; do
 	ok "installed" test -s "$prefix/$file"
+done
+# Commands that have no page are not there.
+for command in $("$prefix/bin/cairn" --help |
+	sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'); do
+	ok "manual of $command" test -s "$prefix/share/man/man1/cairn-$command.1"
 done
 ok "cairn-c++ is a link" test "$(readlink "$prefix/bin/cairn-c++")" = cairn-cc
 for file in bin/cairn bin/cairn-cc lib/cairn/cairn-plugin.so; do

@@ -4,11 +4,6 @@
  */
 /* --- the frame ------------------------------------------------------------ */
 
-function setTheme(name) {
-	document.documentElement.dataset.theme = name === "dark" ? "dark" :
-		"light";
-}
-
 function drawTop() {
 	const t = index.totals;
 	byId("program").textContent = index.program ? baseName(index.program) :
@@ -145,10 +140,7 @@ function listenToPrinter() {
 }
 
 function start() {
-	setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" :
-		"light");
-	byId("theme").onclick = () => setTheme(document.documentElement.dataset
-		.theme === "dark" ? "light" : "dark");
+	startTheme();
 	byId("help").onclick = () => byId("keys").showModal();
 	byId("filter").oninput = (e) => {
 		state.query = e.target.value;
