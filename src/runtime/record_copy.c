@@ -4,9 +4,12 @@
  *
  * A copy first brings the shadow of its source up to date and logs what was not
  * known; then it copies the shadow, which nobody else writes, to both: so what
- * arrives is what the log says, whatever other threads do meanwhile.
+ * arrives is what the log says, whatever other threads do meanwhile.  What is
+ * known, up to the first byte that is not, is copied at once: most is.  A copy
+ * upwards writes over nothing of its source that is still to be read, so the
+ * rest is what it was.
  *
- * Cost: three passes over the bytes, 16 at a time.
+ * Cost: one pass over the bytes, 16 at a time; three over what is not known.
  */
 #include "runtime/record.h"
 
@@ -26,12 +29,26 @@ HIDDEN void __cairn_record_set(void *dst, int c, size_t n);
 /* --- what the source has that the shadow has not ----------------------------
  */
 
+/* Which bytes of two vectors differ. */
+static inline unsigned differing(v2 a, v2 b)
+{
+	return ~(unsigned)__builtin_ia32_pmovmskb128((v16)((v16)a == (v16)b)) &
+	       0xffff;
+}
+
+static inline v2 load16(const unsigned char *p)
+{
+	return *(const volatile v2 *)p;
+}
+
+static inline v2 shadow16(const unsigned char *p)
+{
+	return *(const RECORD_GS v2 *)(uintptr_t)p;
+}
+
 static inline bool differs16(const unsigned char *p)
 {
-	v2 v = *(const volatile v2 *)p;
-	v2 s = *(const RECORD_GS v2 *)(uintptr_t)p;
-
-	return __builtin_ia32_pmovmskb128((v16)((v16)v == (v16)s)) != 0xffff;
+	return differing(load16(p), shadow16(p)) != 0;
 }
 
 static inline bool differs4(const unsigned char *p)
@@ -54,11 +71,23 @@ static inline bool differs(const unsigned char *p, size_t n)
 	return n < 4 || differs4(p) || differs4(p + n - 4);
 }
 
-/* Corrects up to 16 bytes; how many of them up to the last that was wrong. */
+/* Corrects 16 bytes; how many of them up to the last that was wrong. */
+static inline size_t correct16(const unsigned char *p)
+{
+	v2 v = load16(p);
+	unsigned wrong = differing(v, shadow16(p));
+
+	*(RECORD_GS v2 *)(uintptr_t)p = v;
+	return wrong ? 32 - (size_t)__builtin_clz(wrong) : 0;
+}
+
+/* The same of up to 16. */
 static size_t correct(const unsigned char *p, size_t n)
 {
 	size_t upto = 0;
 
+	if (n == 16)
+		return correct16(p);
 	for (size_t i = 0; i < n; i++) {
 		unsigned char v = ((const volatile unsigned char *)p)[i];
 
@@ -83,12 +112,15 @@ bool record_correct(const unsigned char *p, size_t n)
 	return was_wrong;
 }
 
-/* Logs the runs of bytes that differ, each at its offset. */
-static void look(const void *cell, const unsigned char *p, size_t n)
+/* Logs the runs of bytes that differ, from byte `first` on, each at its offset.
+ */
+static void look(const void *cell, const unsigned char *p, size_t first,
+                 size_t n)
 {
-	size_t from = 0, upto = 0; /* the run that is open, if not empty */
+	/* the run that is open, if not empty */
+	size_t from = first, upto = first;
 
-	for (size_t i = 0; i < n; i += 16) {
+	for (size_t i = first; i < n; i += 16) {
 		size_t k = n - i < 16 ? n - i : 16, wrong;
 
 		if (!differs(p + i, k))
@@ -161,13 +193,34 @@ static void copy_down(unsigned char *to, const unsigned char *from, size_t n)
 	}
 }
 
+/* Copies what the shadow has already, upwards, by 16; how many bytes.  What is
+ * copied is what was compared. */
+static size_t copy_known(unsigned char *to, const unsigned char *from, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16) {
+		v2 v = load16(from + i);
+
+		if (differing(v, shadow16(from + i)))
+			break;
+		*(v2 *)(to + i) = v;
+		*(RECORD_GS v2 *)(uintptr_t)(to + i) = v;
+	}
+	return i;
+}
+
 void __cairn_record_copy(void *cell, void *dst, const void *src, size_t n)
 {
-	look(cell, src, n);
+	bool is_up = (uintptr_t)dst - (uintptr_t)src >= n;
+	size_t i = is_up ? copy_known(dst, src, n) : 0;
+
+	look(cell, src, i, n);
 	if (dst == src)
 		return;
-	if ((uintptr_t)dst - (uintptr_t)src >= n)
-		copy_up(dst, src, n);
+	if (is_up)
+		copy_up((unsigned char *)dst + i,
+		        (const unsigned char *)src + i, n - i);
 	else
 		copy_down(dst, src, n);
 }
