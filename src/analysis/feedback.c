@@ -40,11 +40,23 @@ struct feedback {
 	size_t n, cap;
 };
 
+/*
+ * A signal in code that was marked before inlining stopped some function of the
+ * module, nobody knows which: all are in doubt, by one.  As the counts of a
+ * killed run they will do, unless one came out below zero.
+ */
+static bool is_wrong(const struct counts_function *r,
+                     const struct map_function *f)
+{
+	return counts_is_inconsistent(r->doubt) &&
+	       !(r->doubt == COUNTS_UNLOCATED && f->flags & CAIRN_FN_SOURCE);
+}
+
 static bool is_usable(const struct counts_module *cm,
                       const struct counts_function *r,
                       const struct map_function *f)
 {
-	if (!r->covered || counts_is_inconsistent(r->doubt))
+	if (!r->covered || is_wrong(r, f))
 		return false;
 	for (uint32_t i = 0; i < f->nedges; i++)
 		if (!cm->edge_known[f->first_edge + i])
@@ -150,6 +162,15 @@ const uint64_t *feedback_edges(struct feedback *f, const char *name,
 
 	*nedges = e && e->edges ? e->nedges : 0;
 	return e ? e->edges : NULL;
+}
+
+bool feedback_doubts(const struct feedback *f, const char *name,
+                     const char *file, uint64_t hash)
+{
+	const struct entry *e = key_find(f->entries, f->n, sizeof(*f->entries),
+	                                 name, file, hash);
+
+	return e && !e->edges;
 }
 
 /* The first entry with this name and file, whatever its hash; or NULL. */

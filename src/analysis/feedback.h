@@ -34,6 +34,10 @@ const uint64_t *feedback_edges(struct feedback *f, const char *name,
                                const char *file, uint64_t hash,
                                uint32_t *nedges);
 
+/* Does it have the function, but no trustworthy count of each edge? */
+bool feedback_doubts(const struct feedback *f, const char *name,
+                     const char *file, uint64_t hash);
+
 /* Does the profile have a function of this name and file, whatever its hash is
  * and its counts are worth? */
 bool feedback_knows(const struct feedback *f, const char *name,

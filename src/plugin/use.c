@@ -37,19 +37,23 @@ struct use {
 	struct feedback *feedback;
 	uint64_t hot, cold; /* counts from which on, and up to which */
 	unsigned nfunctions, nused, nchanged;
-	unsigned nothers; /* whose names the profile has, but for main */
-	char *changed;    /* the names of some */
+	unsigned nothers;  /* whose names the profile has, but for main */
+	unsigned ndoubted; /* as they were, but no count can be trusted */
+	char *changed;     /* the names of some */
 	bool has_main;
 };
 
-/* Its counts, by edge of fn; NULL (and fn is empty) if there are none. */
+/* Its counts, by edge of fn; NULL (and fn is empty) if there are none, and
+ * *doubted says whether there would be. */
 static const uint64_t *find_counts(struct use *u, struct function *fn,
-                                   LLVMValueRef f, const char *file)
+                                   LLVMValueRef f, const char *file,
+                                   bool *doubted)
 {
 	const uint64_t *counts;
 	uint32_t nedges;
 	size_t n;
 
+	*doubted = false;
 	/* strictly counted functions are cut at calls; whether it was one is
 	 * not known here */
 	for (int strict = 0; strict < 2; strict++) {
@@ -60,6 +64,8 @@ static const uint64_t *find_counts(struct use *u, struct function *fn,
 		                        function_hash(fn), &nedges);
 		if (counts && nedges == fn->g.nedges)
 			return counts;
+		*doubted |= feedback_doubts(u->feedback, name_of(f, &n), file,
+		                            function_hash(fn));
 		function_release(fn);
 	}
 	return NULL;
@@ -195,6 +201,7 @@ static void use_function(struct use *u, LLVMValueRef f)
 	bool is_main = !strcmp(name, "main");
 	bool known = feedback_knows(u->feedback, name, file);
 	const uint64_t *counts = NULL;
+	bool doubted = false;
 	struct function fn;
 
 	u->nfunctions++;
@@ -202,12 +209,14 @@ static void use_function(struct use *u, LLVMValueRef f)
 	u->nothers += known && !is_main;
 	if (known) {
 		shim_prepare(u->shim, f);
-		counts = find_counts(u, &fn, f, file);
+		counts = find_counts(u, &fn, f, file, &doubted);
 	}
 	if (counts) {
 		u->nused++;
 		apply(u, &fn, counts);
 		function_release(&fn);
+	} else if (doubted) {
+		u->ndoubted++;
 	} else if (known) {
 		note_changed(u, name);
 	}
@@ -242,15 +251,20 @@ static int set_summary(struct use *u, struct cairn_err *err)
  */
 static bool is_of_another(const struct use *u)
 {
-	return u->has_main && !u->nused && u->nfunctions > 1 &&
+	return u->has_main && !u->nused && !u->ndoubted && u->nfunctions > 1 &&
 	       2 * u->nothers < u->nfunctions - 1;
+}
+
+static void warn(struct use *u, char *text)
+{
+	shim_say(u->module, true, text);
+	free(text);
 }
 
 static int conclude(struct use *u, struct cairn_err *err)
 {
 	size_t n;
 	const char *source = LLVMGetSourceFileName(u->module, &n);
-	char *text = NULL;
 
 	if (is_of_another(u))
 		return cairn_fail(err, CAIRN_E_MISMATCH,
@@ -259,20 +273,23 @@ static int conclude(struct use *u, struct cairn_err *err)
 		                  "is now; make a new one, or leave out "
 		                  "--cairn-use",
 		                  u->path, source);
+	if (u->ndoubted)
+		warn(u,
+		     xasprintf("cairn: %s: the counts of %u of %u functions of "
+		               "%s contradict each other (cairn check says "
+		               "where): they are compiled without it",
+		               u->path, u->ndoubted, u->nfunctions, source));
 	if (u->nchanged)
-		text = xasprintf("cairn: %u of %u functions of %s changed "
-		                 "since %s was made: they are compiled "
-		                 "without it (%s%s)",
-		                 u->nchanged, u->nfunctions, source, u->path,
-		                 u->changed,
-		                 u->nchanged > CHANGED_NAMES ? ", ..." : "");
-	else if (!u->nused && u->nfunctions)
-		text = xasprintf("cairn: %s has none of the %u functions of "
-		                 "%s: they are compiled without it",
-		                 u->path, u->nfunctions, source);
-	if (text)
-		shim_say(u->module, true, text);
-	free(text);
+		warn(u, xasprintf("cairn: %u of %u functions of %s changed "
+		                  "since %s was made: they are compiled "
+		                  "without it (%s%s)",
+		                  u->nchanged, u->nfunctions, source, u->path,
+		                  u->changed,
+		                  u->nchanged > CHANGED_NAMES ? ", ..." : ""));
+	else if (!u->nused && !u->ndoubted && u->nfunctions)
+		warn(u, xasprintf("cairn: %s has none of the %u functions of "
+		                  "%s: they are compiled without it",
+		                  u->path, u->nfunctions, source));
 	return CAIRN_OK;
 }
 

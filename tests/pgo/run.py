@@ -131,6 +131,49 @@ def check_known(work):
         "there are some")
 
 
+STOPS = """#include <signal.h>
+#include <unistd.h>
+__attribute__((noinline, optnone)) int two_ways(int i)
+{
+	if (i % 10 == 0)
+		return 3;
+	return i;
+}
+__attribute__((noinline, optnone)) int main(int argc, char **argv)
+{
+	int sum = 0;
+	for (int i = 0; i < 1000; i++)
+		sum += two_ways(i);
+	if (argc > 1)
+		kill(getpid(), SIGKILL);
+	*(volatile int *)0 = sum;
+	return 0;
+}
+"""
+
+
+def check_stops(work):
+    """A run that ends by a signal has counts all the same."""
+    source = write(work, "stops.c", STOPS)
+    exe = os.path.join(work, "stops")
+    call([CAIRN_CC, "-O2", SOURCE, source, "-o", exe])
+    # nobody looked where main was when SIGKILL came, and its flow is off
+    for name, arguments, status, doubted in (("crash", (), -11, 0),
+                                             ("kill", ("x",), -9, 1)):
+        out = os.path.join(work, f"stops-{name}.cairn")
+        done = subprocess.run([exe, *arguments], check=False,
+                              env=dict(os.environ, CAIRN_OUT=out))
+        equal(f"{name}: status", done.returncode, status)
+        found = functions(ir_of(work, source, f"--cairn-use={out}"))
+        equal(f"{name}: two_ways", found["two_ways"], (1000, [[100, 900]]))
+        done = compile_by(work, source, f"--cairn-use={out}")
+        said = warnings(done)
+        equal(f"{name}: warnings", (done.returncode, len(said)), (0, doubted))
+        test(f"{name}: says what", all(
+            f"the counts of {doubted} of 2 functions of" in s for s in said),
+            said)
+
+
 def check_names(work):
     sources = [os.path.join(HERE, f"same{i}.c") for i in (1, 2)]
     profile = train(work, "same", sources)
@@ -360,6 +403,7 @@ def check_document(work):
 
 def check(work):
     check_known(work)
+    check_stops(work)
     check_names(work)
     check_throws(work)
     source, profile = check_layout(work)
