@@ -112,6 +112,7 @@ def check_known(work):
     for name, flags in (("plain", ()), ("strict", ("--cairn=edges,strict",)),
                         ("all", ("--cairn=edges,all",)),
                         ("nogs", ("--cairn=edges,nogs",)),
+                        ("lto", ("-flto", "-fuse-ld=lld")),
                         ("lines", ("-g",))):
         profile = train(work, f"known-{name}", [source], *flags)
         ir = ir_of(work, source, f"--cairn-use={profile}",
@@ -361,13 +362,17 @@ def check_builds(work, source, profile):
     call([plain], cwd=work)
     equal("no marks: no profile", set(os.listdir(work)), before)
     # both: optimized by a profile, and counted
-    out = os.path.join(work, "both.cairn")
-    call([CAIRN_CC, "-O2", "--cairn=edges", use, source, "-o", plain])
-    call([plain], env=dict(os.environ, CAIRN_OUT=out))
-    call([CAIRN, "check", out])
-    text = call([CAIRN, "report", "--json", out])
-    entries = {f["name"]: f["entries"] for f in json.loads(text)["functions"]}
-    equal("both: counts", entries["rare"], 100)
+    for mode in ("edges", "paths", "trace", "record"):
+        out = os.path.join(work, f"both-{mode}.cairn")
+        if os.path.exists(out):
+            os.remove(out)
+        call([CAIRN_CC, "-O2", f"--cairn={mode}", use, source, "-o", plain])
+        call([plain], env=dict(os.environ, CAIRN_OUT=out))
+        call([CAIRN, "check", out])
+        text = call([CAIRN, "report", "--json", out])
+        entries = {f["name"]: f["entries"]
+                   for f in json.loads(text)["functions"]}
+        equal(f"{mode}: counts", entries["rare"], 100)
     # link-time optimization: counts travel in the bitcode
     lto = os.path.join(work, "lto")
     call([CAIRN_CC, "-O2", "-flto", "-fuse-ld=lld", use, source, "-o", lto])
