@@ -239,7 +239,8 @@ static int set_summary(struct use *u, struct cairn_err *err)
 	if (any)
 		return CAIRN_OK;
 	return cairn_fail(err, CAIRN_E_MISMATCH,
-	                  "cairn: %s: nothing that it counts ever ran; run the "
+	                  "cairn: %s: has no count to go by: nothing that it "
+	                  "counts ran, or cairn check finds it wrong; run the "
 	                  "program on typical input",
 	                  u->path);
 }
