@@ -212,10 +212,6 @@ void shim_set_weights(LLVMValueRef terminator, const uint64_t *counts,
                       unsigned n);
 /* How often f was entered. */
 void shim_set_entries(LLVMValueRef f, uint64_t count);
-/* How often a block ran that heads a loop without a single entry, or that a
- * computed goto leads to. */
-void shim_set_header(LLVMBasicBlockRef block, uint64_t count);
-bool shim_is_irregular(struct shim *s, LLVMBasicBlockRef block);
 /* What the optimizer takes for the count of a block; shim_prepare first. */
 uint64_t shim_estimate(struct shim *s, LLVMBasicBlockRef block);
 /* Hot functions are inlined sooner, cold ones are kept small. */

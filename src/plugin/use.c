@@ -163,10 +163,6 @@ static void apply(struct use *u, struct function *fn, const uint64_t *counts)
 
 		if (count > most)
 			most = count;
-		if (begins_block(fn, b) &&
-		    (fn->nodes[b].flags & CAIRN_BLOCK_INDIRECT ||
-		     shim_is_irregular(u->shim, block)))
-			shim_set_header(block, count);
 		if (ends_block(fn, b) &&
 		    LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(block)) >
 		            1)
