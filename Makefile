@@ -36,7 +36,8 @@ check: deps-check build
 	@tools/check $(SUITES)
 
 proof record-proof battery bench-edges bench-paths bench-placement bench-trace \
-bench-compact bench-record bench-overlap bench-segments fuzz: deps-bench build
+bench-compact bench-record bench-overlap bench-segments bench-pgo fuzz: \
+deps-bench build
 	@tools/run-target $@
 
 fmt: deps-check
@@ -51,4 +52,4 @@ clean:
 .NOTPARALLEL:
 .PHONY: all build demo check proof record-proof battery bench-edges \
 	bench-paths bench-placement bench-trace bench-compact bench-record \
-	bench-overlap bench-segments fuzz fmt install clean
+	bench-overlap bench-segments bench-pgo fuzz fmt install clean

@@ -6,8 +6,8 @@
  *
  * A function of the profile is the function being compiled if their keys agree
  * (key.h); then its edges have the same numbers.  Weights only steer the
- * placement, so counts of a killed run serve as well; a function with
- * contradictory flow does not.
+ * placement and the optimizer, so counts of a killed run serve as well; a
+ * function with contradictory flow does not, and has no edges here.
  *
  * Invariant: entries are sorted by key, each there once.
  * Cost: O(n log n) to open, O(log n) a look-up.
@@ -27,8 +27,10 @@
 
 struct entry {
 	struct key key;
-	uint64_t *edges; /* in our counts */
+	uint64_t *edges; /* in our counts; NULL if they cannot be trusted */
 	uint32_t nedges;
+	const struct map_edge *shape; /* nedges of them */
+	uint32_t nblocks;
 };
 
 struct feedback {
@@ -38,11 +40,23 @@ struct feedback {
 	size_t n, cap;
 };
 
+/*
+ * A signal in code that was marked before inlining stopped some function of the
+ * module, nobody knows which: all are in doubt, by one.  As the counts of a
+ * killed run they will do, unless one came out below zero.
+ */
+static bool is_wrong(const struct counts_function *r,
+                     const struct map_function *f)
+{
+	return counts_is_inconsistent(r->doubt) &&
+	       !(r->doubt == COUNTS_UNLOCATED && f->flags & CAIRN_FN_SOURCE);
+}
+
 static bool is_usable(const struct counts_module *cm,
                       const struct counts_function *r,
                       const struct map_function *f)
 {
-	if (!r->covered || counts_is_inconsistent(r->doubt))
+	if (!r->covered || is_wrong(r, f))
 		return false;
 	for (uint32_t i = 0; i < f->nedges; i++)
 		if (!cm->edge_known[f->first_edge + i])
@@ -50,7 +64,7 @@ static bool is_usable(const struct counts_module *cm,
 	return true;
 }
 
-static void add_module(struct feedback *fb, uint32_t module)
+static void add_module(struct feedback *fb, uint32_t module, uint32_t flags)
 {
 	const struct map *m = fb->profile->modules[module].map;
 	struct counts_module *cm = &fb->counts->modules[module];
@@ -58,13 +72,17 @@ static void add_module(struct feedback *fb, uint32_t module)
 	for (uint32_t i = 0; i < m->nfunctions; i++) {
 		const struct map_function *f = &m->functions[i];
 
-		if (!is_usable(cm, &cm->functions[i], f))
+		if ((f->flags & flags) != flags)
 			continue;
 		VEC_RESERVE(fb->entries, fb->n, fb->cap);
 		fb->entries[fb->n++] = (struct entry){
 		        .key = key_of(m, f),
-		        .edges = cm->edge + f->first_edge,
+		        .edges = is_usable(cm, &cm->functions[i], f)
+		                         ? cm->edge + f->first_edge
+		                         : NULL,
 		        .nedges = f->nedges,
+		        .shape = m->edges + f->first_edge,
+		        .nblocks = f->nblocks,
 		};
 	}
 }
@@ -84,14 +102,19 @@ static void sum_entries(struct feedback *fb)
 			fb->entries[kept++] = *e;
 			continue;
 		}
-		for (uint32_t k = 0; k < e->nedges && k < last->nedges; k++)
-			last->edges[k] += e->edges[k];
+		if (!last->edges)
+			*last = *e;
+		else if (e->edges)
+			for (uint32_t k = 0; k < e->nedges && k < last->nedges;
+			     k++)
+				last->edges[k] += e->edges[k];
 	}
 	fb->n = kept;
 }
 
-int feedback_open(const char *path, struct feedback **out,
-                  struct cairn_err *err)
+/* Of the functions that have all of these flags. */
+static int open_some(const char *path, uint32_t flags, struct feedback **out,
+                     struct cairn_err *err)
 {
 	struct profile *p;
 	struct feedback *fb;
@@ -102,10 +125,22 @@ int feedback_open(const char *path, struct feedback **out,
 	fb->profile = p;
 	fb->counts = counts_new(p);
 	for (uint32_t i = 0; i < p->nmodules; i++)
-		add_module(fb, i);
+		add_module(fb, i, flags);
 	sum_entries(fb);
 	*out = fb;
 	return 0;
+}
+
+int feedback_open(const char *path, struct feedback **out,
+                  struct cairn_err *err)
+{
+	return open_some(path, 0, out, err);
+}
+
+int feedback_open_source(const char *path, struct feedback **out,
+                         struct cairn_err *err)
+{
+	return open_some(path, CAIRN_FN_SOURCE, out, err);
 }
 
 void feedback_free(struct feedback *f)
@@ -125,6 +160,62 @@ const uint64_t *feedback_edges(struct feedback *f, const char *name,
 	const struct entry *e = key_find(f->entries, f->n, sizeof(*f->entries),
 	                                 name, file, hash);
 
-	*nedges = e ? e->nedges : 0;
+	*nedges = e && e->edges ? e->nedges : 0;
 	return e ? e->edges : NULL;
+}
+
+bool feedback_doubts(const struct feedback *f, const char *name,
+                     const char *file, uint64_t hash)
+{
+	const struct entry *e = key_find(f->entries, f->n, sizeof(*f->entries),
+	                                 name, file, hash);
+
+	return e && !e->edges;
+}
+
+/* The first entry with this name and file, whatever its hash; or NULL. */
+static const struct entry *named(const struct feedback *f, const char *name,
+                                 const char *file)
+{
+	struct key key = {name, file, 0};
+	size_t low = 0, high = f->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (key_compare(&f->entries[middle].key, &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == f->n || strcmp(f->entries[low].key.name, name) ||
+	    strcmp(f->entries[low].key.file, file))
+		return NULL;
+	return &f->entries[low];
+}
+
+bool feedback_knows(const struct feedback *f, const char *name,
+                    const char *file)
+{
+	return (file && named(f, name, file)) || named(f, name, "");
+}
+
+static void each_block(const struct entry *e, feedback_count *use,
+                       void *context)
+{
+	uint64_t *counts = xcalloc(e->nblocks, sizeof(*counts));
+
+	for (uint32_t i = 0; i < e->nedges; i++)
+		counts[e->shape[i].dst] += e->edges[i];
+	for (uint32_t b = 1; b < e->nblocks; b++)
+		use(context, counts[b], b == 1);
+	free(counts);
+}
+
+void feedback_each_block(const struct feedback *f, feedback_count *use,
+                         void *context)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->entries[i].edges)
+			each_block(&f->entries[i], use, context);
 }

@@ -28,6 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/map.h"
 #include "abi/record.h"
 #include "abi/rt.h"
 #include "abi/trace.h"
@@ -37,6 +38,7 @@
 #include "driver/scan.h"
 #include "driver/words.h"
 #include "format/listed.h"
+#include "format/map.h"
 #include "format/profile.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -145,12 +147,25 @@ static const char *mode_word(const struct option *o)
 	        o->weights ? ",weights=" : "", o->weights ? o->weights : "");
 }
 
-static void add_compile(struct argv *out, const struct command_tools *t,
-                        const struct option *o, const struct scan *s)
+static void add_plugin(struct argv *out, const struct command_tools *t,
+                       const struct option *o)
 {
 	add_xclang(out, "-load");
 	add_xclang(out, t->plugin);
 	argv_add(out, xasprintf("-fpass-plugin=%s", t->plugin));
+	if (!o->use)
+		return;
+	add_llvm(out, xasprintf("-cairn-use=%s", o->use));
+	/* make compiles again when the profile is a new one */
+	add_xclang(out, xasprintf("-fdepfile-entry=%s", o->use));
+}
+
+static void add_compile(struct argv *out, const struct command_tools *t,
+                        const struct option *o, const struct scan *s)
+{
+	add_plugin(out, t, o);
+	if (o->none)
+		return;
 	add_llvm(out, mode_word(o));
 	if (o->feedback)
 		add_llvm(out, xasprintf("-cairn-feedback=%s", o->feedback));
@@ -440,6 +455,50 @@ static int need_interest(const struct option *o, struct cairn_err *err)
 	                  o->interest);
 }
 
+static bool is_source_stage(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct map *m = p->modules[i].map;
+
+		for (uint32_t k = 0; m && k < m->nfunctions; k++)
+			if (m->functions[k].flags & CAIRN_FN_SOURCE)
+				return true;
+	}
+	return false;
+}
+
+/* What the optimizer is to go by, and nothing else that it goes by. */
+static int need_use(const struct command_tools *t, const struct option *o,
+                    const struct scan *s, struct cairn_err *err)
+{
+	struct cairn_err why;
+	struct profile *p;
+	int rc;
+
+	if (s->profile_use)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "%s is a profile, too, and the optimizer "
+		                  "goes by one; leave out that or --cairn-use",
+		                  s->profile_use);
+	if (s->skips_passes)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "%s leaves nothing to optimize by a profile; "
+		                  "leave out that or --cairn-use",
+		                  s->skips_passes);
+	CAIRN_TRY(need_file(t->plugin, err));
+	rc = profile_open(&p, &o->use, 1, NULL, &why);
+	if (rc < 0)
+		return cairn_fail(err, rc, "--cairn-use: %s", why.text);
+	if (!is_source_stage(p))
+		rc = cairn_fail(err, CAIRN_E_MISMATCH,
+		                "--cairn-use: %s: counts code that is "
+		                "optimized already; compile the program with "
+		                "--cairn-stage=source, and run it again",
+		                o->use);
+	profile_free(p);
+	return rc;
+}
+
 /* Is there something in the way of marks? */
 static int refuse(const struct command_tools *t, const struct option *o,
                   const struct scan *s, struct cairn_err *err)
@@ -500,7 +559,7 @@ static void add_ours(struct argv *out, const struct command_tools *t,
 {
 	argv_add(out, "--start-no-unused-arguments");
 	add_compile(out, t, o, s);
-	if (s->goal == SCAN_LINK && !s->relocatable)
+	if (!o->none && s->goal == SCAN_LINK && !s->relocatable)
 		add_link(out, t, o, s);
 	argv_add(out, "--end-no-unused-arguments");
 }
@@ -541,9 +600,13 @@ int command_build(const struct command_tools *t, const struct words *w,
                   struct argv *out, struct cairn_err *err)
 {
 	bool marks = !o->none && s->goal >= SCAN_OBJECT;
+	bool uses = o->use && s->goal >= SCAN_OBJECT && s->compiles;
+	bool adds = marks || uses;
 
 	if (marks)
 		CAIRN_TRY(refuse(t, o, s, err));
+	if (uses)
+		CAIRN_TRY(need_use(t, o, s, err));
 	argv_add(out, t->compiler);
 	if (t->cxx)
 		argv_add(out, "--driver-mode=g++");
@@ -554,13 +617,13 @@ int command_build(const struct command_tools *t, const struct words *w,
 	else if (marks && o->record && s->compiles)
 		argv_add(out, "-fPIE");
 	for (size_t i = 0; i < w->n;) {
-		if (marks && w->items[i].origin == s->inputs_from) {
+		if (adds && w->items[i].origin == s->inputs_from) {
 			add_ours(out, t, o, s);
-			marks = false;
+			adds = false;
 		}
 		add_given(out, w, o, s, &i);
 	}
-	if (marks)
+	if (adds)
 		add_ours(out, t, o, s);
 	return 0;
 }

@@ -46,6 +46,10 @@ static const char help[] =
         "                   late (the default): the code that runs; source: "
         "the control\n"
         "                   flow before optimization, edges only\n"
+        "  --cairn-use=FILE\n"
+        "                   optimize by a profile of the source stage, and "
+        "count nothing\n"
+        "                   unless there is a --cairn=\n"
         "  --cairn-verbose  show the command that is run\n"
         "  --cairn-help     this text; --cairn-help-all has the options of "
         "modes, too\n\n"
@@ -438,8 +442,15 @@ static int check_details(const struct option *o, struct cairn_err *err)
 	return 0;
 }
 
-int option_check(const struct option *o, struct cairn_err *err)
+int option_check(struct option *o, struct cairn_err *err)
 {
+	/* who wants the fastest program wants no marks in it, unless he says
+	 * so */
+	o->none |= o->use && !o->has_mode;
+	if (o->use && o->source_stage)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn-use is for the build after the one "
+		                  "with --cairn-stage=source; choose one");
 	if (o->source_stage && o->record)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "what is recorded is the optimized program; "
@@ -458,6 +469,7 @@ static int take_value(struct option *o, const char *value,
 {
 	size_t n = strcspn(value, ",");
 
+	o->has_mode = true;
 	o->slow = o->strict = o->all = o->nogs = false;
 	o->weights = NULL;
 	o->paths = o->residual = o->trace = o->log = o->others = o->overlap =
@@ -494,6 +506,19 @@ static int take_feedback(struct option *o, const char *path,
 		                  "--cairn-feedback=%s: %s; name a .cairn file "
 		                  "that an earlier run wrote",
 		                  path, strerror(errno));
+	return 0;
+}
+
+static int take_use(struct option *o, const char *path, struct cairn_err *err)
+{
+	o->use = realpath(path, NULL);
+	if (!o->use)
+		return cairn_fail(
+		        err, CAIRN_E_ABSENT,
+		        "--cairn-use=%s: %s; name a .cairn file that "
+		        "a program compiled with --cairn-stage=source "
+		        "wrote",
+		        path, strerror(errno));
 	return 0;
 }
 
@@ -536,12 +561,14 @@ int option_take(struct option *o, const char *word, struct cairn_err *err)
 		return take_value(o, value, err);
 	if ((value = value_of(word, "--cairn-feedback")))
 		return take_feedback(o, value, err);
+	if ((value = value_of(word, "--cairn-use")))
+		return take_use(o, value, err);
 	if ((value = value_of(word, "--cairn-stage")))
 		return take_stage(o, value, err);
 	return cairn_fail(err, CAIRN_E_USAGE,
 	                  "'%s' is no option of cairn-cc; it has --cairn=MODE, "
 	                  "--cairn-feedback=FILE, --cairn-stage=STAGE, "
-	                  "--cairn-verbose and --cairn-help, which explains "
-	                  "them",
+	                  "--cairn-use=FILE, --cairn-verbose and "
+	                  "--cairn-help, which explains them",
 	                  word);
 }

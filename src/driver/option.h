@@ -37,6 +37,8 @@ struct option {
 	const char *calls;    /* paths go so deep into calls, or NULL */
 	const char *share;    /* prefer: a share of the flow in percent */
 	const char *feedback; /* absolute path of an earlier profile, or NULL */
+	const char *use;      /* the same: counts for the optimizer, or NULL */
+	bool has_mode;        /* there is a --cairn= */
 };
 
 /* What there is, for a driver of this name; `all`: options of modes, too. */
@@ -55,6 +57,6 @@ bool option_is_ours(const char *word);
  */
 int option_take(struct option *o, const char *word, struct cairn_err *err);
 /* After the last word.  Fails: CAIRN_E_USAGE if they do not go together. */
-int option_check(const struct option *o, struct cairn_err *err);
+int option_check(struct option *o, struct cairn_err *err);
 
 #endif /* CAIRN_DRIVER_OPTION_H */

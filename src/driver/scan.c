@@ -463,6 +463,31 @@ static void option_with(struct state *st, const char *word, const char *next)
 		st->s->skips_passes = next;
 }
 
+/* One that names a profile to optimize by, or takes it back. */
+static bool option_profile(struct scan *s, const char *word)
+{
+	static const char *const names[] = {
+	        "profile-use",
+	        "profile-instr-use",
+	        "profile-sample-use",
+	        "auto-profile",
+	};
+	bool is_off = starts(word, "-fno-");
+	const char *name = word + (is_off ? 5 : 2);
+
+	if (!is_off && !starts(word, "-f"))
+		return false;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (!starts(name, names[i]) || (name[n] && name[n] != '='))
+			continue;
+		s->profile_use = is_off ? NULL : word;
+		return true;
+	}
+	return false;
+}
+
 /* An option whose value is joined to it; false if it is none of these. */
 static bool option_joined(struct state *st, const char *word)
 {
@@ -492,7 +517,7 @@ static bool option_joined(struct state *st, const char *word)
 	         strcmp(word, "-print-ivar-layout") != 0)
 		st->query = true;
 	else
-		return false;
+		return option_profile(s, word);
 	return true;
 }
 

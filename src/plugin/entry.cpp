@@ -22,6 +22,8 @@ static cl::opt<std::string> OptFeedback("cairn-feedback", cl::Hidden,
                                         cl::desc("Cairn: measured weights"));
 static cl::opt<std::string> OptInterest("cairn-interest", cl::Hidden,
                                         cl::desc("Cairn: paths of a profile"));
+static cl::opt<std::string> OptUse("cairn-use", cl::Hidden,
+                                   cl::desc("Cairn: counts to optimize by"));
 static cl::opt<std::string> OptStage("cairn-stage", cl::Hidden,
                                      cl::init("late"),
                                      cl::desc("Cairn: late or source"));
@@ -116,6 +118,32 @@ class CairnPass : public PassInfoMixin<CairnPass>
 	}
 };
 
+class CairnUse : public PassInfoMixin<CairnUse>
+{
+      public:
+	static bool isRequired()
+	{
+		return true;
+	}
+
+	PreservedAnalyses run(Module &M, ModuleAnalysisManager &Manager)
+	{
+		if (OptUse.empty())
+			return PreservedAnalyses::all();
+		auto &Functions =
+		        Manager.getResult<FunctionAnalysisManagerModuleProxy>(M)
+		                .getManager();
+		struct shim Shim = {Functions};
+		char Message[1024] = "";
+		bool Changed = cairn_plugin_use(wrap(&M), &Shim, OptUse.c_str(),
+		                                Message, sizeof(Message));
+		if (Message[0])
+			M.getContext().emitError(Message);
+		return Changed ? PreservedAnalyses::none()
+		               : PreservedAnalyses::all();
+	}
+};
+
 // A sentence of ours among those of the compiler.
 class CairnDiagnostic : public DiagnosticInfo
 {
@@ -164,6 +192,7 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
 	auto Register = [](PassBuilder &Builder) {
 		Builder.registerPipelineStartEPCallback(
 		        [](ModulePassManager &Passes, OptimizationLevel) {
+			        Passes.addPass(CairnUse());
 			        Passes.addPass(CairnPass(PLUGIN_EARLY, false));
 		        });
 		Builder.registerOptimizerLastEPCallback(

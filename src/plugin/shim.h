@@ -206,6 +206,29 @@ void shim_forget(struct shim *s, LLVMValueRef f);
  * segments.c. */
 LLVMValueRef shim_origin_marker(LLVMModuleRef module);
 
+/* Counts for the optimizer: weights.cpp.  One count for each way out of a
+ * block; some are not 0. */
+void shim_set_weights(LLVMValueRef terminator, const uint64_t *counts,
+                      unsigned n);
+/* How often f was entered. */
+void shim_set_entries(LLVMValueRef f, uint64_t count);
+/* What the optimizer takes for the count of a block; shim_prepare first. */
+uint64_t shim_estimate(struct shim *s, LLVMBasicBlockRef block);
+/* Hot functions are inlined sooner, cold ones are kept small. */
+void shim_set_temperature(LLVMValueRef f, bool is_hot);
+
+/* The counts of all blocks of a program, those of a function together and its
+ * entry first. */
+struct shim_summary;
+struct shim_summary *shim_summary_new(void);
+void shim_summary_add(struct shim_summary *s, uint64_t count, bool is_entry);
+/* Leaves it in a module; *hot is from which count on code is hot there, *cold
+ * up to which it is cold.  False, and nothing is done, if all counts are 0. */
+bool shim_summary_set(struct shim_summary *s, LLVMModuleRef module,
+                      uint64_t *hot, uint64_t *cold);
+void shim_summary_free(struct shim_summary *s);
+bool shim_has_summary(LLVMModuleRef module);
+
 /* Tells the user, as the compiler does: a warning, or a remark. */
 void shim_say(LLVMModuleRef module, bool is_warning, const char *text);
 
@@ -226,6 +249,10 @@ enum plugin_moment {
 bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
                       const struct plugin_options *options,
                       enum plugin_moment moment, char *message, size_t n);
+
+/* --cairn-use: gives the optimizer the counts in a profile.  As above. */
+bool cairn_plugin_use(LLVMModuleRef module, struct shim *s, const char *path,
+                      char *message, size_t n);
 
 /* May the call be one of a function with marks of this kind?  Calls of library
  * functions, intrinsics and assembly are not, nor is what returns twice. */

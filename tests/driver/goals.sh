@@ -340,7 +340,8 @@ for option in $(grep -o -e '--cairn[-a-z]*' help | sort -u); do
 		grep -q -e '^\.BI* *$option'"
 done
 for option in strict nogs weights slow all prefer top share others tested \
-	--cairn-feedback --cairn-stage --cairn-verbose --cairn-help; do
+	--cairn-feedback --cairn-stage --cairn-use --cairn-verbose \
+	--cairn-help; do
 	ok "help: $option" grep -q -e "[ ,]$option\>" help
 done
 refuses "a mistake before the help" "no mode" "$cc" --cairn=nonsense \

@@ -412,6 +412,59 @@ static void test_feedback(void **state)
 	assert_null(feedback_edges(f, "main", NULL, 0x1235, &n));
 	assert_null(feedback_edges(f, "niam", NULL, 0x1234, &n));
 	assert_null(feedback_edges(f, "bare", NULL, 0, &n));
+	assert_true(feedback_knows(f, "main", NULL));
+	assert_true(feedback_knows(f, "main", "/src/sample.c"));
+	assert_false(feedback_knows(f, "niam", NULL));
+	assert_false(feedback_knows(f, "mai", "/src/sample.c"));
+	assert_false(feedback_doubts(f, "main", NULL, 0x1234));
+	assert_false(feedback_doubts(f, "main", NULL, 0x1235));
+	feedback_free(f);
+	free(path);
+	/* more frames came back than went: its counts are worth nothing */
+	path = sample("a.cairn", 30, 10, (uint64_t)-50);
+	assert_int_equal(feedback_open(path, &f, &err), 0);
+	assert_null(feedback_edges(f, "main", NULL, 0x1234, &n));
+	assert_true(feedback_knows(f, "main", NULL));
+	assert_true(feedback_doubts(f, "main", NULL, 0x1234));
+	assert_false(feedback_doubts(f, "main", NULL, 0x1235));
+	feedback_free(f);
+	/* it was marked after optimization */
+	assert_int_equal(feedback_open_source(path, &f, &err), 0);
+	assert_false(feedback_knows(f, "main", NULL));
+	feedback_free(f);
+	free(path);
+}
+
+struct blocks {
+	uint64_t counts[8];
+	bool entry[8];
+	unsigned n;
+};
+
+static void note_block(void *context, uint64_t count, bool is_entry)
+{
+	struct blocks *b = context;
+
+	assert_true(b->n < 8);
+	b->entry[b->n] = is_entry;
+	b->counts[b->n++] = count;
+}
+
+/* Blocks have what flows into them. */
+static void test_feedback_blocks(void **state)
+{
+	char *path = sample("a.cairn", 30, 10, 2);
+	struct blocks b = {.n = 0};
+	struct feedback *f;
+	struct cairn_err err;
+
+	(void)state;
+	assert_int_equal(feedback_open(path, &f, &err), 0);
+	feedback_each_block(f, note_block, &b);
+	assert_int_equal(b.counts[0], 12);
+	assert_true(b.entry[0]);
+	for (unsigned i = 1; i < b.n; i++)
+		assert_false(b.entry[i]);
 	feedback_free(f);
 	free(path);
 }
@@ -684,6 +737,7 @@ int main(void)
 	        cmocka_unit_test(test_partial),
 	        cmocka_unit_test(test_counters_outside),
 	        cmocka_unit_test(test_feedback),
+	        cmocka_unit_test(test_feedback_blocks),
 	        cmocka_unit_test(test_check),
 	        cmocka_unit_test(test_tables),
 	        cmocka_unit_test(test_registers),
