@@ -18,6 +18,7 @@
 #include "analysis/violations.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "cli/match.h"
 #include "cli/trace_input.h"
 #include "format/map.h"
@@ -160,7 +161,7 @@ static int tell(struct teller *t, const struct walk_event *e,
 
 /* How far it is: in bytes of the file. */
 struct way {
-	struct trace_progress progress;
+	struct progress progress;
 	uint64_t done, all;
 };
 
@@ -178,7 +179,7 @@ static void tell_progress(struct way *way, const struct streams_thread *t,
 	for (uint64_t i = from; i < to && i < t->nparts; i++)
 		way->done += t->parts[i].chunk->size;
 	if (to > from)
-		trace_progress_tell(&way->progress, way->done, way->all);
+		progress_tell(&way->progress, way->done, way->all);
 }
 
 static int walk_thread(struct trace_input *in, size_t thread, struct way *way,
@@ -224,10 +225,10 @@ static int walk_all(const struct match_input *input, struct violations *v,
 	int rc = 0;
 
 	measure(&way, &in->streams);
-	trace_progress_begin(&way.progress, "matching", input->progress);
+	progress_begin(&way.progress, "matching", input->progress);
 	for (size_t i = 0; i < in->streams.nthreads && rc >= 0; i++)
 		rc = walk_thread(in, i, &way, v, err);
-	trace_progress_end(&way.progress);
+	progress_end(&way.progress);
 	return rc < 0 ? rc : 0;
 }
 
@@ -284,7 +285,7 @@ static uint32_t end_lanes(struct lane *lanes, size_t n)
 }
 
 static int walk_lanes(struct trace_input *in, struct interleave *x,
-                      struct violations *v, struct trace_progress *progress,
+                      struct violations *v, struct progress *progress,
                       struct cairn_err *err)
 {
 	struct lane *lanes = xcalloc(x->nlanes + 1, sizeof(*lanes));
@@ -304,7 +305,7 @@ static int walk_lanes(struct trace_input *in, struct interleave *x,
 		told = tell_lane(&t, &lanes[i], &event.e, err);
 		time += walk_nblocks(&event.e);
 		if (x->done % TELL_EVERY == 0)
-			trace_progress_tell(progress, x->done, x->all);
+			progress_tell(progress, x->done, x->all);
 	}
 	end_thread(&t, told < 0 || result < 0 ||
 	                       in->streams.c.state != CAIRN_STATE_CLOSED ||
@@ -317,16 +318,16 @@ static int walk_interleaved(const struct match_input *input,
                             struct violations *v, struct cairn_err *err)
 {
 	struct trace_input *in = input->context;
-	struct trace_progress progress;
+	struct progress progress;
 	struct interleave x;
 	int rc;
 
 	in->wants_progress = input->progress;
 	trace_input_index(in);
 	trace_input_interleave(in, &x, NULL);
-	trace_progress_begin(&progress, "matching", input->progress);
+	progress_begin(&progress, "matching", input->progress);
 	rc = walk_lanes(in, &x, v, &progress, err);
-	trace_progress_end(&progress);
+	progress_end(&progress);
 	interleave_release(&x);
 	return rc;
 }

@@ -57,19 +57,6 @@ void trace_input_index(struct trace_input *in);
 void trace_input_interleave(struct trace_input *in, struct interleave *x,
                             const struct interleave_range *range);
 
-/* Says on stderr how far long work is; {0} at first. */
-struct trace_progress {
-	const char *what;
-	bool is_forced, is_shown;
-	unsigned percent;
-	uint64_t begun; /* ns */
-};
-
-void trace_progress_begin(struct trace_progress *p, const char *what,
-                          bool is_forced);
-void trace_progress_tell(struct trace_progress *p, uint64_t done, uint64_t all);
-void trace_progress_end(struct trace_progress *p);
-
 /* The name of a function, and where it is defined; NULL if that is not
  * known. */
 const char *trace_input_name(const struct trace_input *in, uint32_t function);
