@@ -2032,7 +2032,7 @@ def decode(data, exes):
     trace.is_open = u32(data, 128) != 1 or bool(u32(data, 132) & 16)
     trace.flags = u32(data, 132)
     trace.was_killed = trace.is_open or trace.flags & 8 or (u32(data, 152) == 2 and any(
-        kind == 2 for m in modules for kind, _, _ in m.frames))
+        kind == 2 for m in modules for kind, _, _, _ in m.frames))
     trace.walk()
     frames_missing |= trace.has_lost
     for module, of_map in zip(modules, maps):

@@ -31,7 +31,6 @@
 #include <time.h>
 #include <unistd.h>
 
-
 /* --- opening ------------------------------------------------------------- */
 
 static int open_streams(struct trace_input *in, const struct cli_inputs *inputs,
@@ -167,6 +166,34 @@ void trace_input_close(struct trace_input *in)
 	*in = (struct trace_input){0};
 }
 
+/* --- progress ------------------------------------------------------------ */
+
+void trace_way_begin(struct trace_way *way, const struct streams *s,
+                     const char *what, bool is_forced)
+{
+	*way = (struct trace_way){0};
+	for (size_t i = 0; i < s->nthreads; i++)
+		for (size_t k = 0; k < s->threads[i].nparts; k++)
+			way->all += s->threads[i].parts[k].chunk->size;
+	progress_begin(&way->progress, what, is_forced);
+}
+
+void trace_way_tell(struct trace_way *way, const struct traced_walk *w)
+{
+	const struct streams_thread *t = w->thread;
+
+	if (way->thread != t)
+		way->nparts = 0;
+	way->thread = t;
+	if (way->nparts >= w->walk.nparts)
+		return;
+	for (; way->nparts < w->walk.nparts && way->nparts < t->nparts;
+	     way->nparts++)
+		way->done += t->parts[way->nparts].chunk->size;
+	way->nparts = w->walk.nparts;
+	progress_tell(&way->progress, way->done, way->all);
+}
+
 /* --- the index ----------------------------------------------------------- */
 
 /* Reads the index beside the trace.  False if there is none that fits. */
@@ -220,7 +247,7 @@ void trace_input_index(struct trace_input *in)
 
 	if (!in->has_index && !read_index(in, path, identity)) {
 		progress_begin(&p, "looking through the trace",
-		                     in->wants_progress);
+		               in->wants_progress);
 		trace_index_build(&in->index, &in->traced, &progress);
 		progress_end(&p);
 		if ((in->wants_index || progress_time(&p) > PROGRESS_LONG_NS) &&

@@ -184,9 +184,8 @@ static void tell_progress(struct trace_view *v, const struct reader *r)
 		return;
 	if (last > v->in->index.threads[v->thread].nevents)
 		last = v->in->index.threads[v->thread].nevents;
-	progress_tell(&v->progress,
-	                    v->o->reverse ? last - at : at - v->first,
-	                    last - v->first);
+	progress_tell(&v->progress, v->o->reverse ? last - at : at - v->first,
+	              last - v->first);
 }
 
 static int read_forwards(struct trace_view *v, struct reader *r,
@@ -242,8 +241,7 @@ static int show_thread(struct trace_view *v, struct cairn_err *err)
 		for (size_t i = 0; i < v->nframes; i++)
 			if (v->frames[i].is_shown)
 				v->form->resume(v, v->frames[i].function, i);
-		progress_begin(&v->progress, "writing",
-		                     v->o->forces_progress);
+		progress_begin(&v->progress, "writing", v->o->forces_progress);
 		result = v->o->reverse ? read_backwards(v, &r, err)
 		                       : read_forwards(v, &r, err);
 		progress_end(&v->progress);

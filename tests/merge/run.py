@@ -184,7 +184,8 @@ def beside(name):
     stem = os.path.basename(name)[:-6] + "."
     folder = os.path.dirname(name) or "."
     return sorted(os.path.join(folder, f) for f in os.listdir(folder)
-                  if f.startswith(stem) and f != os.path.basename(name))
+                  if f.startswith(stem) and f != os.path.basename(name)
+                  and not f.endswith(".c"))
 
 
 def add_up(mode, ways, killed):
@@ -319,6 +320,39 @@ def after_the_end():
             if f.endswith(".one")]
     run(CAIRN, "merge", "-o", "ones.cairn", *ones)
     same("late", "late.cairn", "ones.cairn")
+
+
+def own_memcpy():
+    """A program's own memcpy, which libc may call after the end."""
+    with open("own.c", "w", encoding="ascii") as f:
+        f.write("""#include <stddef.h>
+#include <stdio.h>
+void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		((char volatile *)to)[i] = ((const char *)from)[i];
+	return to;
+}
+int main(int argc, char **argv)
+{
+	char text[64];
+
+	memcpy(text, argv[0], (size_t)argc);
+	printf("%.*s", argc, text);
+	return 0;
+}
+""")
+    run(os.path.join(BIN, "cairn-cc"), "--cairn=edges", "-g", "-O1",
+        "-fno-builtin", "own.c", "-o", "own")
+    for _ in range(3):
+        run("./own", out="own.cairn,merge")
+        run("./own", out="own-%p.one")
+    left = beside("own.cairn")
+    there = [f for f in ["own.cairn"] if os.path.exists(f)]
+    run(CAIRN, "merge", "-o", "owns.cairn", *there, *left)
+    ones = [f for f in os.listdir(".") if f.endswith(".one")]
+    run(CAIRN, "merge", "-o", "ones.cairn", *ones)
+    same("own memcpy", "owns.cairn", "ones.cairn")
 
 
 def stays(what, said, program, sum_, *words, status=0):
@@ -489,6 +523,7 @@ def main():
         add_up("paths,overlap", ["threads", "deep", "plain"], False)
         killed_anywhere(120)
         after_the_end()
+        own_memcpy()
         names()
         damaged_sources()
         newer_source()
