@@ -972,7 +972,9 @@ static bool has_others(void)
 
 void out_add(uint32_t how)
 {
-	if (!name_is_sum() || !out.was_made || process.is_off)
+	/* a static program ends twice: in exit, and in the _exit that calls */
+	if (!name_is_sum() || !out.was_made || process.is_off ||
+	    process.is_added)
 		return;
 	if (process.trace)
 		add_refuse(PATH, EINVAL);

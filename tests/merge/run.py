@@ -196,12 +196,15 @@ def add_up(mode, ways, killed):
 
     def one(i):
         how = "kill" if killed and i % 10 == 3 else ways[i % len(ways)]
+        said = ""
         for out in (sum_ + ",merge", alone + "/%p.cairn"):
-            run(program, str(i), how, os.path.abspath("plug.so"), out=out,
-                ok=False)
+            said += run(program, str(i), how, os.path.abspath("plug.so"),
+                        out=out, ok=False).stderr
+        return said
 
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        list(pool.map(one, range(RUNS)))
+        said = "".join(pool.map(one, range(RUNS)))
+    check("%s: nothing is said" % mode, not said, said[:500])
     left = beside(sum_)
     check("%s: who is killed stays beside" % mode,
           len(left) == (RUNS // 10 if killed else 0), left)
@@ -508,6 +511,7 @@ def main():
     try:
         for mode in BUILDS + ["edges,strict", "trace", "record"]:
             build(mode, "work.c", "work-" + mode, "-lpthread", "-ldl")
+        build("edges", "work.c", "work-static", "-static", "-lpthread")
         build("edges", "plug.c", "plug.so", "-shared", "-fPIC")
         files = merge_many("edges", FILES)
         merge_many("paths", FILES // 4)
@@ -521,6 +525,7 @@ def main():
         add_up("paths", WAYS, True)
         # a child of fork is refused where pairs are counted
         add_up("paths,overlap", ["threads", "deep", "plain"], False)
+        add_up("static", [w for w in WAYS if w != "dlopen"], False)
         killed_anywhere(120)
         after_the_end()
         own_memcpy()
