@@ -36,8 +36,8 @@ check: deps-check build
 	@tools/check $(SUITES)
 
 proof record-proof battery bench-edges bench-paths bench-placement bench-trace \
-bench-compact bench-record bench-overlap bench-segments bench-pgo fuzz: \
-deps-bench build
+bench-compact bench-record bench-overlap bench-segments bench-pgo bench-merge \
+fuzz: deps-bench build
 	@tools/run-target $@
 
 fmt: deps-check
@@ -52,4 +52,4 @@ clean:
 .NOTPARALLEL:
 .PHONY: all build demo check proof record-proof battery bench-edges \
 	bench-paths bench-placement bench-trace bench-compact bench-record \
-	bench-overlap bench-segments bench-pgo fuzz fmt install clean
+	bench-overlap bench-segments bench-pgo bench-merge fuzz fmt install clean

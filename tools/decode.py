@@ -137,7 +137,7 @@ def read_chunks(data):
     while at < length:
         chunk = Chunk(data[:length], at)
         if not chunk.type >> 31:
-            need(1 <= chunk.type <= 6 or chunk.type in (STREAM, PACKED, 10),
+            need(1 <= chunk.type <= 6 or chunk.type in (STREAM, PACKED, 10, 11),
                  "unknown chunk type")
         if not chunk.type >> 31 or chunk.type == ORDER:
             chunks.append(chunk)
@@ -262,7 +262,7 @@ class Module:
         self.build_id = c.take(struct.unpack("<I", c.take(4))[0])
         self.path = c.text()
         self.counts = [0] * chunk.n
-        self.frames = {}  # (kind, address, register word) -> count
+        self.frames = {}  # (kind, address, register word, bias) -> count
         self.tables = {}  # address of first counter -> {word: count}
         self.map = None
 
@@ -330,13 +330,16 @@ def read_profile(data, exes):
             counts = modules[c.module].counts
             for i in range(c.n):
                 counts[i] += u64(c.payload, 8 * i)
-        elif c.type == 4:
+        elif c.type in (4, 11):
+            each = 24 if c.type == 4 else 32
             for i in range(c.n):
-                slot = c.payload[24 * i : 24 * i + 24]
-                key, word, count = struct.unpack("<QQq", slot)
+                slot = c.payload[each * i : each * (i + 1)]
+                key, word, count = struct.unpack("<QQq", slot[:24])
                 if key:
-                    frames = modules[key >> 48 & 0xFFF].frames
-                    place = (key >> 60, key & (1 << 48) - 1, word)
+                    module = modules[key >> 48 & 0xFFF]
+                    bias = u64(slot, 24) if each == 32 else module.bias
+                    place = (key >> 60, key & (1 << 48) - 1, word, bias)
+                    frames = module.frames
                     frames[place] = frames.get(place, 0) + count
         elif c.type == 5:
             modules[c.module].map = unzstd(c.payload, c.aux0)
@@ -682,7 +685,7 @@ def place_frames(of_map, module):
         #                 or None, frames that began, frames that died)
         f.unlocated = 0
         f.is_strict = bool(f.flags & STRICT and f.how)
-    for (kind, pc, word), count in module.frames.items():
+    for (kind, pc, word, bias), count in module.frames.items():
         if not count:
             continue
         place = place_call if kind in (1, 3) else place_async
@@ -692,7 +695,7 @@ def place_frames(of_map, module):
             if f.how in TRACED:
                 continue  # the walk sees them
             if f.how:
-                register = word - 1 - module.bias if f.how == 1 else word - 1
+                register = word - 1 - bias if f.how == 1 else word - 1
                 f.stopped.append((at, register if word else None, ins, outs))
                 continue
             if at.to_come:
@@ -2029,7 +2032,7 @@ def decode(data, exes):
     trace.is_open = u32(data, 128) != 1 or bool(u32(data, 132) & 16)
     trace.flags = u32(data, 132)
     trace.was_killed = trace.is_open or trace.flags & 8 or (u32(data, 152) == 2 and any(
-        kind == 2 for m in modules for kind, _, _ in m.frames))
+        kind == 2 for m in modules for kind, _, _, _ in m.frames))
     trace.walk()
     frames_missing |= trace.has_lost
     for module, of_map in zip(modules, maps):

@@ -30,7 +30,11 @@
 #define CAIRN_HDR_PPID 24   /* u32 */
 #define CAIRN_HDR_NRUNS 28  /* u32: runs merged into this file, 1 if raw */
 #define CAIRN_HDR_START 32  /* u64: ns since the epoch */
-#define CAIRN_HDR_CRC 124   /* u32: crc32c of bytes 0..123 */
+/* Of a sum that runs add to (CAIRN_OUT=NAME,merge): PID and START of the file
+ * that was added last, which may still be there; else 0. */
+#define CAIRN_HDR_LAST_PID 40   /* u32 */
+#define CAIRN_HDR_LAST_START 48 /* u64 */
+#define CAIRN_HDR_CRC 124       /* u32: crc32c of bytes 0..123 */
 /* Bytes 128..191: state, rewritten while the program runs. */
 #define CAIRN_HDR_STATE 128  /* u32: enum cairn_file_state */
 #define CAIRN_HDR_FLAGS 132  /* u32: CAIRN_FILE_* flags */
@@ -93,7 +97,8 @@ enum cairn_file_how {
 #define CAIRN_CHK_HEADER_CRC 56  /* u32: crc32c of bytes 0..47 */
 #define CAIRN_CHK_ZERO 60        /* u32: 0 */
 
-#define CAIRN_CALLS_SLOT 32u /* bytes of a slot of a CALLS chunk */
+#define CAIRN_CALLS_SLOT 32u  /* bytes of a slot of a CALLS chunk */
+#define CAIRN_PLACED_SLOT 32u /* and of a PLACED chunk */
 
 #define CAIRN_CHUNK_OPTIONAL 0x80000000u /* in TYPE: skip if unknown */
 #define CAIRN_CHUNK_LIVE 1u              /* PAYLOAD_CRC counts only if SEALED */
@@ -127,6 +132,9 @@ enum cairn_chunk_type {
 	/* ID thread; payload: N slots of (u64 site, u64 callee, u64 paths, u64
 	 * count), pairs of paths across calls: see below.  LIVE. */
 	CAIRN_CHUNK_CALLS = 10,
+	/* FRAMES of several runs: N slots of (u64 key, u64 register, u64 count,
+	 * u64 load bias of the module where the register comes from) */
+	CAIRN_CHUNK_PLACED = 11,
 };
 
 /*
@@ -139,6 +147,12 @@ enum cairn_chunk_type {
 /* N records; AUX0 number of the first of them in the whole list: in which order
  * a process first took the paths of its tables, see below.  LIVE. */
 #define CAIRN_CHUNK_ORDER (7u | CAIRN_CHUNK_OPTIONAL)
+
+/* N source files; AUX0 size before compression; payload: one zstd frame, padded
+ * to 8: path, flags, text of each (docs/FORMAT.md).  In packed files.
+ */
+#define CAIRN_CHUNK_SOURCES (12u | CAIRN_CHUNK_OPTIONAL)
+#define CAIRN_SOURCE_NEWER 1u /* than the program, when it was packed */
 
 /*
  * Tables of path counts, back to back from the start of a PATHS payload; a

@@ -9,6 +9,8 @@
 #include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/progress.h"
+#include "cli/beside.h"
 #include "cli/walked.h"
 #include "format/streams.h"
 #include "format/writer.h"
@@ -77,13 +79,15 @@ static int refuse_option(int c, char **argv, const struct option *options)
 bool cli_parse(const struct cli_syntax *s, int argc, char **argv, void *request,
                int *status)
 {
+	char *letters = xasprintf("%sq", s->letters);
 	int c;
 
 	opterr = 0;
 	*status = CLI_FINE;
-	while (!*status && (c = getopt_long(argc, argv, s->letters, s->options,
-	                                    NULL)) != -1) {
+	while (!*status &&
+	       (c = getopt_long(argc, argv, letters, s->options, NULL)) != -1) {
 		if (c == 'h') {
+			free(letters);
 			*status = cli_help(s->help);
 			return false;
 		}
@@ -91,6 +95,7 @@ bool cli_parse(const struct cli_syntax *s, int argc, char **argv, void *request,
 		if (*status == CLI_OTHER)
 			*status = refuse_option(c, argv, s->options);
 	}
+	free(letters);
 	return !*status;
 }
 
@@ -174,6 +179,9 @@ bool cli_input_option(struct cli_inputs *in, int option, const char *arg)
 		return true;
 	case CLI_OPT_SKIP:
 		o->skip_missing = true;
+		return true;
+	case 'q':
+		progress_silence();
 		return true;
 	default:
 		return false;
@@ -339,14 +347,25 @@ struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths)
 {
 	struct profile *p;
 	struct cairn_err err;
+	struct progress progress;
+	char **kept = xmalloc((size_t)npaths * sizeof(*kept));
+	int rc = check_names(in, paths, npaths, &err);
 
-	if (check_names(in, paths, npaths, &err) ||
-	    profile_open(&p, (const char *const *)paths, (size_t)npaths,
-	                 &in->options, &err)) {
-		cli_fail(&err);
-		return NULL;
+	progress_begin(&progress, "adding up profiles", false);
+	in->options.tell = progress_call;
+	in->options.tell_context = &progress;
+	if (!rc) {
+		npaths = beside_find(paths, npaths, kept);
+		rc = profile_open(&p, (const char *const *)kept, (size_t)npaths,
+		                  &in->options, &err);
 	}
-	return p;
+	free(kept);
+	in->options.tell = NULL;
+	progress_end(&progress);
+	if (!rc)
+		return p;
+	cli_fail(&err);
+	return NULL;
 }
 
 int cli_check_maps(const struct profile *p, const char *path)

@@ -43,17 +43,22 @@ struct cli_inputs {
 	{"exe", required_argument, NULL, CLI_OPT_EXE},             \
 	        {"partial", no_argument, NULL, CLI_OPT_PARTIAL},   \
 	        {"skip-missing", no_argument, NULL, CLI_OPT_SKIP}, \
+	        {"quiet", no_argument, NULL, 'q'},                 \
 	{                                                          \
 		"help", no_argument, NULL, 'h'                     \
 	}
 
-#define CLI_INPUT_HELP                                                        \
+/* Without the line about --quiet. */
+#define CLI_FILES_HELP                                                        \
 	"  --exe PATH       look for the executables and libraries that ran " \
 	"in\n"                                                                \
 	"                   this file or directory first (may be repeated)\n" \
 	"  --partial        of a truncated file, read what is whole\n"        \
 	"  --skip-missing   leave out modules whose map cannot be found\n"    \
 	"  -h, --help       this text\n"
+
+#define CLI_INPUT_HELP \
+	"  -q, --quiet      do not show how far it is\n" CLI_FILES_HELP
 
 enum {
 	CLI_OPT_EXE = 256,

@@ -9,6 +9,7 @@
 #include "analysis/counts.h"
 #include "analysis/trace_counts.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "base/json.h"
 #include "cli/demangle.h"
 
@@ -22,15 +23,12 @@ static const char help[] =
         "function.\nRules have the numbers of docs/INVARIANTS.md.  Exit "
         "status: 0 sound, 1 counts\nmay be wrong, 2 not readable.\n\n"
         "  --json           findings as JSON\n"
-        "  --quiet          nothing on stdout, only the exit "
-        "status\n" CLI_INPUT_HELP;
-
-enum { OPT_QUIET = CLI_OPT_OWN };
+        "  -q, --quiet      nothing on stdout, only the exit "
+        "status\n" CLI_FILES_HELP;
 
 static const struct option options[] = {
         CLI_INPUT_OPTIONS,
         CLI_JSON_OPTION,
-        {"quiet", no_argument, NULL, OPT_QUIET},
         {0},
 };
 
@@ -48,7 +46,8 @@ static int take_option(void *request, int c, const char *command)
 	case CLI_OPT_JSON:
 		q->json = true;
 		return CLI_FINE;
-	case OPT_QUIET:
+	case 'q':
+		progress_silence();
 		q->quiet = true;
 		return CLI_FINE;
 	default:

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/progress.h"
 #include "cli/report.h"
 #include "format/profile.h"
 
@@ -149,15 +150,22 @@ void html_end(FILE *out, const unsigned char *const *scripts)
 static void put_data(struct html *h, FILE *out)
 {
 	struct html_element e;
+	struct progress p;
 
+	progress_begin(&p, "writing the functions of the page", false);
 	for (size_t i = 0; i < h->report->nrows; i++) {
 		html_put_function(h, html_element_begin(&e), i);
 		html_element_end(&e, out, 'f', i);
+		progress_tell(&p, i + 1, h->report->nrows);
 	}
+	progress_end(&p);
+	progress_begin(&p, "writing the sources of the page", false);
 	for (uint32_t i = 0; i < h->names.n; i++) {
 		html_put_source(h, html_element_begin(&e), i);
 		html_element_end(&e, out, 's', i);
+		progress_tell(&p, i + 1, h->names.n);
 	}
+	progress_end(&p);
 	html_put_index(h, html_element_begin(&e));
 	html_element_end(&e, out, 'i', 0);
 }

@@ -29,9 +29,18 @@
 /* No byte of UTF-8: json_string replaces it. */
 #define NO_CHARACTER '\xff'
 
+/* A C string: no NUL in it. */
+static void replace_nuls(char *text, size_t n)
+{
+	char *nul;
+
+	while ((nul = memchr(text, '\0', n)))
+		*nul = NO_CHARACTER;
+}
+
 static char *read_whole(const char *path, size_t size)
 {
-	char *text = xmalloc(size + 1), *nul;
+	char *text = xmalloc(size + 1);
 	FILE *f = fopen(path, "r");
 	size_t n;
 
@@ -42,8 +51,32 @@ static char *read_whole(const char *path, size_t size)
 	n = fread(text, 1, size, f);
 	fclose(f);
 	text[n] = '\0';
-	while ((nul = memchr(text, '\0', n)))
-		*nul = NO_CHARACTER;
+	replace_nuls(text, n);
+	return text;
+}
+
+/* What can be known of a file without its text: its size, from the profile if
+ * that has it.  0 or an errno. */
+static int find_text(const struct html *h, const char *path,
+                     const struct source_text **packed, struct stat *st)
+{
+	*packed = sources_find(&h->report->profile->sources, path);
+	*st = (struct stat){.st_mode = S_IFREG};
+	if (!*packed)
+		return stat(path, st) ? errno : 0;
+	st->st_size = (off_t)(*packed)->size;
+	return 0;
+}
+
+static char *load_text(const char *path, const struct source_text *packed,
+                       size_t size)
+{
+	char *text;
+
+	if (!packed)
+		return read_whole(path, size);
+	text = memcpy(xmalloc(size + 1), packed->text, size + 1);
+	replace_nuls(text, size);
 	return text;
 }
 
@@ -53,8 +86,10 @@ static char *read_text(struct html *h, uint32_t source, char **note)
 {
 	const struct report_options *o = &h->report->options;
 	const char *path = h->names.items[source];
+	const struct source_text *packed;
 	char *text = NULL;
 	struct stat st;
+	int error = find_text(h, path, &packed, &st);
 
 	*note = NULL;
 	if (o->no_source)
@@ -62,16 +97,16 @@ static char *read_text(struct html *h, uint32_t source, char **note)
 	else if (report_is_system_file(path) && !o->all_files)
 		*note = xstrdup("a system header: counts only; cairn report "
 		                "--html FILE --all-files has its text");
-	else if (stat(path, &st))
+	else if (error)
 		*note = xasprintf("counts only, the source cannot be read: %s",
-		                  strerror(errno));
+		                  strerror(error));
 	else if (!S_ISREG(st.st_mode))
 		*note = xstrdup("counts only: the source is no regular file");
 	else if ((size_t)st.st_size > TEXT_LIMIT - h->source_bytes)
 		*note = xasprintf("counts only: the page has %zu MiB of source "
 		                  "at most; --function or --file selects",
 		                  TEXT_LIMIT >> 20);
-	else if (!(text = read_whole(path, (size_t)st.st_size)))
+	else if (!(text = load_text(path, packed, (size_t)st.st_size)))
 		*note = xasprintf("counts only, the source cannot be read: %s",
 		                  strerror(errno));
 	else if (report_age(h->report, path, h->sources[source].module) ==

@@ -18,6 +18,7 @@
 #include "analysis/violations.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "cli/match.h"
 #include "cli/trace_input.h"
 #include "format/map.h"
@@ -158,36 +159,13 @@ static int tell(struct teller *t, const struct walk_event *e,
 	return 0;
 }
 
-/* How far it is: in bytes of the file. */
-struct way {
-	struct trace_progress progress;
-	uint64_t done, all;
-};
-
-static void measure(struct way *way, const struct streams *s)
-{
-	for (size_t i = 0; i < s->nthreads; i++)
-		for (size_t k = 0; k < s->threads[i].nparts; k++)
-			way->all += s->threads[i].parts[k].chunk->size;
-}
-
-/* Parts of a thread are done, up to `to`. */
-static void tell_progress(struct way *way, const struct streams_thread *t,
-                          uint64_t from, uint64_t to)
-{
-	for (uint64_t i = from; i < to && i < t->nparts; i++)
-		way->done += t->parts[i].chunk->size;
-	if (to > from)
-		trace_progress_tell(&way->progress, way->done, way->all);
-}
-
-static int walk_thread(struct trace_input *in, size_t thread, struct way *way,
-                       struct violations *v, struct cairn_err *err)
+static int walk_thread(struct trace_input *in, size_t thread,
+                       struct trace_way *way, struct violations *v,
+                       struct cairn_err *err)
 {
 	struct teller t = {.v = v, .id = in->streams.threads[thread].id};
 	struct walk_event events[BATCH];
 	struct traced_walk w;
-	uint64_t nparts = 0;
 	bool is_dropped = in->streams.threads[thread].ndropped != 0;
 	int result = 1, told = 0;
 
@@ -206,8 +184,7 @@ static int walk_thread(struct trace_input *in, size_t thread, struct way *way,
 			told = tell(&t, &events[i], err);
 			time += walk_nblocks(&events[i]);
 		}
-		tell_progress(way, w.thread, nparts, w.walk.nparts);
-		nparts = w.walk.nparts;
+		trace_way_tell(way, &w);
 	}
 	end_thread(&t, result < 0 ||
 	                       in->streams.c.state != CAIRN_STATE_CLOSED ||
@@ -220,14 +197,13 @@ static int walk_all(const struct match_input *input, struct violations *v,
                     struct cairn_err *err)
 {
 	struct trace_input *in = input->context;
-	struct way way = {0};
+	struct trace_way way;
 	int rc = 0;
 
-	measure(&way, &in->streams);
-	trace_progress_begin(&way.progress, "matching", input->progress);
+	trace_way_begin(&way, &in->streams, "matching", input->progress);
 	for (size_t i = 0; i < in->streams.nthreads && rc >= 0; i++)
 		rc = walk_thread(in, i, &way, v, err);
-	trace_progress_end(&way.progress);
+	progress_end(&way.progress);
 	return rc < 0 ? rc : 0;
 }
 
@@ -284,7 +260,7 @@ static uint32_t end_lanes(struct lane *lanes, size_t n)
 }
 
 static int walk_lanes(struct trace_input *in, struct interleave *x,
-                      struct violations *v, struct trace_progress *progress,
+                      struct violations *v, struct progress *progress,
                       struct cairn_err *err)
 {
 	struct lane *lanes = xcalloc(x->nlanes + 1, sizeof(*lanes));
@@ -304,7 +280,7 @@ static int walk_lanes(struct trace_input *in, struct interleave *x,
 		told = tell_lane(&t, &lanes[i], &event.e, err);
 		time += walk_nblocks(&event.e);
 		if (x->done % TELL_EVERY == 0)
-			trace_progress_tell(progress, x->done, x->all);
+			progress_tell(progress, x->done, x->all);
 	}
 	end_thread(&t, told < 0 || result < 0 ||
 	                       in->streams.c.state != CAIRN_STATE_CLOSED ||
@@ -317,16 +293,16 @@ static int walk_interleaved(const struct match_input *input,
                             struct violations *v, struct cairn_err *err)
 {
 	struct trace_input *in = input->context;
-	struct trace_progress progress;
+	struct progress progress;
 	struct interleave x;
 	int rc;
 
 	in->wants_progress = input->progress;
 	trace_input_index(in);
 	trace_input_interleave(in, &x, NULL);
-	trace_progress_begin(&progress, "matching", input->progress);
+	progress_begin(&progress, "matching", input->progress);
 	rc = walk_lanes(in, &x, v, &progress, err);
-	trace_progress_end(&progress);
+	progress_end(&progress);
 	interleave_release(&x);
 	return rc;
 }

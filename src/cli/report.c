@@ -273,8 +273,12 @@ char *report_name(const struct report *r, const char *linkage)
 enum report_age report_age(const struct report *r, const char *path,
                            uint32_t module)
 {
+	const struct source_text *packed =
+	        sources_find(&r->profile->sources, path);
 	struct stat source, program;
 
+	if (packed)
+		return packed->is_newer ? REPORT_AGE_NEWER : REPORT_AGE_FINE;
 	if (stat(path, &source))
 		return REPORT_AGE_MISSING;
 	if (!stat(r->profile->modules[module].path, &program) &&

@@ -59,6 +59,20 @@ static void source_split(struct source *s, size_t size)
 	}
 }
 
+/* The text that is in the profile, if it is. */
+static bool source_unpack(struct source *s, const struct report *r)
+{
+	const struct source_text *packed =
+	        sources_find(&r->profile->sources, s->path);
+
+	if (!packed)
+		return false;
+	s->text = memcpy(xmalloc(packed->size + 1), packed->text,
+	                 packed->size + 1);
+	source_split(s, packed->size);
+	return true;
+}
+
 static void source_load(struct source *s)
 {
 	FILE *f = fopen(s->path, "r");
@@ -94,7 +108,8 @@ static void source_read(struct source *s, const struct report *r,
 	for (size_t i = 0; c && i < n; i++)
 		if (c[i].count > s->most)
 			s->most = c[i].count;
-	source_load(s);
+	if (!source_unpack(s, r))
+		source_load(s);
 }
 
 /* --- what stands below a line ----------------------------------------------

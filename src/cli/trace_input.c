@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "cli/cli.h"
 #include "cli/demangle.h"
 #include "format/map.h"
@@ -29,8 +30,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#define LONG_WORK 1000000000u /* ns */
 
 /* --- opening ------------------------------------------------------------- */
 
@@ -169,44 +168,30 @@ void trace_input_close(struct trace_input *in)
 
 /* --- progress ------------------------------------------------------------ */
 
-static uint64_t now_ns(void)
+void trace_way_begin(struct trace_way *way, const struct streams *s,
+                     const char *what, bool is_forced)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	*way = (struct trace_way){0};
+	for (size_t i = 0; i < s->nthreads; i++)
+		for (size_t k = 0; k < s->threads[i].nparts; k++)
+			way->all += s->threads[i].parts[k].chunk->size;
+	progress_begin(&way->progress, what, is_forced);
 }
 
-void trace_progress_begin(struct trace_progress *p, const char *what,
-                          bool is_forced)
+void trace_way_tell(struct trace_way *way, const struct traced_walk *w)
 {
-	*p = (struct trace_progress){
-	        .what = what,
-	        .is_forced = is_forced,
-	        .begun = now_ns(),
-	};
-}
+	const struct streams_thread *t = w->thread;
 
-void trace_progress_tell(struct trace_progress *p, uint64_t done, uint64_t all)
-{
-	unsigned percent =
-	        all ? (unsigned)(100.0 * (double)done / (double)all) : 100;
-
-	if (percent == p->percent)
+	if (way->thread != t)
+		way->nparts = 0;
+	way->thread = t;
+	if (way->nparts >= w->walk.nparts)
 		return;
-	p->percent = percent;
-	if (now_ns() - p->begun < LONG_WORK ||
-	    (!p->is_forced && !isatty(STDERR_FILENO)))
-		return;
-	p->is_shown = true;
-	fprintf(stderr, "\rcairn: %s: %u %%", p->what, percent);
-	fflush(stderr);
-}
-
-void trace_progress_end(struct trace_progress *p)
-{
-	if (p->is_shown)
-		fprintf(stderr, "\rcairn: %s: done \n", p->what);
+	for (; way->nparts < w->walk.nparts && way->nparts < t->nparts;
+	     way->nparts++)
+		way->done += t->parts[way->nparts].chunk->size;
+	way->nparts = w->walk.nparts;
+	progress_tell(&way->progress, way->done, way->all);
 }
 
 /* --- the index ----------------------------------------------------------- */
@@ -253,24 +238,19 @@ static void write_index(const struct trace_input *in, const char *path,
 	bytes_release(&out);
 }
 
-static void tell_progress(void *context, uint64_t done, uint64_t all)
-{
-	trace_progress_tell(context, done, all);
-}
-
 void trace_input_index(struct trace_input *in)
 {
 	uint64_t identity = trace_index_identity(&in->traced);
 	char *path = xasprintf("%s.index", in->path);
-	struct trace_progress p;
-	struct trace_index_progress progress = {&p, tell_progress};
+	struct progress p;
+	struct trace_index_progress progress = {&p, progress_call};
 
 	if (!in->has_index && !read_index(in, path, identity)) {
-		trace_progress_begin(&p, "looking through the trace",
-		                     in->wants_progress);
+		progress_begin(&p, "looking through the trace",
+		               in->wants_progress);
 		trace_index_build(&in->index, &in->traced, &progress);
-		trace_progress_end(&p);
-		if ((in->wants_index || now_ns() - p.begun > LONG_WORK) &&
+		progress_end(&p);
+		if ((in->wants_index || progress_time(&p) > PROGRESS_LONG_NS) &&
 		    is_whole(&in->index))
 			write_index(in, path, identity);
 	}

@@ -8,6 +8,7 @@
 
 #include "analysis/trace_index.h"
 #include "analysis/traced.h"
+#include "base/progress.h"
 
 struct cairn_err;
 struct cli_inputs;
@@ -57,18 +58,17 @@ void trace_input_index(struct trace_input *in);
 void trace_input_interleave(struct trace_input *in, struct interleave *x,
                             const struct interleave_range *range);
 
-/* Says on stderr how far long work is; {0} at first. */
-struct trace_progress {
-	const char *what;
-	bool is_forced, is_shown;
-	unsigned percent;
-	uint64_t begun; /* ns */
+/* How far a walk over all threads is, in bytes of the file. */
+struct trace_way {
+	struct progress progress;            /* progress_end ends it */
+	const struct streams_thread *thread; /* that is walked over, */
+	uint64_t nparts;                     /* so many parts of it */
+	uint64_t done, all;
 };
 
-void trace_progress_begin(struct trace_progress *p, const char *what,
-                          bool is_forced);
-void trace_progress_tell(struct trace_progress *p, uint64_t done, uint64_t all);
-void trace_progress_end(struct trace_progress *p);
+void trace_way_begin(struct trace_way *way, const struct streams *s,
+                     const char *what, bool is_forced);
+void trace_way_tell(struct trace_way *way, const struct traced_walk *w);
 
 /* The name of a function, and where it is defined; NULL if that is not
  * known. */

@@ -184,9 +184,8 @@ static void tell_progress(struct trace_view *v, const struct reader *r)
 		return;
 	if (last > v->in->index.threads[v->thread].nevents)
 		last = v->in->index.threads[v->thread].nevents;
-	trace_progress_tell(&v->progress,
-	                    v->o->reverse ? last - at : at - v->first,
-	                    last - v->first);
+	progress_tell(&v->progress, v->o->reverse ? last - at : at - v->first,
+	              last - v->first);
 }
 
 static int read_forwards(struct trace_view *v, struct reader *r,
@@ -242,11 +241,10 @@ static int show_thread(struct trace_view *v, struct cairn_err *err)
 		for (size_t i = 0; i < v->nframes; i++)
 			if (v->frames[i].is_shown)
 				v->form->resume(v, v->frames[i].function, i);
-		trace_progress_begin(&v->progress, "writing",
-		                     v->o->forces_progress);
+		progress_begin(&v->progress, "writing", v->o->forces_progress);
 		result = v->o->reverse ? read_backwards(v, &r, err)
 		                       : read_forwards(v, &r, err);
-		trace_progress_end(&v->progress);
+		progress_end(&v->progress);
 		v->form->end_thread(v);
 	}
 	reader_release(&r);
@@ -316,15 +314,15 @@ static int show_interleaved(struct trace_view *v, struct cairn_err *err)
 	frames = xcalloc(x.nlanes + 1, sizeof(*frames));
 	v->form->begin_thread(v);
 	resume_all(v, &x, frames);
-	trace_progress_begin(&v->progress, "writing", o->forces_progress);
+	progress_begin(&v->progress, "writing", o->forces_progress);
 	while (!ferror(v->out) &&
 	       (result = interleave_next(&x, &thread, &event, err)) == 1) {
 		turn_to(v, frames, thread);
 		show_next(v, &event);
 		if (o->tells_progress && x.done % TELL_EVERY == 0)
-			trace_progress_tell(&v->progress, x.done, x.all);
+			progress_tell(&v->progress, x.done, x.all);
 	}
-	trace_progress_end(&v->progress);
+	progress_end(&v->progress);
 	v->form->end_thread(v);
 	for (size_t i = 0; i < x.nlanes; i++)
 		free(frames[i].items);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/progress.h"
 #include "cli/trace_input.h"
 #include "walk/reader.h"
 
@@ -78,7 +79,7 @@ struct trace_view {
 	struct trace_frame *frames; /* innermost last */
 	size_t nframes, frames_cap;
 	uint64_t first, last; /* events */
-	struct trace_progress progress;
+	struct progress progress;
 	/* for the forms */
 	struct trace_way_text *texts; /* of ways, hashed; a power of two */
 	size_t ntexts, texts_cap;

@@ -71,7 +71,7 @@ static int feed_event(struct feeder *f, const struct walk_event *e,
 }
 
 static int feed_thread(struct feeder *f, struct traced *t, size_t thread,
-                       struct cairn_err *err)
+                       struct trace_way *way, struct cairn_err *err)
 {
 	struct walk_event *events = xcalloc(BATCH, sizeof(*events));
 	struct traced_walk w;
@@ -89,6 +89,7 @@ static int feed_thread(struct feeder *f, struct traced *t, size_t thread,
 			fed = feed_event(f, &events[i], err);
 		if (fed < 0)
 			rc = fed;
+		trace_way_tell(way, &w);
 	}
 	traced_end(&w);
 	free(events);
@@ -221,6 +222,7 @@ int twpp_from_trace(struct cli_inputs *in, char *path, const char *function,
 {
 	struct trace_input trace;
 	struct feeder f = {0};
+	struct trace_way way;
 	int rc;
 
 	CAIRN_TRY(trace_input_try(&trace, in, path, true, err));
@@ -229,8 +231,10 @@ int twpp_from_trace(struct cli_inputs *in, char *path, const char *function,
 		if (trace.streams.threads[i].id > f.last)
 			f.last = trace.streams.threads[i].id;
 	rc = function ? select_functions(f.builder, &trace, function, err) : 0;
+	trace_way_begin(&way, &trace.streams, "stamping the trace", false);
 	for (size_t i = 0; i < trace.streams.nthreads && rc == 0; i++)
-		rc = feed_thread(&f, &trace.traced, i, err);
+		rc = feed_thread(&f, &trace.traced, i, &way, err);
+	progress_end(&way.progress);
 	if (rc == 0)
 		rc = finish(f.builder, &trace, out, err);
 	twpp_free(f.builder);

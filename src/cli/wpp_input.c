@@ -99,7 +99,7 @@ static void feed_event(struct wpp_feeder *f, const struct walk_event *e)
 }
 
 static int feed_thread(struct wpp_feeder *f, struct traced *t, size_t thread,
-                       struct cairn_err *err)
+                       struct trace_way *way, struct cairn_err *err)
 {
 	struct walk_event *events = xcalloc(BATCH, sizeof(*events));
 	struct traced_walk w;
@@ -112,6 +112,7 @@ static int feed_thread(struct wpp_feeder *f, struct traced *t, size_t thread,
 		rc = walk_run(&w.walk, events, BATCH, &n, err);
 		for (size_t i = 0; i < n; i++)
 			feed_event(f, &events[i]);
+		trace_way_tell(way, &w);
 	}
 	traced_end(&w);
 	free(events);
@@ -122,6 +123,7 @@ int wpp_from_trace(struct wpp *w, struct trace_input *trace,
                    struct cairn_err *err)
 {
 	struct wpp_feeder f = {.w = w, .trace = trace};
+	struct trace_way way;
 	int rc = 0;
 
 	w->program = trace->profile->program;
@@ -129,8 +131,10 @@ int wpp_from_trace(struct wpp *w, struct trace_input *trace,
 	for (int i = 0; i < 3; i++)
 		f.marks[i] =
 		        xcalloc((size_t)trace->traced.n + 1, sizeof(**f.marks));
+	trace_way_begin(&way, &trace->streams, "making the grammar", false);
 	for (size_t i = 0; i < trace->streams.nthreads && rc == 0; i++)
-		rc = feed_thread(&f, &trace->traced, i, err);
+		rc = feed_thread(&f, &trace->traced, i, &way, err);
+	progress_end(&way.progress);
 	ptrmap_release(&f.paths);
 	free(f.npaths);
 	for (int i = 0; i < 3; i++)

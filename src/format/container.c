@@ -118,6 +118,8 @@ static int parse_header(struct container *c, const unsigned char *h,
 	c->ppid = get_le32(h + CAIRN_HDR_PPID);
 	c->nruns = get_le32(h + CAIRN_HDR_NRUNS);
 	c->start = get_le64(h + CAIRN_HDR_START);
+	c->last_pid = get_le32(h + CAIRN_HDR_LAST_PID);
+	c->last_start = get_le64(h + CAIRN_HDR_LAST_START);
 	c->state = get_le32(h + CAIRN_HDR_STATE);
 	c->flags = get_le32(h + CAIRN_HDR_FLAGS);
 	c->length = get_le64(h + CAIRN_HDR_LENGTH);
@@ -143,6 +145,7 @@ static bool payload_holds(const struct chunk *k)
 	                : k->type == CAIRN_CHUNK_FRAMES ? CONTAINER_FRAME_SLOT
 	                : k->type == CAIRN_CHUNK_PATHS  ? 1
 	                : k->type == CAIRN_CHUNK_CALLS  ? CAIRN_CALLS_SLOT
+	                : k->type == CAIRN_CHUNK_PLACED ? CAIRN_PLACED_SLOT
 	                : k->type == CAIRN_CHUNK_ORDER  ? CAIRN_ORDER_RECORD
 	                                                : 0;
 
@@ -160,6 +163,11 @@ static bool is_live_type(uint32_t type)
 	return type == CAIRN_CHUNK_STREAM || type == CAIRN_CHUNK_COUNTS ||
 	       type == CAIRN_CHUNK_FRAMES || type == CAIRN_CHUNK_PATHS ||
 	       type == CAIRN_CHUNK_ORDER || type == CAIRN_CHUNK_CALLS;
+}
+
+static bool is_known_option(uint32_t type)
+{
+	return type == CAIRN_CHUNK_ORDER || type == CAIRN_CHUNK_SOURCES;
 }
 
 /* Checks the flags and, where there is one, the payload's checksum. */
@@ -228,12 +236,12 @@ static int add_chunk(struct container *c, const unsigned char *h,
 	                CAIRN_CHUNK_HEADER_SIZE,
 	};
 
-	if (k.type & CAIRN_CHUNK_OPTIONAL && k.type != CAIRN_CHUNK_ORDER) {
+	if (k.type & CAIRN_CHUNK_OPTIONAL && !is_known_option(k.type)) {
 		c->nskipped++;
 		return 0;
 	}
-	if (k.type != CAIRN_CHUNK_ORDER &&
-	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_CALLS ||
+	if (!is_known_option(k.type) &&
+	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_PLACED ||
 	     k.type == (CAIRN_CHUNK_ORDER & ~CAIRN_CHUNK_OPTIONAL)))
 		return cairn_fail(err, CAIRN_E_VERSION,
 		                  "%s: has a chunk of type %" PRIu32
@@ -299,8 +307,9 @@ static int by_identity(const void *a, const void *b)
 static bool same_identity(const struct chunk *x, const struct chunk *y)
 {
 	return x->type == y->type && x->type != CAIRN_CHUNK_FRAMES &&
-	       !is_part(x->type) && x->type != CAIRN_CHUNK_PATHS &&
-	       x->type != CAIRN_CHUNK_ORDER && x->type != CAIRN_CHUNK_CALLS &&
+	       x->type != CAIRN_CHUNK_PLACED && !is_part(x->type) &&
+	       x->type != CAIRN_CHUNK_PATHS && x->type != CAIRN_CHUNK_ORDER &&
+	       x->type != CAIRN_CHUNK_CALLS &&
 	       (x->type == CAIRN_CHUNK_PROGRAM ||
 	        (x->module == y->module &&
 	         (x->type != CAIRN_CHUNK_COUNTS || x->id == y->id)));
@@ -460,6 +469,12 @@ static int read_as(struct container *c, const char *path, const char *name,
 	c->size = size;
 	copy_live(c);
 	return 0;
+}
+
+int container_read_plain(struct container *c, const char *path,
+                         enum container_mode mode, struct cairn_err *err)
+{
+	return read_as(c, path, path, mode, err);
 }
 
 static container_replay replayer;

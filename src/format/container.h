@@ -32,6 +32,8 @@ struct container {
 	unsigned char *live; /* copies of what may change, or NULL */
 	uint32_t kind, pid, ppid, nruns;
 	uint64_t start, end, length;
+	uint32_t last_pid;   /* of a sum that runs add to: PID and START of */
+	uint64_t last_start; /* the file that was added last */
 	uint32_t state, flags, how, signal, unwalked;
 	struct chunk *chunks; /* without the optional ones that we skipped */
 	size_t nchunks, cap;
@@ -63,6 +65,9 @@ void container_replay_with(container_replay replay);
  */
 int container_read(struct container *c, const char *path,
                    enum container_mode mode, struct cairn_err *err);
+/* The same, and a recording is read as it is, whatever replays. */
+int container_read_plain(struct container *c, const char *path,
+                         enum container_mode mode, struct cairn_err *err);
 /* The same over bytes in memory, which have to outlive *c. */
 int container_parse(struct container *c, const char *name,
                     const unsigned char *data, size_t size,

@@ -175,6 +175,10 @@ static struct writer_header make_header(const struct profile *p)
 		h.flags |= CAIRN_FILE_UNFINISHED;
 	if (profile_is_incomplete(p))
 		h.flags |= CAIRN_FILE_TRUNCATED;
+	for (size_t i = 0; i < p->nfiles && !h.last_pid; i++) {
+		h.last_pid = p->files[i].last_pid;
+		h.last_start = p->files[i].last_start;
+	}
 	if (p->nfiles == 1)
 		return h;
 	h.pid = h.ppid = h.signal = 0;
@@ -210,6 +214,8 @@ int profile_put(const struct profile *p, const char *path, struct bytes *out,
 	put_frames(out, &tmp, p);
 	calls_put(out, &tmp, p);
 	put_order(out, &tmp, &p->order);
+	if (!rc)
+		rc = sources_put(&p->sources, out, &tmp, err);
 	writer_end(out, &header);
 	bytes_release(&tmp);
 	return rc;

@@ -187,7 +187,7 @@ static int pack_chunk(struct trace_packer *k, const struct chunk *c,
                       struct cairn_err *err)
 {
 	if (c->type == CAIRN_CHUNK_STREAM || c->type == CAIRN_CHUNK_PACKED ||
-	    c->type == CAIRN_CHUNK_MAP)
+	    c->type == CAIRN_CHUNK_MAP || c->type == CAIRN_CHUNK_SOURCES)
 		return 0;
 	writer_chunk(&k->out,
 	             &(struct writer_chunk){.type = c->type,
@@ -231,7 +231,7 @@ static int pack_begin(struct trace_packer *k, struct cairn_err *err)
 	writer_begin(&k->out);
 	for (size_t i = 0; i < c->nchunks; i++)
 		CAIRN_TRY(pack_chunk(k, &c->chunks[i], err));
-	return 0;
+	return sources_put(&k->p->sources, &k->out, &k->packed, err);
 }
 
 static int pack_all(struct trace_packer *k, struct cairn_err *err)

@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "format/calls.h"
 #include "format/container.h"
+#include "format/loading.h"
 #include "format/locate.h"
 #include "format/map.h"
 #include "format/normal.h"
@@ -35,16 +36,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Load biases of the frames, parallel to p->frames, until they are summed. */
-struct biases {
-	uint64_t *items;
-	size_t cap;
-};
-
 /* State while one file is added. */
 struct loader {
-	struct profile *p;
-	struct biases *biases;
+	struct loading *to;
+	struct profile *p; /* that of `to` */
 	const struct container *c;
 	struct cairn_err *err;
 	uint32_t *module_of; /* per MODULE chunk number: index in p->modules */
@@ -113,16 +108,10 @@ static int read_module_head(struct loader *l, const struct chunk *k,
 	return 0;
 }
 
-static bool same_id(const unsigned char *a, uint32_t na, const unsigned char *b,
-                    uint32_t nb)
-{
-	return na == nb && (!na || !memcmp(a, b, na));
-}
-
 static bool same_module(const struct profile_module *m,
                         const struct module_head *h, const struct chunk *k)
 {
-	if (!same_id(m->id, m->nid, h->id, h->nid))
+	if (!loading_same_id(m->id, m->nid, h->id, h->nid))
 		return false;
 	return m->nid || (!strcmp(m->path, h->path) && m->base == k->aux0 &&
 	                  m->ncounters == k->n);
@@ -231,22 +220,22 @@ static void load_counts(struct loader *l, const struct chunk *k)
 		m->counts[i] += get_le64(k->payload + 8 * i);
 }
 
-static void add_frame(struct loader *l, const struct profile_frame *f,
+/* Only a register depends on where the module was loaded. */
+static void add_frame(struct loading *to, const struct profile_frame *f,
                       uint64_t bias)
 {
-	struct profile *p = l->p;
-
-	VEC_RESERVE(l->biases->items, p->nframes, l->biases->cap);
-	l->biases->items[p->nframes] = bias;
-	VEC_RESERVE(p->frames, p->nframes, p->frames_cap);
-	p->frames[p->nframes++] = *f;
+	VEC_RESERVE(to->frames, to->nframes, to->frames_cap);
+	to->frames[to->nframes++] =
+	        (struct loaded_frame){*f, f->has_reg ? bias : 0};
 }
 
 static int load_frames(struct loader *l, const struct chunk *k)
 {
+	bool is_placed = k->type == CAIRN_CHUNK_PLACED;
+	uint64_t each = is_placed ? CAIRN_PLACED_SLOT : CONTAINER_FRAME_SLOT;
+
 	for (uint64_t i = 0; i < k->n; i++) {
-		const unsigned char *slot =
-		        k->payload + CONTAINER_FRAME_SLOT * i;
+		const unsigned char *slot = k->payload + each * i;
 		uint64_t key = get_le64(slot), reg = get_le64(slot + 8);
 		struct profile_frame f = {
 		        .kind = (uint32_t)(key >> CAIRN_FRAME_KIND_SHIFT),
@@ -266,7 +255,9 @@ static int load_frames(struct loader *l, const struct chunk *k)
 		    f.kind > CAIRN_FRAME_IN_ASYNC)
 			return corrupt(l, k, "a frame names no module or kind");
 		f.module = l->module_of[at];
-		add_frame(l, &f, l->bias[at]);
+		add_frame(l->to, &f,
+		          is_placed ? get_le64(slot + CONTAINER_FRAME_SLOT)
+		                    : l->bias[at]);
 	}
 	return 0;
 }
@@ -494,6 +485,8 @@ static void add_file(struct profile *p, const struct container *c)
 	        .unwalked = c->unwalked,
 	        .start = c->start,
 	        .end = c->end,
+	        .last_pid = c->last_pid,
+	        .last_start = c->last_start,
 	        .threads_at_once = count_threads(c),
 	        .truncated = c->truncated,
 	        .cut = c->cut,
@@ -526,33 +519,16 @@ static int check_program(struct loader *l)
 {
 	struct profile *p = l->p;
 	const struct profile_module *m = main_module(l);
-	char a[LOCATE_ID_TEXT], b[LOCATE_ID_TEXT];
-	bool same;
+	const struct loading_program of = {l->c->name, l->program,
+	                                   m ? m->id : NULL, m ? m->nid : 0};
 
-	if (p->nfiles == 1) {
-		p->main_nid = m ? m->nid : 0;
-		p->main_id = xmalloc(p->main_nid);
-		if (p->main_nid)
-			memcpy(p->main_id, m->id, m->nid);
-		return 0;
-	}
-	if (m && m->nid && p->main_nid)
-		same = same_id(p->main_id, p->main_nid, m->id, m->nid);
-	else
-		same = p->program && l->program &&
-		       !strcmp(p->program, l->program);
-	if (same)
-		return 0;
-	return cairn_fail(
-	        l->err, CAIRN_E_MISMATCH,
-	        "%s: comes from another build than %s: it is of program %s, "
-	        "build id %s, the other of %s, build id %s; sum only profiles "
-	        "of one build",
-	        l->c->name, p->files[0].name,
-	        l->program ? l->program : "(unknown)",
-	        locate_id_text(m ? m->id : NULL, m ? m->nid : 0, b),
-	        p->program ? p->program : "(unknown)",
-	        locate_id_text(p->main_id, p->main_nid, a));
+	if (p->nfiles > 1)
+		return loading_check_program(p, &of, l->err);
+	p->main_nid = of.nid;
+	p->main_id = xmalloc(p->main_nid);
+	if (p->main_nid)
+		memcpy(p->main_id, of.id, of.nid);
+	return 0;
 }
 
 /* Chunks may come in any order: what others refer to is loaded first. */
@@ -572,12 +548,16 @@ static int load_chunks(struct loader *l)
 
 		if (k->type == CAIRN_CHUNK_COUNTS)
 			load_counts(l, k);
-		if (k->type == CAIRN_CHUNK_FRAMES)
+		if (k->type == CAIRN_CHUNK_FRAMES ||
+		    k->type == CAIRN_CHUNK_PLACED)
 			CAIRN_TRY(load_frames(l, k));
 		if (k->type == CAIRN_CHUNK_MAP)
 			CAIRN_TRY(load_map(l, k));
 		if (k->type == CAIRN_CHUNK_PATHS)
 			CAIRN_TRY(load_paths(l, k));
+		if (k->type == CAIRN_CHUNK_SOURCES && !l->p->sources.n)
+			CAIRN_TRY(sources_load(&l->p->sources, k, c->name,
+			                       l->err));
 		if (k->type == CAIRN_CHUNK_CALLS)
 			CAIRN_TRY(load_calls(l, k));
 	}
@@ -601,11 +581,12 @@ static int check_cut(const struct container *c, struct cairn_err *err)
 }
 
 /* Adds what c has; the file is `of`, which it may have been made of. */
-static int load_container(struct profile *p, struct biases *biases,
-                          const struct container *c, const struct container *of,
-                          bool recordings, struct cairn_err *err)
+static int load_container(struct loading *to, const struct container *c,
+                          const struct container *of, bool recordings,
+                          struct cairn_err *err)
 {
-	struct loader l = {.p = p, .biases = biases, .c = c, .err = err};
+	struct profile *p = to->p;
+	struct loader l = {.to = to, .p = p, .c = c, .err = err};
 	int rc;
 
 	if (of->flags & CAIRN_FILE_RECORDING && !recordings)
@@ -628,8 +609,7 @@ static int load_container(struct profile *p, struct biases *biases,
 }
 
 /* The counts of a trace, in the place of the trace. */
-static int load_trace(struct profile *p, struct biases *biases,
-                      const struct container *of,
+static int load_trace(struct loading *to, const struct container *of,
                       const struct profile_options *options,
                       struct cairn_err *err)
 {
@@ -641,29 +621,44 @@ static int load_trace(struct profile *p, struct biases *biases,
 		rc = container_parse(&c, of->name, b.data, b.n, CONTAINER_WHOLE,
 		                     err);
 	if (!rc) {
-		rc = load_container(p, biases, &c, of, options->recordings,
-		                    err);
+		rc = load_container(to, &c, of, options->recordings, err);
 		container_release(&c);
 	}
 	bytes_release(&b);
 	return rc;
 }
 
-static int load_file(struct profile *p, struct biases *biases, const char *path,
-                     const struct profile_options *options, bool all_traces,
-                     struct cairn_err *err)
+static enum container_mode mode_of(const struct profile_options *o)
+{
+	return o->partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE;
+}
+
+int loading_file(struct loading *to, const char *path,
+                 const struct profile_options *options, bool all_traces,
+                 struct cairn_err *err)
 {
 	struct container c;
 	int rc;
 
-	CAIRN_TRY(container_read(
-	        &c, path,
-	        options->partial ? CONTAINER_PARTIAL : CONTAINER_WHOLE, err));
+	CAIRN_TRY(container_read(&c, path, mode_of(options), err));
 	if (options->untrace && (all_traces || is_trace(&c)))
-		rc = load_trace(p, biases, &c, options, err);
+		rc = load_trace(to, &c, options, err);
 	else
-		rc = load_container(p, biases, &c, &c, options->recordings,
-		                    err);
+		rc = load_container(to, &c, &c, options->recordings, err);
+	container_release(&c);
+	return rc;
+}
+
+int loading_counts(struct loading *to, const char *path,
+                   const struct profile_options *options, struct cairn_err *err)
+{
+	struct container c;
+	int rc = CAIRN_E_FOREIGN;
+
+	CAIRN_TRY(container_read_plain(&c, path, mode_of(options), err));
+	if (!(c.flags & CAIRN_FILE_RECORDING) &&
+	    !(options->untrace && is_trace(&c)))
+		rc = load_container(to, &c, &c, options->recordings, err);
 	container_release(&c);
 	return rc;
 }
@@ -683,41 +678,67 @@ static int by_place(const void *a, const void *b)
 	return x->reg < y->reg ? -1 : x->reg > y->reg;
 }
 
-/* Puts the registers of all frames in terms that all runs share. */
-static void normalise_frames(struct profile *p, const struct biases *biases)
+static int by_place_and_bias(const void *a, const void *b)
 {
+	const struct loaded_frame *x = a, *y = b;
+	int c = by_place(&x->frame, &y->frame);
+
+	return c ? c : x->bias < y->bias ? -1 : x->bias > y->bias;
+}
+
+/* Sorts the frames, adds up equal ones and forgets sums of zero. */
+static void sum_frames(struct loading *l)
+{
+	size_t kept = 0;
+
+	if (l->nframes)
+		qsort(l->frames, l->nframes, sizeof(*l->frames),
+		      by_place_and_bias);
+	for (size_t i = 0, next; i < l->nframes; i = next) {
+		struct loaded_frame f = l->frames[i];
+		uint64_t sum = 0;
+
+		for (next = i; next < l->nframes &&
+		               !by_place_and_bias(&f, &l->frames[next]);
+		     next++)
+			sum += (uint64_t)l->frames[next].frame.count;
+		f.frame.count = (int64_t)sum;
+		if (sum)
+			l->frames[kept++] = f;
+	}
+	l->nframes = kept;
+}
+
+/* Puts the registers of all frames in terms that all runs share. */
+static void normalise_frames(struct loading *l)
+{
+	struct profile *p = l->p;
 	struct normal_sites *sites = xcalloc(p->nmodules, sizeof(*sites));
 
 	for (uint32_t i = 0; i < p->nmodules; i++)
 		normal_sites_init(&sites[i], &p->modules[i]);
-	for (size_t i = 0; i < p->nframes; i++)
-		normal_frame(&sites[p->frames[i].module], &p->frames[i],
-		             biases->items[i]);
+	for (size_t i = 0; i < l->nframes; i++) {
+		struct loaded_frame *f = &l->frames[i];
+
+		normal_frame(&sites[f->frame.module], &f->frame, f->bias);
+		f->bias = 0;
+	}
 	for (uint32_t i = 0; i < p->nmodules; i++)
 		normal_sites_release(&sites[i]);
 	free(sites);
 }
 
-/* Sorts the frames, adds up equal places and forgets sums of zero. */
-static void sum_frames(struct profile *p)
+/* Makes the sum of all frames that of the profile. */
+static void settle_frames(struct loading *l)
 {
-	size_t kept = 0;
+	struct profile *p = l->p;
 
-	if (p->nframes)
-		qsort(p->frames, p->nframes, sizeof(*p->frames), by_place);
-	for (size_t i = 0, next; i < p->nframes; i = next) {
-		struct profile_frame f = p->frames[i];
-		uint64_t sum = 0;
-
-		for (next = i;
-		     next < p->nframes && !by_place(&f, &p->frames[next]);
-		     next++)
-			sum += (uint64_t)p->frames[next].count;
-		f.count = (int64_t)sum;
-		if (sum)
-			p->frames[kept++] = f;
-	}
-	p->nframes = kept;
+	normalise_frames(l);
+	sum_frames(l);
+	p->frames_cap = p->nframes = l->nframes;
+	p->frames = xmalloc(p->nframes * sizeof(*p->frames));
+	for (size_t i = 0; i < p->nframes; i++)
+		p->frames[i] = l->frames[i].frame;
 }
 
 static int by_path(const void *a, const void *b)
@@ -747,6 +768,34 @@ static void sum_paths(struct profile_module *m)
 			m->paths[kept++] = path;
 	}
 	m->npaths = kept;
+}
+
+/* Doubles, at most, what was there when it was last summed. */
+static bool is_much(size_t n, size_t summed)
+{
+	return n / 2 > summed + LOADING_SLACK;
+}
+
+void loading_compact(struct loading *l)
+{
+	struct profile *p = l->p;
+
+	if (is_much(l->nframes, l->frames_summed)) {
+		sum_frames(l);
+		l->frames_summed = l->nframes;
+	}
+	if (is_much(p->ncalls, l->calls_summed)) {
+		calls_sum(p);
+		l->calls_summed = p->ncalls;
+	}
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		struct profile_module *m = &p->modules[i];
+
+		if (!is_much(m->npaths, m->paths_summed))
+			continue;
+		sum_paths(m);
+		m->paths_summed = m->npaths;
+	}
 }
 
 /* Every function's counters have to lie in the module's. */
@@ -846,24 +895,21 @@ static int open_files(struct profile **out, const char *const *paths,
                       size_t npaths, const struct profile_options *options,
                       bool all_traces, struct cairn_err *err)
 {
-	struct profile *p = xcalloc(1, sizeof(*p));
-	struct biases biases = {0};
-	int rc = 0;
+	struct loading l = {.p = xcalloc(1, sizeof(*l.p))};
+	struct profile *p = l.p;
+	int rc = loading_files(&l, paths, npaths, options, all_traces, err);
 
-	for (size_t i = 0; i < npaths && !rc; i++)
-		rc = load_file(p, &biases, paths[i], options, all_traces, err);
 	if (!rc)
 		rc = find_maps(p, options, err);
 	if (!rc)
 		rc = check_cut_traces(p, err);
 	if (!rc)
-		normalise_frames(p, &biases);
-	free(biases.items);
+		settle_frames(&l);
+	free(l.frames);
 	if (rc) {
 		profile_free(p);
 		return rc;
 	}
-	sum_frames(p);
 	calls_sum(p);
 	if (p->nfiles > 1)
 		order_clear(&p->order);
@@ -914,6 +960,7 @@ void profile_free(struct profile *p)
 	for (size_t i = 0; i < p->nfiles; i++)
 		free(p->files[i].name);
 	order_clear(&p->order);
+	sources_release(&p->sources);
 	free(p->modules);
 	free(p->files);
 	free(p->frames);

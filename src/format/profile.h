@@ -3,6 +3,7 @@
 #define CAIRN_FORMAT_PROFILE_H
 
 #include "abi/file.h" /* flags and kinds are part of this interface */
+#include "format/sources.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +34,8 @@ struct profile_module {
 	                       map */
 	struct profile_path *paths; /* sorted by owner, key; each once */
 	size_t npaths, paths_cap;
-	struct map *map; /* NULL if `missing` says why */
+	size_t paths_summed; /* while files are read: so many, the last time */
+	struct map *map;     /* NULL if `missing` says why */
 	unsigned char *map_bytes;
 	size_t map_size;
 	char *missing;
@@ -101,6 +103,8 @@ struct profile_file {
 	char *name;
 	uint32_t pid, ppid, nruns, state, flags, how, signal, unwalked;
 	uint64_t start, end;
+	uint32_t last_pid; /* of the file that was added last to a sum */
+	uint64_t last_start;
 	/* Never did more threads than these count at the same time; 0: not
 	 * known.  How many there were in all is not recorded. */
 	uint32_t threads_at_once;
@@ -120,6 +124,7 @@ struct profile {
 	struct profile_call *calls; /* sorted; each once */
 	size_t ncalls, calls_cap;
 	struct profile_order order;
+	struct sources sources; /* of the first file that has some */
 	struct profile_file *files;
 	size_t nfiles, files_cap;
 	unsigned char *main_id; /* build id of the program, NULL if unknown */
@@ -140,6 +145,9 @@ struct profile_options {
 	 * finds sufficient, or fails; NULL: they were found so when they were
 	 * read. */
 	uint64_t *nwitnessed;
+	/* Is told how many files were read; NULL: nobody asks. */
+	void (*tell)(void *context, uint64_t done, uint64_t all);
+	void *tell_context;
 };
 
 /* Does the file begin like a profile, or is it absent?  It may be damaged. */

@@ -68,6 +68,8 @@ void writer_end(struct bytes *out, const struct writer_header *header)
 	put_le32(h + CAIRN_HDR_PPID, header->ppid);
 	put_le32(h + CAIRN_HDR_NRUNS, header->nruns);
 	put_le64(h + CAIRN_HDR_START, header->start);
+	put_le32(h + CAIRN_HDR_LAST_PID, header->last_pid);
+	put_le64(h + CAIRN_HDR_LAST_START, header->last_start);
 	put_le32(h + CAIRN_HDR_CRC, crc32c(0, h, CAIRN_HDR_CRC));
 	put_le32(h + CAIRN_HDR_STATE, CAIRN_STATE_CLOSED);
 	put_le32(h + CAIRN_HDR_FLAGS, header->flags);

@@ -12,6 +12,8 @@ struct cairn_err;
 struct writer_header {
 	uint32_t pid, ppid, nruns;
 	uint64_t start, end;
+	uint32_t last_pid; /* of a sum: of what was added last */
+	uint64_t last_start;
 	uint32_t flags, how, signal, unwalked;
 };
 

@@ -914,7 +914,7 @@ static void start_child(struct thread *self, uintptr_t to)
 	bool keeps_paths;
 
 	process.finishing = 0;
-	process.is_sealed = false;
+	process.is_sealed = process.is_added = false;
 	process.chunks = process.last_chunk = NULL;
 	process.generation++; /* slots of the frames tables are remembered */
 	if (self) {
@@ -937,6 +937,26 @@ static void start_child(struct thread *self, uintptr_t to)
 		finish_inherited(self, to);
 	if (process.trace)
 		process.trace->fork(self, to);
+}
+
+void rt_start_again(void)
+{
+	struct chunk *old = process.chunks;
+	struct thread *self = rt_self();
+	bool keeps_paths = self && paths_any(self);
+
+	process.is_sealed = false;
+	process.chunks = process.last_chunk = NULL;
+	process.generation++;
+	out_forget();
+	open_output(0);
+	process.is_added = false;
+	if (process.is_off) {
+		abandon_chunks(old, self);
+		return;
+	}
+	order_fork(keeps_paths);
+	move_to_new_file(old, self, keeps_paths);
 }
 
 void rt_fork_child(void)

@@ -298,6 +298,7 @@ void finish_process(uint32_t how, uint32_t signal, const struct unwind *u)
 	rt_enter(&mask);
 	rt_harvest();
 	out_seal(how, signal);
+	out_add(how);
 	if (t)
 		rt_reset_deltas(t);
 	rt_leave(&mask);

@@ -5,6 +5,8 @@
  * CAIRN_OUT is a template: %p the process id, %n the name the program was
  * started by, %h the host, %% a percent sign; anything else stays as it is.
  * A relative name belongs to the directory the program started in.
+ * "NAME,merge" names a sum of many runs (add.c); the files of the runs are
+ * beside it, and have the process id before the extension.
  *
  * Cost: a few system calls, once per process and per fork.
  */
@@ -21,6 +23,7 @@
 #define PROGRAM (process.buffers->program)
 
 static char short_name[256], host[65];
+static bool is_sum;
 
 static void copy_string(char *to, size_t size, const char *from)
 {
@@ -40,6 +43,18 @@ static const char *base_name(const char *path)
 		if (path[0] == '/' && path[1])
 			base = path + 1;
 	return base;
+}
+
+/* Takes ",merge" from the end of the template. */
+static void take_suffix(void)
+{
+	static const char suffix[] = ",merge";
+	const size_t nsuffix = sizeof(suffix) - 1;
+	size_t n = rt_strlen(PATTERN);
+
+	is_sum = n > nsuffix && rt_same(PATTERN + n - nsuffix, suffix, nsuffix);
+	if (is_sum)
+		PATTERN[n - nsuffix] = 0;
 }
 
 void name_init(const char *pattern)
@@ -65,6 +80,12 @@ void name_init(const char *pattern)
 	if (!pattern || !pattern[0] || aux.secure)
 		pattern = "%n.%p.cairn";
 	copy_string(PATTERN, sizeof(PATTERN), pattern);
+	take_suffix();
+}
+
+bool name_is_sum(void)
+{
+	return is_sum;
 }
 
 const char *name_program(void)
@@ -149,7 +170,8 @@ static void put_pattern(struct text *t)
 	}
 }
 
-int name_make(char *path, size_t size, unsigned n)
+/* The template, and pid and n before the extension unless they are 0. */
+static int make(char *path, size_t size, unsigned pid, unsigned n)
 {
 	static const char extension[] = ".cairn";
 	const size_t next = sizeof(extension) - 1;
@@ -163,18 +185,37 @@ int name_make(char *path, size_t size, unsigned n)
 	put_pattern(&t);
 	has_extension =
 	        t.at > next && rt_same(path + t.at - next, extension, next);
+	if (has_extension && (pid || n))
+		t.at -= next;
+	if (pid) {
+		put_char(&t, '.');
+		put_number(&t, pid);
+	}
 	if (n) {
-		if (has_extension)
-			t.at -= next;
 		put_char(&t, '.');
 		put_number(&t, n);
-		if (has_extension)
-			put_string(&t, extension);
 	}
+	if (has_extension && (pid || n))
+		put_string(&t, extension);
 	if (t.at == size) {
 		path[size - 1] = 0;
 		return -1;
 	}
 	path[t.at] = 0;
 	return 0;
+}
+
+int name_make(char *path, size_t size, unsigned n)
+{
+	return make(path, size, is_sum ? (unsigned)sys_getpid() : 0, n);
+}
+
+int name_sum(char *path, size_t size)
+{
+	return make(path, size, 0, 0);
+}
+
+int name_part(char *path, size_t size, unsigned pid, unsigned n)
+{
+	return make(path, size, pid, n);
 }

@@ -2,6 +2,7 @@
 #ifndef CAIRN_RUNTIME_NAME_H
 #define CAIRN_RUNTIME_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -17,6 +18,13 @@ void name_init(const char *pattern);
  */
 int name_make(char *path, size_t size, unsigned n);
 
+/* Was CAIRN_OUT "NAME,merge"?  Then name_make gives names beside NAME, with
+ * the process id in them, and NAME is that of the sum. */
+bool name_is_sum(void);
+/* The path of the sum, and that of the n-th choice of another process for its
+ * own file; 0, or -1 if it does not fit. */
+int name_sum(char *path, size_t size);
+int name_part(char *path, size_t size, unsigned pid, unsigned n);
 /* Writes a number in decimal and a 0: up to 11 bytes. */
 void name_number(char *to, unsigned v);
 

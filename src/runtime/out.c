@@ -38,6 +38,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "runtime/add.h"
 #include "runtime/crc.h"
 #include "runtime/name.h"
 #include "runtime/rt.h"
@@ -102,6 +103,18 @@ static const char *error_text(int error)
 		return "name too long";
 	case ESTALE:
 		return "the file was replaced";
+	case EINVAL:
+		return "traces and recordings do not add up";
+	case ENOEXEC:
+		return "it is a profile of another build";
+	case EPROTO:
+		return "it is no profile of counts";
+	case EBADMSG:
+		return "it is no profile, or damaged";
+	case ETIME:
+		return "others have it locked";
+	case ELOOP:
+		return "is a symbolic link";
 	case EOPNOTSUPP:
 		return "this file system cannot reserve space";
 	default:
@@ -323,8 +336,7 @@ static bool reservation_holds(int fd)
 	return true;
 }
 
-/* May the file be this long, or would the kernel send SIGXFSZ? */
-static int check_limit(uint64_t size)
+int out_check_limit(uint64_t size)
 {
 	struct rlimit limit;
 
@@ -349,7 +361,7 @@ static int write_zeros(int fd, uint64_t from, uint64_t to)
 static int reserve(int fd, uint64_t to)
 {
 	uint64_t from = out.reserved;
-	long r = check_limit(to);
+	long r = out_check_limit(to);
 
 	if (r == 0)
 		do
@@ -458,7 +470,8 @@ static void fill_header(uint32_t flags)
 	rt_put32(h + CAIRN_HDR_KIND, CAIRN_KIND_PROFILE);
 	rt_put32(h + CAIRN_HDR_PID, (uint32_t)process.pid);
 	rt_put32(h + CAIRN_HDR_PPID, (uint32_t)sys1(SYS_getppid, 0));
-	rt_put32(h + CAIRN_HDR_NRUNS, 1);
+	/* what comes after the end is no run of its own */
+	rt_put32(h + CAIRN_HDR_NRUNS, process.is_added ? 0 : 1);
 	rt_put64(h + CAIRN_HDR_START, sys_now_ns());
 	rt_put32(h + CAIRN_HDR_STATE, CAIRN_STATE_OPEN);
 	rt_put32(h + CAIRN_HDR_FLAGS, flags);
@@ -671,7 +684,7 @@ int out_append(const struct out_spec *spec, unsigned char *mem)
 	rt_put32(mem + CAIRN_CHK_PAYLOAD_CRC,
 	         crc_of(mem + CAIRN_CHUNK_HEADER_SIZE,
 	                c.size - CAIRN_CHUNK_HEADER_SIZE));
-	r = check_limit(out.length + c.size);
+	r = out_check_limit(out.length + c.size);
 	if (r < 0)
 		return r;
 	r = sys_write_all(fd, mem, c.size, out.length);
@@ -840,7 +853,7 @@ static void seal_chunk(struct chunk *c)
 static int write_chunk(int fd, struct chunk *c)
 {
 	uint64_t at = c->offset ? c->offset : out.length;
-	int r = check_limit(at + c->size);
+	int r = out_check_limit(at + c->size);
 
 	if (r < 0)
 		return r;
@@ -857,7 +870,7 @@ static int write_chunk(int fd, struct chunk *c)
 
 static int write_header(int fd)
 {
-	int r = check_limit(RT_PAGE);
+	int r = out_check_limit(RT_PAGE);
 
 	return r ? r : sys_write_all(fd, process.header, RT_PAGE, 0);
 }
@@ -936,10 +949,48 @@ void out_seal(uint32_t how, uint32_t signal)
 	out_idle();
 }
 
+/* Can something still count in the file, without asking us first? */
+static bool is_in_use(void)
+{
+	for (const struct chunk *c = process.chunks; c; c = c->next)
+		if (c->is_loose ||
+		    (rt_get32(c->mem + CAIRN_CHK_TYPE) == CAIRN_CHUNK_COUNTS &&
+		     !rt_get32(c->mem + CAIRN_CHK_ID)))
+			return true;
+	return false;
+}
+
+/* Do other threads go on if an exec fails? */
+static bool has_others(void)
+{
+	for (const struct thread *t = process.threads; t; t = t->next)
+		if (t != rt_self() && t->tid &&
+		    sys3(SYS_tgkill, process.pid, t->tid, 0) == 0)
+			return true;
+	return false;
+}
+
+void out_add(uint32_t how)
+{
+	/* a static program ends twice: in exit, and in the _exit that calls */
+	if (!name_is_sum() || !out.was_made || process.is_off ||
+	    process.is_added)
+		return;
+	if (process.trace)
+		add_refuse(PATH, EINVAL);
+	else if (!is_in_use() && how != CAIRN_HOW_UNLOAD &&
+	         (how != CAIRN_HOW_EXEC || !has_others()))
+		process.is_added = add_to_sum(PATH);
+}
+
 void out_unseal(void)
 {
 	unsigned char *h = process.header;
 
+	if (process.is_added) {
+		rt_start_again();
+		return;
+	}
 	for (struct chunk *c = process.chunks; c; c = c->next)
 		if (is_live(c))
 			rt_put32(c->mem + CAIRN_CHK_FLAGS, CAIRN_CHUNK_LIVE);

@@ -67,6 +67,12 @@ void out_lose(void);
 void out_seal(uint32_t how, uint32_t signal);
 /* The program runs on after all. */
 void out_unseal(void);
+/* What was sealed becomes part of a sum, if CAIRN_OUT names one and nothing can
+ * count in this file any more. */
+void out_add(uint32_t how);
+/* May a file be this long, or would the kernel send SIGXFSZ?  0 or a negative
+ * errno. */
+int out_check_limit(uint64_t size);
 
 /* One line on stderr, once in the life of the process and its children. */
 void out_say(const char *what, const char *name, int error, const char *then);

@@ -137,6 +137,7 @@ struct thread {
 struct buffers {
 	char path[8192];              /* out.c: of the output file */
 	char draft[8192];             /* out.c: of a file without its name */
+	char sum[8192];               /* add.c: of the sum */
 	char line[9216];              /* out.c: what we say */
 	char maps[8192];              /* object.c */
 	char pattern[4096];           /* name.c */
@@ -156,6 +157,7 @@ struct process {
 	int pid;
 	bool is_started, is_off, has_said, is_executable, is_sealed;
 	bool is_static;
+	bool is_added;      /* what was sealed is part of a sum: add.c */
 	bool has_registers; /* some module has path registers */
 	bool has_counters;  /* some module counts, and is not only traced */
 	bool has_handlers;  /* the program handles signals, or did */
@@ -349,6 +351,13 @@ void rt_harvest(void);
 
 /* Stops counting for good.  Requires: lock held. */
 void rt_turn_off(void);
+/*
+ * The file of this process is part of a sum and gone, and the program counts
+ * after all: the same chunks, of zeros, in a new file of no run.
+ *
+ * Requires: lock held; no other thread counts.
+ */
+void rt_start_again(void);
 
 /* Ends the process: it cannot be recorded, for this reason. */
 _Noreturn void rt_refuse(const char *why, const char *remedy);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # decode.py, written from docs/FORMAT.md alone, agrees with the C reader.
-for file in v2-closed v2-closed2 v2-killed v2-negative v2-order; do
+for file in v2-closed v2-closed2 v2-killed v2-negative v2-order sum-placed; do
 	path=$CAIRN_ROOT/tests/fuzz/corpus/container/$file.cairn
 	cairn report --json "$path" >report.json || exit
 	"$CAIRN_ROOT/tools/decode.py" --compare report.json "$path"

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far long work is: one line on stderr that is written over, if that is a
+ * terminal, and taken away at the end.  Nothing is shown of what is done within
+ * a second.
+ *
+ * Cost: a comparison, unless another percent is done.
+ */
+#include "base/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool is_silent;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void progress_silence(void)
+{
+	is_silent = true;
+}
+
+void progress_begin(struct progress *p, const char *what, bool is_forced)
+{
+	*p = (struct progress){
+	        .what = what,
+	        .is_forced = is_forced,
+	        .begun = now_ns(),
+	};
+}
+
+uint64_t progress_time(const struct progress *p)
+{
+	return now_ns() - p->begun;
+}
+
+void progress_tell(struct progress *p, uint64_t done, uint64_t all)
+{
+	unsigned percent =
+	        all ? (unsigned)(100.0 * (double)done / (double)all) : 100;
+
+	if (percent == p->percent)
+		return;
+	p->percent = percent;
+	if (progress_time(p) < PROGRESS_LONG_NS ||
+	    (!p->is_forced && (is_silent || !isatty(STDERR_FILENO))))
+		return;
+	p->is_shown = true;
+	fprintf(stderr, "\rcairn: %s: %u %%", p->what, percent);
+	fflush(stderr);
+}
+
+void progress_call(void *context, uint64_t done, uint64_t all)
+{
+	progress_tell(context, done, all);
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->is_shown && isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	else if (p->is_shown)
+		fprintf(stderr, "\rcairn: %s: done \n", p->what);
+	p->is_shown = false;
+}

@@ -1,0 +1,546 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of many profiles: cairn merge, CAIRN_OUT=NAME,merge and cairn pack.
+
+    run.py [--keep DIR]
+    CAIRN_BIN                directory of cairn and cairn-cc
+    FILES=N                  profiles to merge (500)
+
+The sum of many files at a time is that of the same files in small groups; the
+file that runs add to is the sum of the files that the same runs write.  What
+was killed is beside it, and nothing is counted twice.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "../..")
+BUILD = os.environ.get("BUILD", os.path.join(ROOT, "build"))
+BIN = os.path.abspath(os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin")))
+CAIRN = os.path.join(BIN, "cairn")
+DECODE = os.path.join(ROOT, "tools/decode.py")
+FILES = int(os.environ.get("FILES", "500"))
+BUILDS = ["edges", "paths", "paths,overlap"]
+WAYS = ["threads", "fork", "exec", "badexec", "deep", "abort", "dlopen",
+        "plain"]
+RUNS = 200  # at the same time: JOBS
+JOBS = 8
+
+passed, failed = 0, []
+
+
+def check(what, ok, said=""):
+    global passed
+    if ok:
+        passed += 1
+    else:
+        failed.append("FAIL %s%s" % (what, ": %s" % (said,) if said else ""))
+
+
+def run(*words, ok=True, out=None, **more):
+    env = dict(os.environ)
+    if out:
+        env["CAIRN_OUT"] = out
+    r = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       text=True, check=False, timeout=300, env=env, **more)
+    if ok and r.returncode:
+        raise RuntimeError("%s: %s" % (" ".join(words), r.stderr[-2000:]))
+    return r
+
+
+def build(mode, source, to, *flags):
+    run(os.path.join(BIN, "cairn-cc"), "--cairn=" + mode, "-g", "-O1",
+        os.path.join(HERE, source), "-o", to, *flags)
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def contents(path):
+    """All that is counted in a profile, whatever its name."""
+    folder = tempfile.mkdtemp(dir=".")
+    name = os.path.join(folder, "x.cairn")
+    run(CAIRN, "merge", "-q", "-o", name, path)
+    report = run(CAIRN, "report", "--json", "--stable", "x.cairn", cwd=folder)
+    paths = run(CAIRN, "paths", "--json", "x.cairn", cwd=folder, ok=False)
+    shutil.rmtree(folder)
+    return json.loads(report.stdout), paths.stdout
+
+
+def same(what, a, b):
+    a, b = contents(a), contents(b)
+    for files in (a[0]["files"], b[0]["files"]):
+        for f in files:
+            # of one run alone these are its own
+            for key in ("ended", "threads_at_once"):
+                f.pop(key, None)
+    check(what + ": counts", a[0] == b[0])
+    check(what + ": paths", a[1] == b[1])
+
+
+def entries(path, function="main"):
+    return [f["entries"] for f in contents(path)[0]["functions"]
+            if f["name"] == function][0]
+
+
+# --- cairn merge --------------------------------------------------------------
+def make_many(mode, n, folder):
+    os.mkdir(folder)
+    program = "./work-" + mode
+
+    def one(i):
+        run(program, str(i % 61), "deep" if i % 5 else "threads",
+            out="%s/%05d.cairn" % (folder, i))
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, range(n)))
+    return sorted(os.path.join(folder, f) for f in os.listdir(folder))
+
+
+def merge_many(mode, n):
+    folder = "many-" + mode
+    files = make_many(mode, n, folder)
+    total = "total.cairn"
+    run(CAIRN, "merge", "-o", total, folder)
+    # groups so small that one thread reads them
+    groups = []
+    for i in range(0, n, 25):
+        groups.append("group%d.cairn" % i)
+        run(CAIRN, "merge", "-o", groups[-1], *files[i:i + 25])
+    run(CAIRN, "merge", "-o", "groups.cairn", *groups[:20])
+    same("%s: %d files at a time" % (mode, n), total, "groups.cairn")
+    with open("list", "w", encoding="ascii") as f:
+        f.write("\n".join(files) + "\n\n")
+    data = open(total, "rb").read()
+    for what, words, more in (
+            ("names", files, {}), ("@LIST", ["@list"], {}),
+            ("--list", ["--list", "list"], {}),
+            ("--list -", ["--list", "-"], {"stdin": open("list")}),
+            ("half a directory", files[:n // 2] + ["@list2"], {})):
+        with open("list2", "w", encoding="ascii") as f:
+            f.write("\n".join(files[n // 2:]))
+        run(CAIRN, "merge", "-o", "again.cairn", *words, **more)
+        check("%s: %s" % (mode, what), open("again.cairn", "rb").read() == data)
+    # the sum of a directory that it is in
+    run(CAIRN, "merge", "-o", folder + "/sum.cairn", folder)
+    run(CAIRN, "merge", "-o", folder + "/sum.cairn", folder)
+    check("%s: a sum is not part of itself" % mode,
+          open(folder + "/sum.cairn", "rb").read() == data)
+    os.remove(folder + "/sum.cairn")
+    return files
+
+
+def refuse(what, said, *words, status=2):
+    r = run(CAIRN, *words, ok=False)
+    lines = r.stderr.splitlines()
+    check(what + ": status", r.returncode == status, r.returncode)
+    check(what + ": one sentence", len(lines) == 1, r.stderr)
+    for text in said:
+        check(what + ": says " + text, text in r.stderr, r.stderr)
+
+
+def merge_refuses(files):
+    """Whatever is wrong in the middle, it is said as if it was alone."""
+    other = "many-edges/other.cairn"
+    run("./work-paths", "3", out=os.path.abspath(other))
+    names = files[:300] + [other] + files[300:]
+    refuse("another build", [other, files[0], "another build"],
+           "merge", "-o", "no.cairn", *names)
+    os.remove(other)
+    cut = "cut.cairn"
+    with open(cut, "wb") as f:
+        f.write(open(files[7], "rb").read()[:9000])
+    refuse("a cut file", [cut, "truncated"], "merge", "-o", "no.cairn",
+           *files[:200], cut, *files[200:])
+    refuse("twice", [files[3], "twice"], "merge", "-o", "no.cairn", *files,
+           files[3])
+    refuse("no such list", ["nolist"], "merge", "-o", "no.cairn", "@nolist")
+    os.mkdir("empty")
+    refuse("an empty directory", ["empty", "no .cairn file"], "merge", "-o",
+           "no.cairn", "empty")
+    refuse("no such file in a list", ["gone.cairn"], "merge", "-o", "no.cairn",
+           "gone.cairn", *files[:100])
+    check("nothing was written", not os.path.exists("no.cairn"))
+
+
+# --- CAIRN_OUT=NAME,merge -----------------------------------------------------
+def beside(name):
+    """Files of runs beside a sum."""
+    stem = os.path.basename(name)[:-6] + "."
+    folder = os.path.dirname(name) or "."
+    return sorted(os.path.join(folder, f) for f in os.listdir(folder)
+                  if f.startswith(stem) and f != os.path.basename(name)
+                  and not f.endswith(".c"))
+
+
+def add_up(mode, ways, killed):
+    program = "./work-" + mode
+    folder = tempfile.mkdtemp(dir=".")
+    sum_, alone = folder + "/sum.cairn", folder + "/alone"
+    os.mkdir(alone)
+
+    def one(i):
+        how = "kill" if killed and i % 10 == 3 else ways[i % len(ways)]
+        said = ""
+        for out in (sum_ + ",merge", alone + "/%p.cairn"):
+            said += run(program, str(i), how, os.path.abspath("plug.so"),
+                        out=out, ok=False).stderr
+        return said
+
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        said = "".join(pool.map(one, range(RUNS)))
+    check("%s: nothing is said" % mode, not said, said[:500])
+    left = beside(sum_)
+    check("%s: who is killed stays beside" % mode,
+          len(left) == (RUNS // 10 if killed else 0), left)
+    total = folder + "/total.cairn"
+    run(CAIRN, "merge", "-o", total, sum_, *left)
+    run(CAIRN, "merge", "-o", alone + "/total.cairn", alone)
+    same("%s: runs that add up" % mode, total, alone + "/total.cairn")
+    r = run(CAIRN, "check", total, ok=False)
+    alike = run(CAIRN, "check", alone + "/total.cairn", ok=False)
+    check("%s: cairn check" % mode, r.returncode == alike.returncode, r.stdout)
+    said = run(CAIRN, "report", sum_).stderr
+    check("%s: what is beside is said" % mode,
+          ("beside it" in said) == bool(left), said)
+    with open("report.json", "w", encoding="utf-8") as f:
+        f.write(run(CAIRN, "report", "--json", sum_).stdout)
+    r = run(DECODE, "--compare", "report.json", sum_, ok=False)
+    check("%s: decode.py" % mode, r.returncode == 0, r.stdout + r.stderr)
+    return sum_, left
+
+
+def remove_added(sum_, left):
+    before = entries(sum_)
+    run(CAIRN, "merge", "--remove", "-o", sum_, sum_, *left)
+    check("--remove removes", not beside(sum_), beside(sum_))
+    check("--remove adds", entries(sum_) == before + len(left))
+    run("./work-edges", "5", out=sum_ + ",merge")
+    check("runs add to what cairn merge wrote",
+          entries(sum_) == before + len(left) + 1)
+    check("... and have no file", not beside(sum_))
+
+
+def running(sum_):
+    """A process that still runs keeps its file."""
+    env = dict(os.environ, CAIRN_OUT=sum_ + ",merge")
+    p = subprocess.Popen(["./work-edges", "100000000", "sleep"], env=env,
+                         stdout=subprocess.PIPE)
+    p.stdout.readline()
+    left = beside(sum_)
+    check("a run has a file", len(left) == 1, left)
+    refuse("--remove of a run", left + ["may still run"], "merge", "--remove",
+           "-o", sum_, sum_, *left)
+    check("it is still there", beside(sum_) == left)
+    p.kill()
+    p.wait()
+    p.stdout.close()
+    os.remove(left[0])
+
+
+def added_twice(sum_):
+    """Who is killed between adding its file and removing it."""
+    one = "one.prof"
+    run("./work-edges", "9", out=one)
+    run("./work-edges", "9", out=sum_ + ",merge")
+    with open(sum_, "rb") as f:
+        pid, start = struct.unpack("<I4xQ", f.read(4096)[40:56])
+    with open(one, "rb") as f:
+        data = bytearray(f.read())
+    data[20:24] = struct.pack("<I", pid)
+    data[32:40] = struct.pack("<Q", start)
+    data[124:128] = struct.pack("<I", crc32c(data[:124]))
+    own = "%s.%d.cairn" % (sum_[:-6], pid)
+    with open(own, "wb") as f:
+        f.write(data)
+    before = entries(sum_)
+    r = run(CAIRN, "merge", "-o", "twice.cairn", own, sum_)
+    check("it is not counted again", entries("twice.cairn") == before)
+    check("... which is said", own in r.stderr and "already" in r.stderr,
+          r.stderr)
+    said = run(CAIRN, "report", sum_).stderr
+    check("it is not missing", not said, said)
+    run("./work-edges", "9", out=sum_ + ",merge")
+    check("the next run removes it", not beside(sum_), beside(sum_))
+    check("... and adds itself", entries(sum_) == before + 1)
+    os.remove(one)
+
+
+def killed_anywhere(n):
+    """SIGKILL at any moment: a run that has begun is counted once."""
+    folder = tempfile.mkdtemp(dir=".")
+    sum_ = folder + "/sum.cairn"
+    env = dict(os.environ, CAIRN_OUT=sum_ + ",merge")
+    random.seed(7)
+
+    def one(i):
+        p = subprocess.Popen(["./work-edges,strict", "1"], env=env,
+                             stdout=subprocess.PIPE)
+        has_begun = bool(p.stdout.readline())
+        time.sleep(random.random() * 0.004)
+        if i % 4:
+            p.kill()
+        p.wait()
+        p.stdout.close()
+        return has_begun
+
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        begun = sum(pool.map(one, range(n)))
+    left = [f for f in beside(sum_) if f.endswith(".cairn")]
+    run(CAIRN, "merge", "-o", "killed.cairn", sum_, *left)
+    check("all were begun", begun == n, begun)
+    check("each is counted once", entries("killed.cairn") == n,
+          (entries("killed.cairn"), n))
+    check("... and is one run", contents("killed.cairn")[0]["runs"] == n)
+
+
+def after_the_end():
+    """What is counted after the exit handlers is in a file of its own."""
+    folder = tempfile.mkdtemp(dir=".")
+    sum_ = folder + "/sum.cairn"
+    for _ in range(3):
+        run("./work-edges", "5", "late", out=sum_ + ",merge")
+        run("./work-edges", "5", "late", out=folder + "/%p.one")
+    left = beside(sum_)
+    check("late: files beside", len(left) == 3, left)
+    run(CAIRN, "merge", "-o", "late.cairn", sum_, *left)
+    ones = [os.path.join(folder, f) for f in os.listdir(folder)
+            if f.endswith(".one")]
+    run(CAIRN, "merge", "-o", "ones.cairn", *ones)
+    same("late", "late.cairn", "ones.cairn")
+
+
+def own_memcpy():
+    """A program's own memcpy, which libc may call after the end."""
+    with open("own.c", "w", encoding="ascii") as f:
+        f.write("""#include <stddef.h>
+#include <stdio.h>
+void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		((char volatile *)to)[i] = ((const char *)from)[i];
+	return to;
+}
+int main(int argc, char **argv)
+{
+	char text[64];
+
+	memcpy(text, argv[0], (size_t)argc);
+	printf("%.*s", argc, text);
+	return 0;
+}
+""")
+    run(os.path.join(BIN, "cairn-cc"), "--cairn=edges", "-g", "-O1",
+        "-fno-builtin", "own.c", "-o", "own")
+    for _ in range(3):
+        run("./own", out="own.cairn,merge")
+        run("./own", out="own-%p.one")
+    left = beside("own.cairn")
+    there = [f for f in ["own.cairn"] if os.path.exists(f)]
+    run(CAIRN, "merge", "-o", "owns.cairn", *there, *left)
+    ones = [f for f in os.listdir(".") if f.endswith(".one")]
+    run(CAIRN, "merge", "-o", "ones.cairn", *ones)
+    same("own memcpy", "owns.cairn", "ones.cairn")
+
+
+def stays(what, said, program, sum_, *words, status=0):
+    """The run cannot be added: its file stays and its status is its own."""
+    before = open(sum_, "rb").read() if os.path.isfile(sum_) else None
+    r = run(program, "3", *words, out=sum_ + ",merge", ok=False)
+    left = beside(sum_)
+    lines = r.stderr.splitlines()
+    check(what + ": status", r.returncode == status, r.returncode)
+    check(what + ": one sentence", len(lines) == 1 and said in r.stderr,
+          r.stderr)
+    check(what + ": names both files", len(left) == 1 and
+          os.path.basename(left[0]) in r.stderr and
+          os.path.basename(sum_) in r.stderr, (left, r.stderr))
+    if before is not None:
+        check(what + ": the sum is as it was",
+              open(sum_, "rb").read() == before)
+    run(CAIRN, "check", left[0])
+    for f in left:
+        os.remove(f)
+
+
+def runs_refuse(sum_):
+    stays("another build", "another build", "./work-paths", sum_)
+    stays("a trace", "do not add up", "./work-trace", sum_)
+    stays("a recording", "do not add up", "./work-record", sum_)
+    os.mkdir("folder.cairn")
+    stays("a directory", "is a directory", "./work-edges", "folder.cairn")
+    data = bytearray(open(sum_, "rb").read())
+    data[-9] ^= 1
+    with open("bad.cairn", "wb") as f:
+        f.write(data)
+    stays("a damaged sum", "damaged", "./work-edges", "bad.cairn")
+    with open("text.cairn", "wb") as f:
+        f.write(b"no profile\n" * 1000)
+    stays("no profile", "no profile", "./work-edges", "text.cairn")
+    os.symlink("text.cairn", "link.cairn")
+    stays("a link", "symbolic link", "./work-edges", "link.cairn")
+    run("./work-trace", "3", out="trace.cairn")
+    stays("a trace there", "no profile of counts", "./work-edges",
+          "trace.cairn")
+
+
+def names():
+    """%p and %n, other extensions, and a comma that means nothing."""
+    run("./work-edges", "1", out="%n-sum.cairn,merge")
+    run("./work-edges", "1", out="%n-sum.cairn,merge")
+    check("%n", entries("work-edges-sum.cairn") == 2)
+    run("./work-edges", "1", out="sum.prof,merge")
+    check("another extension", entries("sum.prof") == 1)
+    run("./work-edges", "1", out="x,merged.cairn")
+    check("a comma", entries("x,merged.cairn") == 1)
+
+
+# --- cairn pack ---------------------------------------------------------------
+def body(r):
+    """Source with counts, and not the lines about files above it."""
+    return r.stdout[r.stdout.index("block executions"):]
+
+
+def packed_sources():
+    folder = tempfile.mkdtemp(dir=".")
+    source = os.path.join(folder, "moved.c")
+    shutil.copy(os.path.join(HERE, "work.c"), source)
+    program = os.path.join(folder, "work")
+    run(os.path.join(BIN, "cairn-cc"), "--cairn=edges", "-g", "-O1",
+        os.path.abspath(source), "-o", program)
+    one = os.path.join(folder, "one.cairn")
+    run(program, "7", out=one)
+    run(CAIRN, "pack", "-o", folder + "/bare.cairn", one)
+    run(CAIRN, "pack", "--sources", "-o", folder + "/full.cairn", one)
+    there = body(run(CAIRN, "report", "--function", "main", one))
+    page = os.path.join(folder, "page.html")
+    os.rename(source, source + ".gone")
+    os.remove(program)
+    shutil.move(folder + "/full.cairn", one)
+    here = body(run(CAIRN, "report", "--function", "main", one))
+    check("pack --sources: the same text", here == there)
+    run(CAIRN, "report", "--html", page, one)
+    check("pack --sources: the page has it",
+          "Its last call is after all exit handlers" in open(page).read())
+    bare = run(CAIRN, "report", "--function", "main",
+               folder + "/bare.cairn").stdout
+    check("pack: without them it is said", "cannot read" in bare, bare[-500:])
+    # it survives merge, and runs that add to it
+    run(CAIRN, "merge", "-o", folder + "/sum.cairn", one)
+    check("merge keeps them", here == body(run(
+        CAIRN, "report", "--function", "main", folder + "/sum.cairn")))
+    return folder
+
+
+def newer_source():
+    """That a source is newer than the program is known where it was packed."""
+    folder = tempfile.mkdtemp(dir=".")
+    source = os.path.join(folder, "moved.c")
+    shutil.copy(os.path.join(HERE, "work.c"), source)
+    program = os.path.join(folder, "work")
+    run(os.path.join(BIN, "cairn-cc"), "--cairn=edges", "-g", "-O1",
+        os.path.abspath(source), "-o", program)
+    one, two = folder + "/one.cairn", folder + "/two.cairn"
+    run(program, "7", out=one)
+    os.utime(source, (time.time() + 100, time.time() + 100))
+    said = "is newer than the program"
+    check("a newer source", said in run(CAIRN, "report", "--function", "main",
+                                        one).stdout)
+    run(CAIRN, "pack", "--sources", "-o", two, one)
+    os.remove(source)
+    os.remove(program)
+    check("a newer source, packed",
+          said in run(CAIRN, "report", "--function", "main", two).stdout)
+    run(CAIRN, "report", "--html", folder + "/page.html", two)
+    check("... on the page",
+          "newer than the program" in open(folder + "/page.html").read())
+    r = run(CAIRN, "pack", "--sources", "-o", folder + "/three.cairn", two)
+    check("what is packed is packed again", not r.stderr and said in run(
+        CAIRN, "report", "--function", "main",
+        folder + "/three.cairn").stdout)
+
+
+def missing_source():
+    folder = tempfile.mkdtemp(dir=".")
+    source = os.path.join(folder, "moved.c")
+    shutil.copy(os.path.join(HERE, "work.c"), source)
+    run(os.path.join(BIN, "cairn-cc"), "--cairn=edges", "-g", "-O1",
+        os.path.abspath(source), "-o", folder + "/work")
+    run(folder + "/work", "7", out=folder + "/one.cairn")
+    os.remove(source)
+    r = run(CAIRN, "pack", "--sources", "-o", folder + "/two.cairn",
+            folder + "/one.cairn")
+    check("pack says which source is missing",
+          "moved.c" in r.stderr and len(r.stderr.splitlines()) == 1, r.stderr)
+
+
+def damaged_sources():
+    folder = packed_sources()
+    data = bytearray(open(folder + "/one.cairn", "rb").read())
+    at = data.rindex(b"CHK1")
+    size = struct.unpack_from("<Q", data, at + 32)[0]
+    struct.pack_into("<Q", data, at + 32, size + 1)
+    struct.pack_into("<I", data, at + 56, crc32c(data[at:at + 48]))
+    with open("sources.cairn", "wb") as f:
+        f.write(data)
+    refuse("damaged sources", ["sources.cairn"], "report", "sources.cairn")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keep")
+    args = parser.parse_args()
+    work = args.keep or tempfile.mkdtemp(prefix="cairn-merge-")
+    os.makedirs(work, exist_ok=True)
+    os.chdir(work)
+    try:
+        for mode in BUILDS + ["edges,strict", "trace", "record"]:
+            build(mode, "work.c", "work-" + mode, "-lpthread", "-ldl")
+        build("edges", "work.c", "work-static", "-static", "-lpthread")
+        build("edges", "plug.c", "plug.so", "-shared", "-fPIC")
+        files = merge_many("edges", FILES)
+        merge_many("paths", FILES // 4)
+        merge_many("paths,overlap", FILES // 4)
+        merge_refuses(files)
+        sum_, left = add_up("edges", WAYS, True)
+        remove_added(sum_, left)
+        running(sum_)
+        added_twice(sum_)
+        runs_refuse(sum_)
+        add_up("paths", WAYS, True)
+        # a child of fork is refused where pairs are counted
+        add_up("paths,overlap", ["threads", "deep", "plain"], False)
+        add_up("static", [w for w in WAYS if w != "dlopen"], False)
+        killed_anywhere(120)
+        after_the_end()
+        own_memcpy()
+        names()
+        damaged_sources()
+        newer_source()
+        missing_source()
+    finally:
+        if not args.keep:
+            os.chdir("/")
+            shutil.rmtree(work)
+    print("\n".join(failed))
+    print("%d passed, %d failed" % (passed, len(failed)))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
