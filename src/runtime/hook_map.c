@@ -126,10 +126,11 @@ static bool is_same_memory(const struct vma *a, const struct vma *b)
 /* Is what lies at p mapped elsewhere as well? */
 static bool is_mapped_twice(uintptr_t p)
 {
-	struct vma_reader r = {.at = 0};
-	struct vma ours = {0}, v;
+	struct vma_reader r;
+	struct vma ours, v;
 	bool is_twice = false;
 
+	ours.inode = ours.device = 0;
 	for (int pass = 0; pass < 2; pass++) {
 		r.fd = (int)sys3(SYS_open, (long)"/proc/self/maps",
 		                 O_RDONLY | O_CLOEXEC, 0);
