@@ -492,6 +492,7 @@ class Function:
                 self.slots.append((number, c.uv()))
         if self.has_pairs:
             c.uv()  # the degree that was asked for
+            c.uv()  # does it count in rows of its callers?
         self.cells = [c.uv() for _ in self.sites] if self.has_pairs else []
         self.nrows = self.row_callees = 0
         for cell in self.cells:

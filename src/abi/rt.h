@@ -73,11 +73,12 @@
  * far; or the address of its cell plus CAIRN_CALLS_NO_ROW, and the sum times
  * 2^32 (PREFIX).  A function that finds itself in TARGET clears it, and knows
  * its caller; where it returns it says to which site (BACK_SITE, NO_ROW alone
- * if it does not know; NO_ROW is added if the function does not count in rows),
- * who it is (BACK_FUNCTION, the address of its counters) and the number of its
- * last path, times 2^32 (BACK_PATH).  The site takes that if it is meant for
- * it, and clears BACK_SITE.
+ * if it does not know), who it is (BACK_FUNCTION, the address of its counters)
+ * and the number of its last path, times 2^32 (BACK_PATH, with BACK_TABLE if it
+ * does not count in rows).  The site takes that if it is meant for it, and
+ * clears BACK_SITE.
  */
+#define CAIRN_CALLS_BACK_TABLE ((uint64_t)1 << 63)
 #define CAIRN_CALLS_NO_ROW 1
 #define CAIRN_CALLS_TARGET 48
 #define CAIRN_CALLS_SITE 56

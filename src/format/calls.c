@@ -170,12 +170,20 @@ static bool take_site(struct profile *p, const struct map *map,
 	return true;
 }
 
+/* The counters of the function at an address that counts in rows; 0: there is
+ * none. */
 static uint64_t counters_at(const struct map *map, uint64_t address)
 {
-	for (uint32_t i = 0; i < map->nfunctions; i++)
-		if (map->functions[i].address == address)
-			return map->functions[i].counters;
-	return 0;
+	const struct map_function *found = NULL;
+
+	for (uint32_t i = 0; i < map->nfunctions; i++) {
+		const struct map_function *f = &map->functions[i];
+
+		if (f->address == address && f->rows &&
+		    (!found || f->rows > found->rows))
+			found = f;
+	}
+	return found ? found->counters : 0;
 }
 
 static bool take_function(struct profile *p, uint32_t module,

@@ -472,6 +472,7 @@ static void read_cells(struct parser *p)
 
 	p->f.degree =
 	        read_below(p, CAIRN_DEGREE_FIRST + CAIRN_DEGREE_LIMIT + 1);
+	p->f.rows = read_below(p, CAIRN_NROWS_KINDS);
 
 	for (uint32_t i = 0; i < p->f.ncalls && !p->c.bad; i++) {
 		struct map_site *s = &p->map->calls[p->f.first_call + i];

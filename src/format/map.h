@@ -124,6 +124,7 @@ struct map_function {
 	uint32_t ncells;        /* PAIRS: sites whose calls are counted */
 	uint32_t nrow_counters; /* PAIRS: before the cells */
 	uint32_t degree;        /* PAIRS: enum cairn_degree */
+	uint32_t rows;          /* PAIRS: enum cairn_rows */
 	bool pairs; /* its counters and keys are those of graph/pairs.h */
 	uint64_t npaths;
 	uint32_t name, reason; /* in map->strings */

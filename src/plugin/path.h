@@ -47,16 +47,17 @@ struct call_rows {
 
 /* Pairs across calls: path_calls.c. */
 struct function_calls {
-	uint32_t degree;        /* enum cairn_degree */
-	bool is_off;            /* nobody looks at calls */
-	struct call_rows *rows; /* per site */
-	bool uses_rows;         /* of its callers */
-	bool has_rests;         /* are there any to wait for? */
-	uint32_t *cell;         /* per site: its cell, or CFG_NONE */
-	uint32_t ncells, first; /* counter of cell 0, which counts nothing */
-	bool *from_entry;       /* per vertex */
-	uint32_t *ncalls;       /* per vertex: on the way there, at most */
+	uint32_t degree;           /* enum cairn_degree */
+	bool is_off;               /* nobody looks at calls */
+	struct call_rows *rows;    /* per site */
+	enum cairn_rows uses_rows; /* of its callers */
+	bool has_rests;            /* are there any to wait for? */
+	uint32_t *cell;            /* per site: its cell, or CFG_NONE */
+	uint32_t ncells, first;    /* counter of cell 0, which counts nothing */
+	bool *from_entry;          /* per vertex */
+	uint32_t *ncalls;          /* per vertex: on the way there, at most */
 	uint32_t longest;
+	uint32_t nleft; /* counters that rows may still take */
 };
 
 struct function_paths {

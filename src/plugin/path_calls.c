@@ -27,9 +27,9 @@
  * if these are few, has a row for the first CAIRN_ROW_WIDTH paths of the
  * callee, whichever that turns out to be; its address says the site and the
  * sum.  Each of so many paths that come back has a counter for every way from
- * the site on, if these are few.  A function that has more paths from its entry
- * takes no part in it; all else, and calls of anything, are counted in the
- * table of call_pairs.c, under the address of the row or of the site's cell.
+ * the site on, if these are few.  All else, and calls of anything, is counted
+ * in the table of call_pairs.c, under the address of the row or of the site's
+ * cell.
  * Counters add up over threads and runs, so that no row may have another owner:
  * the map has the callee's address.
  *
@@ -55,6 +55,7 @@
 #include "plugin/path.h"
 #include "plugin/shim.h"
 
+#include <llvm-c/Comdat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,10 +101,11 @@ static void find_ways(const struct function *fn, struct function_calls *c)
 
 /* --- rows ----------------------------------------------------------------- */
 
-#define ROWS_MAX 32  /* sums that have rows, of a site */
-#define TABLE_MAX 64 /* rows, with those that are for nothing */
-#define RESTS_MAX 64 /* ways from a site on */
-#define TRIES 4096   /* for a multiplier */
+#define ROWS_MAX 32          /* sums that have rows, of a site */
+#define TABLE_MAX 64         /* rows, with those that are for nothing */
+#define RESTS_MAX 1024       /* ways from a site on */
+#define RESTS_ALL (1u << 18) /* counters for them, of a function */
+#define TRIES 4096           /* for a multiplier */
 
 /* Different sums up to a vertex; more than ROWS_MAX: too many. */
 struct sums {
@@ -232,13 +234,29 @@ static void choose_rows(struct function *fn, uint32_t site,
 		r->sum[row_number(r, sums[b].sum[i])] = sums[b].sum[i];
 	r->first = fn->ncounters;
 	fn->ncounters += r->n * CAIRN_ROW_WIDTH;
-	if (fn->paths->paths.npaths[b] > RESTS_MAX || c->longest > LIST_MAX)
+	if (fn->paths->paths.npaths[b] > RESTS_MAX || c->longest > LIST_MAX ||
+	    fn->paths->paths.npaths[b] * CAIRN_ROW_WIDTH > c->nleft)
 		return;
 	r->nrests = fn->paths->paths.npaths[b];
+	c->nleft -= (uint32_t)r->nrests * CAIRN_ROW_WIDTH;
 	r->is_last = r->nrests == 1 && is_last_call(fn, site);
 	c->has_rests |= !r->is_last;
 	r->back = fn->ncounters;
 	fn->ncounters += (uint32_t)r->nrests * CAIRN_ROW_WIDTH;
+}
+
+/* A weak function may have to give way to another one, and what the map has as
+ * its address is then that one's. */
+static enum cairn_rows kind_of_rows(LLVMValueRef f)
+{
+	switch (LLVMGetLinkage(f)) {
+	case LLVMExternalLinkage:
+	case LLVMInternalLinkage:
+	case LLVMPrivateLinkage:
+		return CAIRN_ROWS_STRONG;
+	default:
+		return LLVMGetComdat(f) ? CAIRN_ROWS_WEAK : CAIRN_ROWS_NONE;
+	}
 }
 
 void path_calls_choose(struct function *fn, const struct mode *mode)
@@ -255,11 +273,11 @@ void path_calls_choose(struct function *fn, const struct mode *mode)
 		                     ? c->ncells++
 		                     : CFG_NONE;
 	c->degree = mode->degree;
+	c->nleft = RESTS_ALL;
 	c->is_off = mode->in_loops;
 	find_ways(fn, c);
 	/* only executables, which have one delta for all their functions */
-	c->uses_rows =
-	        mode->segment && fn->paths->pairs.first <= CAIRN_ROW_WIDTH;
+	c->uses_rows = mode->segment ? kind_of_rows(fn->f) : CAIRN_ROWS_NONE;
 	sums = find_sums(&fn->paths->paths);
 	for (uint32_t i = 0; mode->segment && i < fn->nsites; i++)
 		if (c->cell[i] != CFG_NONE && callee_of(fn->sites[i].call))
@@ -294,6 +312,7 @@ void path_calls_describe(const struct function *fn, struct bytes *b)
 	const struct function_calls *c = fn->paths->calls;
 
 	bytes_put_uv(b, c->degree);
+	bytes_put_uv(b, c->uses_rows);
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		bytes_put_uv(b, c->cell[i] == CFG_NONE ? 0 : 1 + c->cell[i]);
 	for (uint32_t i = 0; i < fn->nsites; i++) {
@@ -537,7 +556,8 @@ static void wait_for_table(struct path_writer *w, uint32_t site,
 
 	word[0] = pw_sum(w, cell_of(w, site), pw_constant(w, 1));
 	word[1] = get_word(w, CAIRN_CALLS_BACK_FUNCTION);
-	word[2] = path;
+	word[2] = LLVMBuildAnd(w->m.builder, path,
+	                       pw_constant(w, ~CAIRN_CALLS_BACK_TABLE), "");
 	word[3] = sum_in(w, w->m.fn->sites[site].block);
 	put_in_list(w, w->top, word, 4);
 }
@@ -571,8 +591,7 @@ static void count_in_rest(struct path_writer *w, uint32_t site,
 }
 
 /* It has come back: its path is in a row, or waits for the table. */
-static void take_back(struct path_writer *w, uint32_t site, LLVMValueRef from,
-                      LLVMValueRef end)
+static void take_back(struct path_writer *w, uint32_t site, LLVMValueRef end)
 {
 	LLVMBuilderRef b = w->m.builder;
 	LLVMValueRef path = get_word(w, CAIRN_CALLS_BACK_PATH), test;
@@ -585,9 +604,7 @@ static void take_back(struct path_writer *w, uint32_t site, LLVMValueRef from,
 		return;
 	}
 	f = pw_fork_before(w, end);
-	/* NO_ROW makes it too large */
-	test = LLVMBuildShl(b, from, pw_constant(w, 63), "");
-	test = LLVMBuildICmp(b, LLVMIntUGE, LLVMBuildOr(b, path, test, ""),
+	test = LLVMBuildICmp(b, LLVMIntUGE, path,
 	                     pw_constant(w, (uint64_t)CAIRN_ROW_WIDTH << 32),
 	                     "");
 	shim_set_unlikely(LLVMBuildCondBr(b, test, f.rare, f.common));
@@ -603,20 +620,18 @@ static void take_back(struct path_writer *w, uint32_t site, LLVMValueRef from,
 }
 
 /* Is what came back for this site? */
-static LLVMValueRef is_back(struct path_writer *w, uint32_t site,
-                            LLVMValueRef *from)
+static LLVMValueRef is_back(struct path_writer *w, uint32_t site)
 {
 	LLVMBuilderRef b = w->m.builder;
 	const struct call_rows *r = rows_of(w, site);
+	LLVMValueRef from = get_word(w, CAIRN_CALLS_BACK_SITE);
 
-	*from = get_word(w, CAIRN_CALLS_BACK_SITE);
 	if (!r)
-		return LLVMBuildICmp(b, LLVMIntEQ, *from, tagged_cell(w, site),
+		return LLVMBuildICmp(b, LLVMIntEQ, from, tagged_cell(w, site),
 		                     "");
-	*from = LLVMBuildSub(b, *from, pw_symbol(w, 8 * (uint64_t)r->first),
-	                     "");
+	from = LLVMBuildSub(b, from, pw_symbol(w, 8 * (uint64_t)r->first), "");
 	return LLVMBuildICmp(
-	        b, LLVMIntULT, *from,
+	        b, LLVMIntULT, from,
 	        pw_constant(w, 8 * CAIRN_ROW_WIDTH * (uint64_t)r->n), "");
 }
 
@@ -624,9 +639,8 @@ void path_calls_back(struct path_writer *w, const struct path_deed *p)
 {
 	LLVMBuilderRef b = w->m.builder;
 	struct path_fork f = pw_fork_before(w, p->at);
-	LLVMValueRef test, from;
+	LLVMValueRef test = is_back(w, p->site);
 
-	test = is_back(w, p->site, &from);
 	if (w->m.fn->paths->calls->longest > LIST_MAX) {
 		LLVMValueRef end =
 		        pw_sum(w, list_of(w, w->list),
@@ -638,7 +652,7 @@ void path_calls_back(struct path_writer *w, const struct path_deed *p)
 		                    "");
 	}
 	begin_if(w, test, &f);
-	take_back(w, p->site, from, LLVMGetBasicBlockTerminator(f.rare));
+	take_back(w, p->site, LLVMGetBasicBlockTerminator(f.rare));
 	LLVMPositionBuilderBefore(b, p->at);
 }
 
@@ -654,42 +668,42 @@ static void count_in_table(struct path_writer *w, LLVMValueRef site,
 	             args, 3);
 }
 
-/* A caller without rows, or none; if we do not count in rows, any. */
-static void count_without_row(struct path_writer *w, LLVMValueRef r,
+/* In the table: the caller has no rows, or they do not have the path. */
+static void count_without_row(struct path_writer *w, LLVMValueRef r)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef first = pw_get(w, w->first), site, prefix, tag;
+
+	site = LLVMBuildAnd(b, first, pw_constant(w, ~(uint64_t)1), "");
+	prefix = pw_get(w, w->prefix);
+	tag = LLVMBuildSub(b, site, first, ""); /* -1, or 0: it is a row */
+	count_in_table(w, site, LLVMBuildAnd(b, prefix, tag, ""), r);
+}
+
+static LLVMValueRef is_beyond_row(struct path_writer *w, LLVMValueRef r)
+{
+	return LLVMBuildICmp(w->m.builder, LLVMIntUGE, number_of(w, r, 0),
+	                     pw_constant(w, CAIRN_ROW_WIDTH), "");
+}
+
+/* The caller is known. */
+static void count_known_first(struct path_writer *w, LLVMValueRef r,
                               LLVMValueRef place)
 {
 	LLVMBuilderRef b = w->m.builder;
-	struct path_fork f = pw_fork_before(w, place);
-	LLVMValueRef first = pw_get(w, w->first), site, prefix, tag;
-
-	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, first, nobody(w), ""), &f);
-	site = LLVMBuildAnd(b, first, pw_constant(w, ~(uint64_t)1), "");
-	prefix = pw_get(w, w->prefix);
-	if (!w->m.fn->paths->calls->uses_rows) {
-		tag = LLVMBuildSub(b, site, first, ""); /* 0 or -1 */
-		prefix = LLVMBuildAnd(b, prefix, tag, "");
-	}
-	count_in_table(w, site, prefix, r);
-	LLVMPositionBuilderBefore(b, place);
-}
-
-static void count_first(struct path_writer *w, LLVMValueRef r,
-                        LLVMValueRef place)
-{
-	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef first, test, end;
+	LLVMValueRef first = pw_get(w, w->first), test;
 	struct path_fork f;
 
 	if (!w->m.fn->paths->calls->uses_rows) {
-		count_without_row(w, r, place);
-		pw_set(w, w->first, nobody(w));
+		count_without_row(w, r);
 		return;
 	}
 	f = pw_fork_before(w, place);
-	first = pw_get(w, w->first);
 	test = LLVMBuildAnd(b, first, nobody(w), "");
 	test = LLVMBuildICmp(b, LLVMIntNE, test, pw_constant(w, 0), "");
-	LLVMBuildCondBr(b, test, f.rare, f.common);
+	if (w->m.fn->paths->pairs.first > CAIRN_ROW_WIDTH)
+		test = LLVMBuildOr(b, test, is_beyond_row(w, r), "");
+	shim_set_unlikely(LLVMBuildCondBr(b, test, f.rare, f.common));
 	LLVMPositionBuilderAtEnd(b, f.common);
 	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
 	path_count_at(
@@ -697,14 +711,27 @@ static void count_first(struct path_writer *w, LLVMValueRef r,
 	                  LLVMBuildSub(b, in_bytes(w, r),
 	                               in_bytes(w, pw_register_at(w, 0)), "")));
 	LLVMPositionBuilderAtEnd(b, f.rare);
-	end = LLVMBuildBr(b, f.rest);
-	LLVMPositionBuilderBefore(b, end);
-	count_without_row(w, r, end);
+	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
+	count_without_row(w, r);
 	pw_add_probe_to(w, f.common, CAIRN_PROBE_UNKNOWN);
-	pw_add_probe_to(w, f.rare, w->before);
-	pw_add_probe_to(w, f.rest, w->before);
+	pw_add_probe_to(w, f.rare, CAIRN_PROBE_UNKNOWN);
+	pw_add_probe_to(w, f.rest, CAIRN_PROBE_UNKNOWN);
 	LLVMPositionBuilderBefore(b, place);
+}
+
+static void count_first(struct path_writer *w, LLVMValueRef r,
+                        LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	struct path_fork f = pw_fork_before(w, place);
+
+	begin_if(
+	        w,
+	        LLVMBuildICmp(b, LLVMIntNE, pw_get(w, w->first), nobody(w), ""),
+	        &f);
+	count_known_first(w, r, LLVMGetBasicBlockTerminator(f.rare));
 	pw_set(w, w->first, nobody(w));
+	LLVMPositionBuilderBefore(b, place);
 }
 
 /* What waits in counters: way 0 of each is known, r says which it was. */
@@ -755,7 +782,7 @@ void path_calls_end(struct path_writer *w, const struct path_deed *p,
 {
 	const struct function *fn = w->m.fn;
 	const struct function_calls *c = fn->paths->calls;
-	LLVMValueRef caller;
+	LLVMValueRef path;
 	uint32_t v;
 
 	if (!c || c->is_off)
@@ -775,11 +802,12 @@ void path_calls_end(struct path_writer *w, const struct path_deed *p,
 	if (p->edge == CFG_NONE || fn->edges[p->edge].kind != CAIRN_EDGE_RETURN)
 		return;
 	set_word(w, CAIRN_CALLS_BACK_FUNCTION, me(w));
-	set_word(w, CAIRN_CALLS_BACK_PATH, number_of(w, r, 32));
-	caller = pw_get(w, w->caller);
+	path = number_of(w, r, 32);
 	if (!c->uses_rows)
-		caller = LLVMBuildOr(w->m.builder, caller, nobody(w), "");
-	set_word(w, CAIRN_CALLS_BACK_SITE, caller);
+		path = LLVMBuildOr(w->m.builder, path,
+		                   pw_constant(w, CAIRN_CALLS_BACK_TABLE), "");
+	set_word(w, CAIRN_CALLS_BACK_PATH, path);
+	set_word(w, CAIRN_CALLS_BACK_SITE, pw_get(w, w->caller));
 }
 
 void path_calls_place(struct path_writer *w,
