@@ -18,10 +18,11 @@
  * has begun, behind paths that only the parent counts: there the sums are not
  * those of the pairs, bounds would be wrong, and it is refused.
  *
- * Calls that were made, by the counts of their blocks, and are in no pair are
- * those of functions without marks, but for callees that have not completed
- * their first path.  A tail call is none of a known caller: its callee is among
- * those that nobody known entered, and does not come back.
+ * Calls of what may have marks that were made, by the counts of their blocks,
+ * and are in no pair are those of functions without marks, but for callees that
+ * have not completed their first path.  A tail call (musttail) is none of a
+ * known caller: its callee is among those that nobody known entered, and does
+ * not come back.
  *
  * Oracle: tests/paths/run.py has the same counts from a log; tests/overlap has
  * a trace of the same program. Cost: O(n log n) for n counts.
@@ -246,7 +247,7 @@ static int add_call(struct overlap_counts *x, const struct profile *p,
 	return 0;
 }
 
-/* How often the calls of a function were made, as far as that is known. */
+/* How often a function made calls of what may have marks. */
 static uint64_t executed_calls(const struct counts *c,
                                const struct overlap_counted *x)
 {
@@ -261,7 +262,7 @@ static uint64_t executed_calls(const struct counts *c,
 		        map->blocks[f->first_block + s->block].first_segment +
 		        s->segment;
 
-		if (cm->segment_known[at])
+		if (s->cell && cm->segment_known[at])
 			n += cm->segment[at];
 	}
 	return n;
