@@ -493,7 +493,17 @@ class Function:
             for _ in range(c.uv()):
                 number += c.uv()
                 self.slots.append((number, c.uv()))
+        if self.has_pairs:
+            c.uv()  # the degree that was asked for
+            c.uv()  # does it count in rows of its callers?
         self.cells = [c.uv() for _ in self.sites] if self.has_pairs else []
+        self.nrows = self.row_callees = 0
+        for cell in self.cells:
+            n = c.uv() if cell else 0
+            for _ in range(n):
+                c.uv()
+            self.nrows += 16 * (n + (c.uv() if n else 0))
+            self.row_callees += bool(n)
         self.pending = []  # per site: what is unfinished, and its number
         for _ in self.sites:
             what = c.uv()
@@ -1035,7 +1045,7 @@ def count_paths(f, table, counter):
     f.lost = table.get(0, 0)
     f.consistent &= not f.lost
     f.pairs = {}
-    ncells = max(f.cells, default=0)
+    ncells = max(f.cells, default=0) + f.nrows
     if f.how == 1:
         n = f.ncounters - ncells if f.has_pairs else f.possible
         found = [(i, counter(i)) for i in range(n)]

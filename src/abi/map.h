@@ -117,6 +117,15 @@
  *           (first: less 0), uv its slot.  The slots' counters follow those of
  *           the loops, and one counter more: of all other paths, if they are
  *           not in a table
+ *       PAIRS and PAIRS_DIRECT: uv enum cairn_degree; uv enum
+ *           cairn_rows; per site uv 0, or 1 + its
+ * cell; then per cell: uv number of rows; per row uv 0, or 1 + the sum of the
+ * path up to the site that it is for; if there are rows, uv 0, or how many ways
+ *           there are from the site on.  The last counters are the cells;
+ *           before them are, per site, CAIRN_ROW_WIDTH counters for each row
+ *           (the callee's first path) and CAIRN_ROW_WIDTH times as many as
+ *           there are ways (the callee's last path, then the way).  Addresses
+ *           of the callees of sites with rows are behind the probes
  *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
  *           values of the path so far (graph/increments.h), for REGISTER sv
  *           what to add to the register to get it
@@ -176,6 +185,28 @@ enum cairn_paths {
 	CAIRN_PATHS_PAIRS = 10,
 	CAIRN_NPATHS_KINDS
 };
+
+/* Pairs: the degree of overlapping paths that was asked for.  Whole pairs are
+ * counted, whatever it is. */
+enum cairn_degree {
+	CAIRN_DEGREE_NONE = 0,
+	CAIRN_DEGREE_AUTO = 1,
+	CAIRN_DEGREE_MAX = 2,
+	CAIRN_DEGREE_FIRST = 3, /* and more: this is degree 0 */
+};
+#define CAIRN_DEGREE_LIMIT 1000000
+
+/* Pairs across calls: does the function count in rows of its callers?  Of two
+ * at the same address the one of the higher number is there. */
+enum cairn_rows {
+	CAIRN_ROWS_NONE = 0,
+	CAIRN_ROWS_WEAK = 1, /* in a section that the linker keeps once */
+	CAIRN_ROWS_STRONG = 2,
+	CAIRN_NROWS_KINDS
+};
+
+/* Pairs across calls: paths of a callee that rows have counters for. */
+#define CAIRN_ROW_WIDTH 16
 
 /* Does it write a trace, instead of counting? */
 #define CAIRN_PATHS_ARE_TRACED(paths)                                          \

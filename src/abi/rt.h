@@ -68,13 +68,18 @@
 /*
  * Pairs of paths across calls (--cairn=paths,overlap): words of
  * CAIRN_RT_THREAD, at these offsets.  Before a call its site says whom it calls
- * (TARGET), who it is (SITE, the address of its cell) and the sum of its path
- * so far, times 2^32 (PREFIX).  A function that finds itself in TARGET clears
- * it, and knows its caller; where it returns it says to which site (BACK_SITE,
- * 0 if it does not know), who it is (BACK_FUNCTION, the address of its
- * counters) and the number of its last path, times 2^32 (BACK_PATH).  The site
- * takes that if it is meant for it, and clears BACK_SITE.
+ * (TARGET) and who it is (SITE): the address of the row of counters for the
+ * callee's first path, which belongs to this site and the sum of its path so
+ * far; or the address of its cell plus CAIRN_CALLS_NO_ROW, and the sum times
+ * 2^32 (PREFIX).  A function that finds itself in TARGET clears it, and knows
+ * its caller; where it returns it says to which site (BACK_SITE, NO_ROW alone
+ * if it does not know), who it is (BACK_FUNCTION, the address of its counters)
+ * and the number of its last path, times 2^32 (BACK_PATH, with BACK_TABLE if it
+ * does not count in rows).  The site takes that if it is meant for it, and
+ * clears BACK_SITE.
  */
+#define CAIRN_CALLS_BACK_TABLE ((uint64_t)1 << 63)
+#define CAIRN_CALLS_NO_ROW 1
 #define CAIRN_CALLS_TARGET 48
 #define CAIRN_CALLS_SITE 56
 #define CAIRN_CALLS_PREFIX 64
@@ -85,9 +90,9 @@
 #define CAIRN_CALLS_MASK 104
 #define CAIRN_THREAD_WORDS 14
 
-/* void COUNT_CALL(rsi: site; rdx: counters of the callee; rcx: PREFIX + number
- * of the callee's first path): counts a pair; changes no register but the
- * flags. Hidden: one per module. */
+/* void COUNT_CALL(rsi: cell of the site, or a row; rdx: counters of the callee;
+ * rcx: PREFIX, or 0 with a row, + number of the callee's first path): counts a
+ * pair; changes no register but the flags. Hidden: one per module. */
 #define CAIRN_RT_COUNT_CALL "__cairn_count_call"
 /* void COUNT_RETURNS(rdi: the first of several; rsi: behind the last; rdx: sum
  * of the path that ends, rcx: shifted left by this): counts what came back

@@ -18,7 +18,11 @@
  * has begun, behind paths that only the parent counts: there the sums are not
  * those of the pairs, bounds would be wrong, and it is refused.
  *
- * Calls of functions without marks are not seen.
+ * Calls of what may have marks that were made, by the counts of their blocks,
+ * and are in no pair are those of functions without marks, but for callees that
+ * have not completed their first path.  A tail call (musttail) is none of a
+ * known caller: its callee is among those that nobody known entered, and does
+ * not come back.
  *
  * Oracle: tests/paths/run.py has the same counts from a log; tests/overlap has
  * a trace of the same program. Cost: O(n log n) for n counts.
@@ -243,14 +247,53 @@ static int add_call(struct overlap_counts *x, const struct profile *p,
 	return 0;
 }
 
+/* How often a function made calls of what may have marks. */
+static uint64_t executed_calls(const struct counts *c,
+                               const struct overlap_counted *x)
+{
+	const struct counts_module *cm = &c->modules[x->module];
+	const struct map *map = c->profile->modules[x->module].map;
+	const struct map_function *f = &map->functions[x->index];
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < f->ncalls; i++) {
+		const struct map_site *s = &map->calls[f->first_call + i];
+		uint32_t at =
+		        map->blocks[f->first_block + s->block].first_segment +
+		        s->segment;
+
+		if (s->cell && cm->segment_known[at])
+			n += cm->segment[at];
+	}
+	return n;
+}
+
+/* First paths that were begun and not completed. */
+static uint64_t unfinished_entries(const struct path_counts *pc)
+{
+	struct pairs pairs;
+	uint64_t n = 0;
+
+	pairs_init(&pairs, &pc->paths);
+	for (size_t k = 0; k < pc->nprefixes; k++) {
+		const struct path_prefix *u = &pc->prefixes[k];
+
+		if (u->is_pending && u->sum < pairs.first &&
+		    (int64_t)(u->out - u->in) > 0)
+			n += u->out - u->in;
+	}
+	return n;
+}
+
 /* --- all of it -------------------------------------------------------------
  */
 
-static int fill(struct overlap_counts *x, const struct profile *p,
+static int fill(struct overlap_counts *x, const struct counts *c,
                 struct cairn_err *err)
 {
+	const struct profile *p = c->profile;
 	struct overlap_excluded *excluded = &x->profile.excluded;
-	uint64_t nentries = 0, ncalls = 0;
+	uint64_t nentries = 0, ncalls = 0, nmade = 0, nbegun = 0;
 
 	add_sites(x, p);
 	for (uint32_t i = 0; i < x->n; i++)
@@ -258,12 +301,17 @@ static int fill(struct overlap_counts *x, const struct profile *p,
 	for (size_t i = 0; i < p->ncalls; i++)
 		CAIRN_TRY(add_call(x, p, &p->calls[i], err));
 	for (size_t i = 0; i < x->profile.ncalls; i++) {
-		const struct overlap_calls *c = &x->profile.calls[i];
+		const struct overlap_calls *k = &x->profile.calls[i];
 
-		ncalls += c->ncalls;
+		ncalls += k->ncalls;
 		excluded->nunfinished[OVERLAP_RETURN] +=
-		        rest_of(c->ncalls, c->nreturns);
+		        rest_of(k->ncalls, k->nreturns);
 	}
+	for (uint32_t i = 0; i < x->n; i++) {
+		nmade += executed_calls(c, &x->functions[i]);
+		nbegun += unfinished_entries(&x->functions[i].pc);
+	}
+	excluded->nunmarked = rest_of(nmade, ncalls + nbegun);
 	excluded->nentered = rest_of(nentries, ncalls);
 	return overlap_profile_check(&x->profile, err);
 }
@@ -294,7 +342,7 @@ int overlap_counts_init(struct overlap_counts *x, const struct counts *c,
 	x->profile.graphs = x->graphs;
 	x->profile.nfunctions = x->n;
 	x->profile.is_finished = true;
-	rc = fill(x, p, err);
+	rc = fill(x, c, err);
 	if (rc < 0)
 		overlap_counts_release(x);
 	return rc;

@@ -256,11 +256,11 @@ static bool add_counts(struct path_counts *pc, const struct profile_module *m,
 			return false;
 		pairs_init(&pairs, &pc->paths);
 		if (f->paths == CAIRN_PATHS_DIRECT &&
-		    pairs.total != f->ncounters - f->ncells)
+		    pairs.total != map_path_counters(f))
 			return false;
 	}
 	if (f->paths == CAIRN_PATHS_DIRECT) {
-		for (uint64_t i = 0; i < f->ncounters - f->ncells; i++)
+		for (uint64_t i = 0; i < map_path_counters(f); i++)
 			add_numbered(pc, &pairs, i,
 			             profile_count(m, first + i));
 		return true;
@@ -274,7 +274,7 @@ static bool add_counts(struct path_counts *pc, const struct profile_module *m,
 		return true;
 	}
 	if (f->paths != CAIRN_PATHS_PREFERRED)
-		return counter == f->ncounters - f->ncells;
+		return counter == map_path_counters(f);
 	return add_slots(pc, m, f, counter);
 }
 

@@ -6,10 +6,12 @@
 #include "cli/overlap.h"
 #include "cli/trace_input.h"
 
+#include "abi/map.h"
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/cli.h"
+#include "format/map.h"
 #include "format/profile.h"
 
 #include <errno.h>
@@ -28,8 +30,9 @@ static const char help[] =
         "decisions of the second half.\n\n"
         "  --degree K       so many decisions; auto: a third of the highest "
         "degree (the\n"
-        "                   default); max: the highest; all: each, with "
-        "--json\n"
+        "                   default, unless it was built with overlap=K); "
+        "max: the highest;\n"
+        "                   all: each, with --json\n"
         "  --plain          from path profiles only\n"
         "  --lp             the tightest lower bounds that there are, those "
         "of linear\n"
@@ -42,7 +45,7 @@ static const char help[] =
         "  --no-demangle    C++ names as the linker sees them\n" CLI_INPUT_HELP;
 
 #define DEFAULT_TOP 10
-#define DEGREE_MAX 1000000
+#define DEGREE_MAX CAIRN_DEGREE_LIMIT
 
 enum {
 	OPT_DEGREE = CLI_OPT_OWN,
@@ -177,6 +180,21 @@ static void name_counted(const struct request *q, const char *path,
 	free(functions);
 }
 
+/* The degree that the program was built for, unless one is given. */
+static void take_built(struct request *q, const struct profile *p,
+                       const struct overlap_counts *x)
+{
+	const struct overlap_counted *f = &x->functions[0];
+	uint32_t degree = p->modules[f->module].map->functions[f->index].degree;
+
+	if (q->has_degree || degree == CAIRN_DEGREE_NONE)
+		return;
+	q->overlap.choice = degree == CAIRN_DEGREE_AUTO  ? OVERLAP_AUTO
+	                    : degree == CAIRN_DEGREE_MAX ? OVERLAP_HIGHEST
+	                                                 : OVERLAP_NUMBER;
+	q->overlap.number = degree - CAIRN_DEGREE_FIRST;
+}
+
 /* Of a profile that has pairs. */
 static int show_counted(struct request *q, char *path)
 {
@@ -199,6 +217,7 @@ static int show_counted(struct request *q, char *path)
 		return cli_fail(&err);
 	}
 	name_counted(q, path, p, &x, &in);
+	take_built(q, p, &x);
 	if (overlap_view_init_counted(&v, &in, &x, &q->overlap, &err) < 0) {
 		status = cli_fail(&err);
 	} else {

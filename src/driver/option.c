@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/map.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/spot.h"
@@ -88,6 +89,10 @@ static const char help[] =
         "  overlap          count pairs as well: a path and the one before it "
         "in a loop,\n"
         "                   a caller's and its callee's\n"
+        "  overlap=K        the same; cairn overlap shows bounds of degree K "
+        "unless told\n"
+        "                   (a number, auto or max); overlap=loops: no pairs "
+        "across calls\n"
         "  calls=D          paths end at calls, but go into those, up to D "
         "deep, that\n"
         "                   prefer=FILE names (or, with residual, "
@@ -269,19 +274,44 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	static const char always[] = "strict, nogs, weights=heuristic and "
 	                             "weights=freq";
 
-	return cairn_fail(err, CAIRN_E_USAGE,
-	                  "--cairn=%s has no option '%.*s'; it has %s%s",
-	                  option_mode(o), (int)n, s,
-	                  o->paths      ? "prefer=FILE, prefer=function:NAME, "
-	                                  "prefer=line:FILE:LINE, top=N, "
-	                                  "share=PERCENT, others, overlap, calls=D, "
-	                  : o->residual ? "tested=FILE, calls=D, "
-	                  : o->inlines  ? "calls=D, prefer=FILE, "
-	                  : o->trace    ? "witness, paths, "
-	                                : "slow, all, ",
-	                  o->trace ? "last=SIZE, memory=SIZE, "
-	                             "weights=heuristic and weights=freq"
-	                           : always);
+	return cairn_fail(
+	        err, CAIRN_E_USAGE,
+	        "--cairn=%s has no option '%.*s'; it has %s%s", option_mode(o),
+	        (int)n, s,
+	        o->paths
+	                ? "prefer=FILE, prefer=function:NAME, "
+	                  "prefer=line:FILE:LINE, top=N, "
+	                  "share=PERCENT, others, overlap, overlap=K, calls=D, "
+	        : o->residual ? "tested=FILE, calls=D, "
+	        : o->inlines  ? "calls=D, prefer=FILE, "
+	        : o->trace    ? "witness, paths, "
+	                      : "slow, all, ",
+	        o->trace ? "last=SIZE, memory=SIZE, "
+	                   "weights=heuristic and weights=freq"
+	                 : always);
+}
+
+/* A degree, or which pairs. */
+static int take_overlap(struct option *o, const char *value,
+                        struct cairn_err *err)
+{
+	unsigned long k;
+	char *end;
+
+	errno = 0;
+	k = strtoul(value, &end, 10);
+	if (strcmp(value, "auto") && strcmp(value, "max") &&
+	    strcmp(value, "loops") &&
+	    (*value < '0' || *value > '9' || *end || errno ||
+	     k > CAIRN_DEGREE_LIMIT))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "overlap=%s is no degree; use a number up to "
+		                  "%d, auto, max, or loops for no pairs across "
+		                  "calls",
+		                  value, CAIRN_DEGREE_LIMIT);
+	o->overlap = true;
+	o->degree = xasprintf("=%s", value);
+	return 0;
 }
 
 /* What --cairn=paths and --cairn=residual have; *taken says whether it is. */
@@ -304,6 +334,8 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 		return take_top(o, value, err);
 	if (o->paths && (value = detail_value(s, n, "share")))
 		return take_share(o, value, err);
+	if (o->paths && (value = detail_value(s, n, "overlap")))
+		return take_overlap(o, value, err);
 	*taken = o->paths && (is(s, n, "others") || is(s, n, "overlap"));
 	o->others |= *taken && is(s, n, "others");
 	o->overlap |= *taken && is(s, n, "overlap");
@@ -478,6 +510,7 @@ static int take_value(struct option *o, const char *value,
 	o->witness = o->path_ids = false;
 	o->interest = o->sets = o->top = o->share = o->calls = NULL;
 	o->last = o->memory = NULL;
+	o->degree = "";
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {
 		value += n + 1;

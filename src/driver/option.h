@@ -17,6 +17,7 @@ struct option {
 	bool path_ids;       /* trace: every path by itself, the same */
 	bool log;            /* trace: keep a hash of all blocks, for tests */
 	bool overlap;        /* paths: and which one came before */
+	const char *degree;  /* overlap: "=" and a degree, or "" */
 	bool others;         /* paths: count those not preferred one by one */
 	bool none;           /* --cairn=none: compile as clang would */
 	bool inlines;        /* --cairn=inline: what calls= inlines, no marks */

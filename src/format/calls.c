@@ -13,6 +13,7 @@
  */
 #include "format/calls.h"
 
+#include "abi/map.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "format/container.h"
@@ -127,6 +128,126 @@ void calls_put(struct bytes *out, struct bytes *tmp, const struct profile *p)
 	                                    .n = p->ncalls,
 	                                    .aux0 = 1},
 	             tmp->data, tmp->n);
+}
+
+/* --- rows of counters ----------------------------------------------------- */
+
+static void add_call(struct profile *p, const struct profile_call *c,
+                     uint64_t *counter)
+{
+	if (!*counter)
+		return;
+	VEC_RESERVE(p->calls, p->ncalls, p->calls_cap);
+	p->calls[p->ncalls] = *c;
+	p->calls[p->ncalls++].count = *counter;
+	*counter = 0;
+}
+
+/* Callee's first paths by sums of the caller, then callee's last paths by what
+ * the caller did then; false if there are counts that are for nothing. */
+static bool take_site(struct profile *p, const struct map *map,
+                      const struct map_site *s, struct profile_call c,
+                      uint64_t *row)
+{
+	for (uint32_t i = 0; i < s->nrows; i++) {
+		uint64_t sum = map->row_sums[s->first_row + i];
+
+		for (uint32_t k = 0; k < CAIRN_ROW_WIDTH; k++, row++) {
+			c.paths = sum << 32 | k;
+			if (*row && (sum == MAP_NO_SUM || !c.callee))
+				return false;
+			add_call(p, &c, row);
+		}
+	}
+	c.is_return = true;
+	for (uint32_t k = 0; k < CAIRN_ROW_WIDTH; k++)
+		for (uint32_t i = 0; i < s->nrests; i++, row++) {
+			c.paths = (uint64_t)k << 32 | i;
+			if (*row && !c.callee)
+				return false;
+			add_call(p, &c, row);
+		}
+	return true;
+}
+
+/* The counters of the function at an address that counts in rows; 0: there is
+ * none. */
+static uint64_t counters_at(const struct map *map, uint64_t address)
+{
+	const struct map_function *found = NULL;
+
+	for (uint32_t i = 0; i < map->nfunctions; i++) {
+		const struct map_function *f = &map->functions[i];
+
+		if (f->address == address && f->rows &&
+		    (!found || f->rows > found->rows))
+			found = f;
+	}
+	return found ? found->counters : 0;
+}
+
+static bool take_function(struct profile *p, uint32_t module,
+                          const struct map_function *f)
+{
+	struct profile_module *m = &p->modules[module];
+	uint64_t at = (f->counters - m->base) / 8;
+
+	for (uint32_t i = 0; m->counts && f->pairs && i < f->ncalls; i++) {
+		const struct map_site *s = &m->map->calls[f->first_call + i];
+		struct profile_call c = {
+		        .site_module = module,
+		        .callee_module = module,
+		        .site = f->counters +
+		                8 * (uint64_t)(f->ncounters - f->ncells +
+		                               s->cell - 1),
+		        .callee = s->nrows ? counters_at(m->map, s->callee) : 0,
+		};
+
+		if (s->nrows && !take_site(p, m->map, s, c,
+		                           m->counts + at + s->row_counter))
+			return false;
+	}
+	return true;
+}
+
+/* The site of a row, and the sum that it is for. */
+static bool name_row(const struct profile *p, struct profile_call *c)
+{
+	const struct map *map = p->modules[c->site_module].map;
+	const struct map_function *f =
+	        map ? calls_function(map, c->site) : NULL;
+	uint64_t k = f ? (c->site - f->counters) / 8 : 0, row;
+
+	if (!f || c->is_return || k >= f->ncounters - f->ncells)
+		return true;
+	for (uint32_t i = 0; f->pairs && i < f->ncalls; i++) {
+		const struct map_site *s = &map->calls[f->first_call + i];
+
+		row = (k - s->row_counter) / CAIRN_ROW_WIDTH;
+		if (k < s->row_counter || row >= s->nrows)
+			continue;
+		c->site = f->counters + 8 * (uint64_t)(f->ncounters -
+		                                       f->ncells + s->cell - 1);
+		c->paths |= map->row_sums[s->first_row + row] << 32;
+		return map->row_sums[s->first_row + row] != MAP_NO_SUM;
+	}
+	return false;
+}
+
+const char *calls_take_rows(struct profile *p)
+{
+	for (size_t i = 0; i < p->ncalls; i++)
+		if (!name_row(p, &p->calls[i]))
+			return "a call is counted at no call site";
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct map *map = p->modules[i].map;
+
+		for (uint32_t k = 0; map && k < map->nfunctions; k++)
+			if (!take_function(p, i, &map->functions[k]))
+				return "a call is counted that its site does "
+				       "not make";
+	}
+	return NULL;
 }
 
 const struct map_function *calls_function(const struct map *map, uint64_t at)

@@ -22,6 +22,10 @@ struct calls_modules {
 /* Adds the pairs of a CALLS chunk to the profile; NULL, or what is wrong. */
 const char *calls_load(struct profile *p, const struct calls_modules *m,
                        const struct chunk *k);
+/* Makes pairs of what is in rows of counters, which are 0 then, and names the
+ * sites of those whose site is a row; needs the maps.  NULL, or what is wrong.
+ */
+const char *calls_take_rows(struct profile *p);
 /* Sorts and sums them. */
 void calls_sum(struct profile *p);
 /* Writes them as a chunk, if there are any. */

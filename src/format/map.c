@@ -338,7 +338,8 @@ static bool has_path_counters(const struct parser *p)
 	if (CAIRN_PATHS_ARE_TRACED(p->f.paths))
 		return !p->f.ncounters;
 	if (p->f.paths == CAIRN_PATHS_DIRECT && p->f.pairs)
-		return p->f.ncounters - p->f.ncells >= p->f.npaths &&
+		return p->f.ncounters - p->f.ncells - p->f.nrow_counters >=
+		               p->f.npaths &&
 		       !p->f.nturns;
 	if (p->f.paths == CAIRN_PATHS_DIRECT)
 		return p->f.ncounters == p->f.npaths && !p->f.nturns;
@@ -349,7 +350,7 @@ static bool has_path_counters(const struct parser *p)
 		return (!p->f.ncounters || p->f.ncounters == more) &&
 		       !p->f.nturns;
 	/* a turn has at least one counter */
-	more += p->f.ncells;
+	more += p->f.ncells + p->f.nrow_counters;
 	return p->f.ncounters >= more + p->f.nturns &&
 	       (p->f.nturns || p->f.ncounters == more);
 }
@@ -438,9 +439,41 @@ static void read_witnesses(struct parser *p)
 	p->f.nwitnesses = m->nwitnesses - p->f.first_witness;
 }
 
-/* Cells of the sites whose calls are counted: the last counters. */
+/* Of one site; *counter is its first. */
+static void read_rows(struct parser *p, struct map_site *s, uint64_t *counter)
+{
+	struct map *m = p->map;
+	uint64_t n = cursor_uv(&p->c), nrests;
+
+	s->first_row = m->nrow_sums;
+	for (uint64_t i = 0; i < n && !p->c.bad; i++) {
+		uint64_t sum = cursor_uv(&p->c);
+
+		VEC_RESERVE(m->row_sums, m->nrow_sums, m->row_sums_cap);
+		m->row_sums[m->nrow_sums++] = sum ? sum - 1 : MAP_NO_SUM;
+		s->nrows++;
+	}
+	nrests = n ? cursor_uv(&p->c) : 0;
+	if (*counter > p->f.ncounters || nrests > p->f.ncounters) {
+		p->c.bad = true;
+		return;
+	}
+	s->nrests = (uint32_t)nrests;
+	s->row_counter = (uint32_t)*counter;
+	*counter += CAIRN_ROW_WIDTH * (n + nrests);
+}
+
+/* Cells of the sites whose calls are counted: the last counters.  Rows are
+ * before them. */
 static void read_cells(struct parser *p)
 {
+	struct map_site *sites = p->map->calls + p->f.first_call;
+	uint64_t end = 0, first;
+
+	p->f.degree =
+	        read_below(p, CAIRN_DEGREE_FIRST + CAIRN_DEGREE_LIMIT + 1);
+	p->f.rows = read_below(p, CAIRN_NROWS_KINDS);
+
 	for (uint32_t i = 0; i < p->f.ncalls && !p->c.bad; i++) {
 		struct map_site *s = &p->map->calls[p->f.first_call + i];
 		uint64_t cell = cursor_uv(&p->c);
@@ -449,8 +482,17 @@ static void read_cells(struct parser *p)
 			p->c.bad = true;
 		s->cell = (uint32_t)cell;
 	}
-	if (p->f.ncells > p->f.ncounters)
+	for (uint32_t i = 0; i < p->f.ncalls && !p->c.bad; i++)
+		if (sites[i].cell)
+			read_rows(p, &sites[i], &end);
+	if (p->c.bad || end + p->f.ncells > p->f.ncounters) {
 		p->c.bad = true;
+		return;
+	}
+	first = p->f.ncounters - p->f.ncells - end;
+	for (uint32_t i = 0; i < p->f.ncalls; i++)
+		sites[i].row_counter += (uint32_t)first;
+	p->f.nrow_counters = (uint32_t)end;
 }
 
 static void read_numbering(struct parser *p)
@@ -641,10 +683,14 @@ static int read_addresses(struct parser *p, uint32_t nsites, uint32_t nprobes)
 static int read_callees(struct parser *p)
 {
 	struct map_call *calls = p->map->traced + p->f.first_traced;
+	struct map_site *sites = p->map->calls + p->f.first_call;
 
 	for (uint32_t i = 0; i < p->f.ntraced; i++)
 		if (calls[i].kind != CAIRN_CALLS_ANYTHING)
 			calls[i].callee = cursor_u64(&p->c);
+	for (uint32_t i = 0; p->f.pairs && i < p->f.ncalls; i++)
+		if (sites[i].nrows)
+			sites[i].callee = cursor_u64(&p->c);
 	return p->c.bad ? corrupt(p, "its callees end early") : 0;
 }
 
@@ -1028,6 +1074,7 @@ void map_free(struct map *m)
 	free(m->instances);
 	free(m->callees);
 	free(m->outcalls);
+	free(m->row_sums);
 	free(m->calls);
 	free(m->far_sites);
 	free(m->codes);

@@ -61,6 +61,8 @@ struct map_edge {
 	uint64_t weight;
 };
 
+#define MAP_NO_SUM UINT64_MAX
+
 /* A call that may not return: offset is its return address in the function.
  * In a function that counts paths, `value` belongs to KNOWN and REGISTER. */
 struct map_site {
@@ -68,6 +70,10 @@ struct map_site {
 	uint32_t pending; /* enum cairn_pending */
 	uint64_t value;
 	uint32_t cell; /* PAIRS: 0, or 1 + its cell */
+	/* PAIRS: rows of counters, nrows 0: none.  Sums are in map->row_sums,
+	 * MAP_NO_SUM if a row is for nothing. */
+	uint32_t nrows, first_row, row_counter, nrests;
+	uint64_t callee; /* its address, which may be in no map */
 };
 
 /* A call in code that was marked before inlining: pc is its return address,
@@ -114,9 +120,12 @@ struct map_origin {
 struct map_function {
 	uint64_t address, counters, hash;
 	uint32_t ncounters, code_size, flags;
-	uint32_t paths;  /* enum cairn_paths */
-	uint32_t ncells; /* PAIRS: sites whose calls are counted */
-	bool pairs;      /* its counters and keys are those of graph/pairs.h */
+	uint32_t paths;         /* enum cairn_paths */
+	uint32_t ncells;        /* PAIRS: sites whose calls are counted */
+	uint32_t nrow_counters; /* PAIRS: before the cells */
+	uint32_t degree;        /* PAIRS: enum cairn_degree */
+	uint32_t rows;          /* PAIRS: enum cairn_rows */
+	bool pairs; /* its counters and keys are those of graph/pairs.h */
 	uint64_t npaths;
 	uint32_t name, reason; /* in map->strings */
 	uint32_t file, line;   /* of the definition; file MAP_NONE if unknown */
@@ -142,6 +151,12 @@ struct map_function {
 	uint64_t traced_hash;       /* SEGMENTS: as traces have it */
 	size_t record, record_size; /* where the section has it */
 };
+
+/* Its counters but for the cells of sites and rows before them. */
+static inline uint32_t map_path_counters(const struct map_function *f)
+{
+	return f->ncounters - f->ncells - f->nrow_counters;
+}
 
 /* An interesting path and the counter it has, from the first slot on. */
 struct map_slot {
@@ -173,6 +188,7 @@ struct map {
 	struct map_code *codes;
 	struct map_instance *instances;
 	struct map_callee *callees;
+	uint64_t *row_sums;
 	struct map_outcall *outcalls;
 	uint32_t *cuts;  /* where paths are cut: edges of the function */
 	uint32_t *turns; /* heads of loops that count their turns */
@@ -186,12 +202,12 @@ struct map {
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
 	        nslots, ntraced, nwitnesses, nunits, naddresses, ncallees,
-	        noutcalls, ncopies, nlefts, norigins;
+	        noutcalls, ncopies, nlefts, norigins, nrow_sums;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
 	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
 	        witnesses_cap, units_cap, addresses_cap, callees_cap,
-	        outcalls_cap, copies_cap, lefts_cap, origins_cap;
+	        outcalls_cap, copies_cap, lefts_cap, origins_cap, row_sums_cap;
 };
 
 /*

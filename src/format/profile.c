@@ -862,6 +862,18 @@ static int find_maps(struct profile *p, const struct profile_options *o,
 	return 0;
 }
 
+static int take_rows(struct profile *p, struct cairn_err *err)
+{
+	const char *wrong = calls_take_rows(p);
+
+	if (!wrong)
+		return 0;
+	return cairn_fail(err, CAIRN_E_CORRUPT,
+	                  "%s: %s; the file is not of this program, or is "
+	                  "damaged: run the program again",
+	                  p->files[0].name, wrong);
+}
+
 /* A trace that is cut before its first part looks like counts. */
 static int check_cut_traces(const struct profile *p, struct cairn_err *err)
 {
@@ -901,6 +913,8 @@ static int open_files(struct profile **out, const char *const *paths,
 
 	if (!rc)
 		rc = find_maps(p, options, err);
+	if (!rc)
+		rc = take_rows(p, err);
 	if (!rc)
 		rc = check_cut_traces(p, err);
 	if (!rc)

@@ -593,7 +593,7 @@ void paths_choose(struct function *fn, const struct mode *mode,
 		fn->ncounters += p->slots_size + 1;
 	}
 	if (counts_pairs(p))
-		path_calls_choose(fn);
+		path_calls_choose(fn, mode);
 	note_pendings(fn);
 }
 
@@ -618,7 +618,7 @@ void paths_release_of(struct function *fn)
 	free(fn->paths->turns);
 	free(fn->paths->turns_of);
 	free(fn->paths->local);
-	path_calls_release(fn->paths->calls);
+	path_calls_release(fn->paths->calls, fn->nsites);
 	free(fn->paths);
 	fn->paths = NULL;
 }
@@ -662,10 +662,8 @@ void describe_paths(const struct function *fn, struct bytes *b)
 		bytes_put_uv(b, fn->paths->turns[i].local.head);
 	if (fn->paths->how == CAIRN_PATHS_PREFERRED)
 		describe_slots(fn->paths, b);
-	for (uint32_t i = 0; fn->paths->calls && i < fn->nsites; i++)
-		bytes_put_uv(b, fn->paths->calls->cell[i] == CFG_NONE
-		                        ? 0
-		                        : 1 + fn->paths->calls->cell[i]);
+	if (fn->paths->calls)
+		path_calls_describe(fn, b);
 	for (uint32_t i = 0; i < fn->nsites; i++) {
 		bytes_put_uv(b, fn->sites[i].pending);
 		if (fn->sites[i].pending == CAIRN_PENDING_KNOWN)

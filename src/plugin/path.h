@@ -10,6 +10,8 @@
 #include "graph/prefer.h"
 #include "plugin/function.h"
 
+struct bytes;
+
 #define HELD_TURNS 8
 
 /* A loop that counts its turns. */
@@ -28,13 +30,34 @@ struct turns {
 	LLVMValueRef tested_table;
 };
 
+/* Pairs across calls: counters of a call of a known function. */
+struct call_rows {
+	LLVMValueRef callee; /* NULL: it has none */
+	uint64_t *sum;       /* per row: what it is for, or CALLS_NO_SUM */
+	uint32_t n, first;   /* rows; counter of the first */
+	/* the row of a sum: (sum - least) * multiplier >> shift */
+	uint64_t least, multiplier;
+	unsigned shift;
+	uint64_t nrests; /* ways from the site on, 0: not in counters */
+	uint32_t back;   /* counter of callee path 0, way 0 */
+	bool is_last;    /* one way, on which nothing else is called */
+};
+
+#define CALLS_NO_SUM UINT64_MAX
+
 /* Pairs across calls: path_calls.c. */
 struct function_calls {
-	uint32_t *cell;         /* per site: its cell, or CFG_NONE */
-	uint32_t ncells, first; /* counter of cell 0, which counts nothing */
-	bool *from_entry;       /* per vertex */
-	uint32_t *ncalls;       /* per vertex: on the way there, at most */
+	uint32_t degree;           /* enum cairn_degree */
+	bool is_off;               /* nobody looks at calls */
+	struct call_rows *rows;    /* per site */
+	enum cairn_rows uses_rows; /* of its callers */
+	bool has_rests;            /* are there any to wait for? */
+	uint32_t *cell;            /* per site: its cell, or CFG_NONE */
+	uint32_t ncells, first;    /* counter of cell 0, which counts nothing */
+	bool *from_entry;          /* per vertex */
+	uint32_t *ncalls;          /* per vertex: on the way there, at most */
 	uint32_t longest;
+	uint32_t nleft; /* counters that rows may still take */
 };
 
 struct function_paths {
@@ -68,7 +91,9 @@ bool counts_turns(const struct function_paths *p);
 bool is_tested(const struct function_paths *p, uint64_t number);
 
 /* Which calls have cells; behind all other counters. */
-void path_calls_choose(struct function *fn);
-void path_calls_release(struct function_calls *c);
+void path_calls_choose(struct function *fn, const struct mode *mode);
+void path_calls_release(struct function_calls *c, uint32_t nsites);
+/* What the map says of them. */
+void path_calls_describe(const struct function *fn, struct bytes *b);
 
 #endif /* CAIRN_PLUGIN_PATH_H */

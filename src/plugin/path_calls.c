@@ -10,17 +10,28 @@
  * are words of the thread (abi/rt.h), so that functions keep their types and
  * calls through pointers need nothing else:
  *
- *     before a call      target = callee;  site = cell;  prefix = sum << 32
- *     entry              caller = target == me ? site : 0;  target = 0
- *     first path ends    if (caller) count (caller, me, prefix + number)
- *     return             back = caller, me, number << 32
- *     behind the call    if (back is for cell) put (cell, back, sum) on a list
+ *     before a call      target = callee;  site = row, or cell and sum
+ *     entry              caller = target == me ? site : nobody;  target = 0
+ *     first path ends    if (caller) count (caller, me, number)
+ *     return             back = caller, me, number
+ *     behind the call    if (back is for this site) put (back, sum) on a list
  *     path ends          for all on the list: count, with number - sum
  *
  * Code without marks neither sets nor clears the words.  Whoever it calls does
  * not find itself in `target`, and what that leaves in `back` is for no site:
  * so nothing is taken for what it is not, in signal handlers neither.  The list
  * is on the stack, as long as the most calls on one path.
+ *
+ * Where a pair is counted: where an executable calls a known function, in rows
+ * of the site's own counters.  Each sum that the caller can have at the site,
+ * if these are few, has a row for the first CAIRN_ROW_WIDTH paths of the
+ * callee, whichever that turns out to be; its address says the site and the
+ * sum.  Each of so many paths that come back has a counter for every way from
+ * the site on, if these are few.  All else, and calls of anything, is counted
+ * in the table of call_pairs.c, under the address of the row or of the site's
+ * cell.
+ * Counters add up over threads and runs, so that no row may have another owner:
+ * the map has the callee's address.
  *
  * Invariant: each call that a function with marks makes, of one with marks that
  * is no tail call, is counted once where the callee's first path ends, and once
@@ -29,18 +40,22 @@
  * Breaks when: a handler interrupts a function between the first word before a
  * call and the entry of the callee, and makes calls: then the callee does not
  * know its caller, and the pair is missing.
- * Cost: per call about 12 instructions at the site, 6 in the callee, and two
- * calls of the runtime of about 25 each.
+ * Cost: with rows about 4 instructions before a call, 6 at the entry, 5 where
+ * the first path ends, 6 at the return, 12 behind the call, and 6 where the
+ * path ends; without, two calls of the runtime of about 35 each besides.  The
+ * rows of a site take 128 bytes per sum, and per way from there.
  */
 #include "plugin/path_writer.h"
 
 #include "abi/map.h"
 #include "abi/rt.h"
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "graph/dag.h"
 #include "plugin/path.h"
 #include "plugin/shim.h"
 
+#include <llvm-c/Comdat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,29 +99,235 @@ static void find_ways(const struct function *fn, struct function_calls *c)
 	}
 }
 
-void path_calls_choose(struct function *fn)
-{
-	struct function_calls *c = xcalloc(1, sizeof(*c));
+/* --- rows ----------------------------------------------------------------- */
 
-	c->first = fn->ncounters;
-	c->cell = xcalloc((size_t)fn->nsites + 1, sizeof(*c->cell));
-	for (uint32_t i = 0; i < fn->nsites; i++)
-		c->cell[i] = shim_may_call_marked(fn->sites[i].call)
-		                     ? c->ncells++
-		                     : CFG_NONE;
-	fn->ncounters += c->ncells;
-	find_ways(fn, c);
-	fn->paths->calls = c;
+#define ROWS_MAX 32          /* sums that have rows, of a site */
+#define TABLE_MAX 64         /* rows, with those that are for nothing */
+#define RESTS_MAX 1024       /* ways from a site on */
+#define RESTS_ALL (1u << 18) /* counters for them, of a function */
+#define TRIES 4096           /* for a multiplier */
+
+/* Different sums up to a vertex; more than ROWS_MAX: too many. */
+struct sums {
+	uint32_t n;
+	uint64_t sum[ROWS_MAX + 1];
+};
+
+static void add_sum(struct sums *to, uint64_t sum)
+{
+	for (uint32_t i = 0; i < to->n; i++)
+		if (to->sum[i] == sum)
+			return;
+	if (to->n <= ROWS_MAX)
+		to->sum[to->n++] = sum;
 }
 
-void path_calls_release(struct function_calls *c)
+static struct sums *find_sums(const struct paths *p)
+{
+	const struct dag *d = &p->dag;
+	struct sums *sums = xcalloc(d->nvertices, sizeof(*sums));
+
+	sums[DAG_START].n = 1;
+	for (uint32_t i = 1; i < d->norder; i++) {
+		uint32_t v = d->order[i];
+
+		for (uint32_t k = d->in_at[v]; k < d->in_at[v + 1]; k++) {
+			const struct sums *from = &sums[d->edges[d->in[k]].src];
+
+			for (uint32_t j = 0; j < from->n; j++)
+				add_sum(&sums[v],
+				        from->sum[j] + p->value[d->in[k]]);
+		}
+	}
+	return sums;
+}
+
+static uint64_t row_number(const struct call_rows *r, uint64_t sum)
+{
+	return (sum - r->least) * r->multiplier >> r->shift;
+}
+
+/* Have all sums rows of their own? */
+static bool are_apart(const struct call_rows *r, const struct sums *s)
+{
+	uint64_t taken = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint64_t row = row_number(r, s->sum[i]);
+
+		if (row >= r->n || taken >> row & 1)
+			return false;
+		taken |= (uint64_t)1 << row;
+	}
+	return true;
+}
+
+/* One row after the other, if that takes no more than twice the room; else by
+ * a multiplier that keeps them apart. */
+static bool find_multiplier(struct call_rows *r, const struct sums *s)
+{
+	uint64_t most = s->sum[0], seed = 1;
+
+	r->least = s->sum[0];
+	for (uint32_t i = 1; i < s->n; i++) {
+		if (s->sum[i] < r->least)
+			r->least = s->sum[i];
+		if (s->sum[i] > most)
+			most = s->sum[i];
+	}
+	r->multiplier = 1;
+	r->n = (uint32_t)(most - r->least) + 1;
+	if (most - r->least < 2 * (uint64_t)s->n)
+		return true;
+	for (r->n = 2, r->shift = 63; r->n < s->n; r->n *= 2)
+		r->shift--;
+	for (; r->n <= TABLE_MAX; r->n *= 2, r->shift--)
+		for (unsigned i = 0; i < TRIES; i++) {
+			seed = seed * 6364136223846793005u +
+			       1442695040888963407u;
+			r->multiplier = seed | 1;
+			if (are_apart(r, s))
+				return true;
+		}
+	return false;
+}
+
+/* Is nothing called behind a site, on the only way from there? */
+static bool is_last_call(const struct function *fn, uint32_t site)
+{
+	const struct dag *d = &fn->paths->paths.dag;
+	uint32_t v = fn->sites[site].block;
+
+	while (v != dag_end(d)) {
+		for (uint32_t i = 0; i < fn->nsites; i++)
+			if (fn->sites[i].block == v && i != site)
+				return false;
+		if (d->out_at[v] == d->out_at[v + 1])
+			return false;
+		v = d->edges[d->out_at[v]].dst;
+	}
+	return true;
+}
+
+/* Whom it calls, if that is known; it may have no marks. */
+static LLVMValueRef callee_of(LLVMValueRef call)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+
+	return LLVMIsAFunction(callee) ? callee : NULL;
+}
+
+static void choose_rows(struct function *fn, uint32_t site,
+                        const struct sums *sums)
+{
+	struct function_calls *c = fn->paths->calls;
+	struct call_rows *r = &c->rows[site];
+	block_id b = fn->sites[site].block;
+
+	if (!sums[b].n || sums[b].n > ROWS_MAX || !find_multiplier(r, &sums[b]))
+		return;
+	r->callee = callee_of(fn->sites[site].call);
+	r->sum = xcalloc(r->n, sizeof(*r->sum));
+	for (uint32_t i = 0; i < r->n; i++)
+		r->sum[i] = CALLS_NO_SUM;
+	for (uint32_t i = 0; i < sums[b].n; i++)
+		r->sum[row_number(r, sums[b].sum[i])] = sums[b].sum[i];
+	r->first = fn->ncounters;
+	fn->ncounters += r->n * CAIRN_ROW_WIDTH;
+	if (fn->paths->paths.npaths[b] > RESTS_MAX || c->longest > LIST_MAX ||
+	    fn->paths->paths.npaths[b] * CAIRN_ROW_WIDTH > c->nleft)
+		return;
+	r->nrests = fn->paths->paths.npaths[b];
+	c->nleft -= (uint32_t)r->nrests * CAIRN_ROW_WIDTH;
+	r->is_last = r->nrests == 1 && is_last_call(fn, site);
+	c->has_rests |= !r->is_last;
+	r->back = fn->ncounters;
+	fn->ncounters += (uint32_t)r->nrests * CAIRN_ROW_WIDTH;
+}
+
+/* A weak function may have to give way to another one, and what the map has as
+ * its address is then that one's. */
+static enum cairn_rows kind_of_rows(LLVMValueRef f)
+{
+	switch (LLVMGetLinkage(f)) {
+	case LLVMExternalLinkage:
+	case LLVMInternalLinkage:
+	case LLVMPrivateLinkage:
+		return CAIRN_ROWS_STRONG;
+	default:
+		return LLVMGetComdat(f) ? CAIRN_ROWS_WEAK : CAIRN_ROWS_NONE;
+	}
+}
+
+void path_calls_choose(struct function *fn, const struct mode *mode)
+{
+	struct function_calls *c = xcalloc(1, sizeof(*c));
+	struct sums *sums;
+
+	fn->paths->calls = c;
+	c->cell = xcalloc((size_t)fn->nsites + 1, sizeof(*c->cell));
+	c->rows = xcalloc((size_t)fn->nsites + 1, sizeof(*c->rows));
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		c->cell[i] = !mode->in_loops && shim_may_call_marked(
+		                                        fn->sites[i].call)
+		                     ? c->ncells++
+		                     : CFG_NONE;
+	c->degree = mode->degree;
+	c->nleft = RESTS_ALL;
+	c->is_off = mode->in_loops;
+	find_ways(fn, c);
+	/* only executables, which have one delta for all their functions */
+	c->uses_rows = mode->segment ? kind_of_rows(fn->f) : CAIRN_ROWS_NONE;
+	sums = find_sums(&fn->paths->paths);
+	for (uint32_t i = 0; mode->segment && i < fn->nsites; i++)
+		if (c->cell[i] != CFG_NONE && callee_of(fn->sites[i].call))
+			choose_rows(fn, i, sums);
+	free(sums);
+	c->first = fn->ncounters;
+	fn->ncounters += c->ncells;
+}
+
+void path_calls_release(struct function_calls *c, uint32_t nsites)
 {
 	if (!c)
 		return;
+	for (uint32_t i = 0; i < nsites; i++)
+		free(c->rows[i].sum);
+	free(c->rows);
 	free(c->cell);
 	free(c->from_entry);
 	free(c->ncalls);
 	free(c);
+}
+
+LLVMValueRef paths_row_callee(const struct function *fn, uint32_t site)
+{
+	const struct function_calls *c = fn->paths->calls;
+
+	return c ? c->rows[site].callee : NULL;
+}
+
+void path_calls_describe(const struct function *fn, struct bytes *b)
+{
+	const struct function_calls *c = fn->paths->calls;
+
+	bytes_put_uv(b, c->degree);
+	bytes_put_uv(b, c->uses_rows);
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		bytes_put_uv(b, c->cell[i] == CFG_NONE ? 0 : 1 + c->cell[i]);
+	for (uint32_t i = 0; i < fn->nsites; i++) {
+		const struct call_rows *r = &c->rows[i];
+
+		if (c->cell[i] == CFG_NONE)
+			continue;
+		bytes_put_uv(b, r->callee ? r->n : 0);
+		for (uint32_t k = 0; r->callee && k < r->n; k++)
+			bytes_put_uv(b, r->sum[k] == CALLS_NO_SUM
+			                        ? 0
+			                        : 1 + r->sum[k]);
+		if (r->callee)
+			bytes_put_uv(b, r->nrests);
+	}
 }
 
 /* --- code ---------------------------------------------------------------- */
@@ -192,6 +413,42 @@ static bool has_cell(const struct path_writer *w, uint32_t site)
 	return c && c->cell[site] != CFG_NONE;
 }
 
+static const struct call_rows *rows_of(const struct path_writer *w,
+                                       uint32_t site)
+{
+	const struct call_rows *r = &w->m.fn->paths->calls->rows[site];
+
+	return r->callee ? r : NULL;
+}
+
+/* The row of the path so far. */
+static LLVMValueRef row_of(struct path_writer *w, const struct call_rows *r,
+                           block_id b)
+{
+	const struct increments *inc = &w->m.fn->paths->inc;
+	uint64_t base = 8 * (uint64_t)r->first, size = 8 * CAIRN_ROW_WIDTH;
+	LLVMValueRef row;
+
+	if (inc->is_known[b])
+		return pw_symbol(w,
+		                 base + size * row_number(r, inc->offset[b]));
+	if (r->n == 1)
+		return pw_symbol(w, base);
+	row = LLVMBuildSub(w->m.builder, number_of(w, sum_in(w, b), 0),
+	                   pw_constant(w, r->least), "");
+	row = LLVMBuildMul(w->m.builder, row, pw_constant(w, r->multiplier),
+	                   "");
+	row = LLVMBuildLShr(w->m.builder, row, pw_constant(w, r->shift), "");
+	row = LLVMBuildMul(w->m.builder, row, pw_constant(w, size), "");
+	return pw_sum(w, row, pw_symbol(w, base));
+}
+
+/* What a site without rows says. */
+static LLVMValueRef tagged_cell(struct path_writer *w, uint32_t site)
+{
+	return pw_sum(w, cell_of(w, site), pw_constant(w, CAIRN_CALLS_NO_ROW));
+}
+
 void path_calls_before(struct path_writer *w, uint32_t site)
 {
 	const struct site *s = &w->m.fn->sites[site];
@@ -202,9 +459,35 @@ void path_calls_before(struct path_writer *w, uint32_t site)
 	LLVMPositionBuilderBefore(w->m.builder, s->call);
 	callee = LLVMBuildPtrToInt(w->m.builder, LLVMGetCalledValue(s->call),
 	                           w->m.i64, "");
-	set_word(w, CAIRN_CALLS_SITE, cell_of(w, site));
-	set_word(w, CAIRN_CALLS_PREFIX, number_of(w, sum_in(w, s->block), 32));
+	if (rows_of(w, site)) {
+		set_word(w, CAIRN_CALLS_SITE,
+		         row_of(w, rows_of(w, site), s->block));
+	} else {
+		set_word(w, CAIRN_CALLS_SITE, tagged_cell(w, site));
+		set_word(w, CAIRN_CALLS_PREFIX,
+		         number_of(w, sum_in(w, s->block), 32));
+	}
 	set_word(w, CAIRN_CALLS_TARGET, callee);
+}
+
+/* A caller that is not known. */
+static LLVMValueRef nobody(struct path_writer *w)
+{
+	return pw_constant(w, CAIRN_CALLS_NO_ROW);
+}
+
+static LLVMValueRef list_of(struct path_writer *w, LLVMValueRef list)
+{
+	return LLVMBuildPtrToInt(w->m.builder, list, w->m.i64, "");
+}
+
+/* Nobody has come back. */
+static void empty_lists(struct path_writer *w)
+{
+	if (w->list)
+		pw_set(w, w->top, list_of(w, w->list));
+	if (w->rests)
+		pw_set(w, w->rests_top, list_of(w, w->rests));
 }
 
 void path_calls_enter(struct path_writer *w)
@@ -217,19 +500,16 @@ void path_calls_enter(struct path_writer *w)
 	set_word(w, CAIRN_CALLS_TARGET, pw_constant(w, 0));
 	pw_set(w, w->caller,
 	       LLVMBuildSelect(b, test, get_word(w, CAIRN_CALLS_SITE),
-	                       pw_constant(w, 0), ""));
+	                       nobody(w), ""));
 	pw_set(w, w->first, pw_get(w, w->caller));
 	pw_set(w, w->prefix, get_word(w, CAIRN_CALLS_PREFIX));
-	if (w->list)
-		pw_set(w, w->top, LLVMBuildPtrToInt(b, w->list, w->m.i64, ""));
+	empty_lists(w);
 }
 
 void path_calls_forget(struct path_writer *w)
 {
-	pw_set(w, w->first, pw_constant(w, 0));
-	if (w->list)
-		pw_set(w, w->top,
-		       LLVMBuildPtrToInt(w->m.builder, w->list, w->m.i64, ""));
+	pw_set(w, w->first, nobody(w));
+	empty_lists(w);
 }
 
 /* If the test holds, the rare way is taken: the builder is then on it. */
@@ -250,18 +530,120 @@ static void begin_if(struct path_writer *w, LLVMValueRef test,
 	pw_add_probe_to(w, f->rest, w->before);
 }
 
+static void put_in_list(struct path_writer *w, LLVMValueRef top,
+                        const LLVMValueRef *word, unsigned n)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMTypeRef i8 = LLVMInt8TypeInContext(w->m.context);
+	LLVMValueRef from = pw_get(w, top);
+
+	for (unsigned i = 0; i < n; i++) {
+		LLVMValueRef at = pw_constant(w, 8 * i), to;
+
+		to = LLVMBuildGEP2(b, i8,
+		                   LLVMBuildIntToPtr(b, from, w->m.ptr, ""),
+		                   &at, 1, "");
+		marker_ours(LLVMBuildStore(b, word[i], to));
+	}
+	pw_set(w, top, pw_sum(w, from, pw_constant(w, 8 * n)));
+}
+
+/* It will be counted in the table, when the path ends. */
+static void wait_for_table(struct path_writer *w, uint32_t site,
+                           LLVMValueRef path)
+{
+	LLVMValueRef word[4];
+
+	word[0] = pw_sum(w, cell_of(w, site), pw_constant(w, 1));
+	word[1] = get_word(w, CAIRN_CALLS_BACK_FUNCTION);
+	word[2] = LLVMBuildAnd(w->m.builder, path,
+	                       pw_constant(w, ~CAIRN_CALLS_BACK_TABLE), "");
+	word[3] = sum_in(w, w->m.fn->sites[site].block);
+	put_in_list(w, w->top, word, 4);
+}
+
+/* A register as an address in counters that lie apart. */
+static LLVMValueRef in_bytes(struct path_writer *w, LLVMValueRef r)
+{
+	return w->is_direct
+	               ? r
+	               : LLVMBuildShl(w->m.builder, r, pw_constant(w, 3), "");
+}
+
+/* The counter of the callee's path and the way from here on, or that of way 0,
+ * less the sum so far. */
+static void count_in_rest(struct path_writer *w, uint32_t site,
+                          LLVMValueRef path)
+{
+	const struct call_rows *r = rows_of(w, site);
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef at = LLVMBuildLShr(b, path, pw_constant(w, 29), "");
+
+	at = LLVMBuildMul(b, at, pw_constant(w, r->nrests), "");
+	at = pw_sum(w, at, pw_symbol(w, 8 * (uint64_t)r->back));
+	if (r->is_last) {
+		path_count_at(w, at);
+		return;
+	}
+	at = LLVMBuildSub(
+	        b, at, in_bytes(w, sum_in(w, w->m.fn->sites[site].block)), "");
+	put_in_list(w, w->rests_top, &at, 1);
+}
+
+/* It has come back: its path is in a row, or waits for the table. */
+static void take_back(struct path_writer *w, uint32_t site, LLVMValueRef end)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef path = get_word(w, CAIRN_CALLS_BACK_PATH), test;
+	const struct call_rows *r = rows_of(w, site);
+	struct path_fork f;
+
+	set_word(w, CAIRN_CALLS_BACK_SITE, pw_constant(w, 0));
+	if (!r || !r->nrests) {
+		wait_for_table(w, site, path);
+		return;
+	}
+	f = pw_fork_before(w, end);
+	test = LLVMBuildICmp(b, LLVMIntUGE, path,
+	                     pw_constant(w, (uint64_t)CAIRN_ROW_WIDTH << 32),
+	                     "");
+	shim_set_unlikely(LLVMBuildCondBr(b, test, f.rare, f.common));
+	LLVMPositionBuilderAtEnd(b, f.common);
+	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
+	count_in_rest(w, site, path);
+	LLVMPositionBuilderAtEnd(b, f.rare);
+	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
+	wait_for_table(w, site, path);
+	pw_add_probe_to(w, f.common, CAIRN_PROBE_UNKNOWN);
+	pw_add_probe_to(w, f.rare, CAIRN_PROBE_UNKNOWN);
+	pw_add_probe_to(w, f.rest, CAIRN_PROBE_UNKNOWN);
+}
+
+/* Is what came back for this site? */
+static LLVMValueRef is_back(struct path_writer *w, uint32_t site)
+{
+	LLVMBuilderRef b = w->m.builder;
+	const struct call_rows *r = rows_of(w, site);
+	LLVMValueRef from = get_word(w, CAIRN_CALLS_BACK_SITE);
+
+	if (!r)
+		return LLVMBuildICmp(b, LLVMIntEQ, from, tagged_cell(w, site),
+		                     "");
+	from = LLVMBuildSub(b, from, pw_symbol(w, 8 * (uint64_t)r->first), "");
+	return LLVMBuildICmp(
+	        b, LLVMIntULT, from,
+	        pw_constant(w, 8 * CAIRN_ROW_WIDTH * (uint64_t)r->n), "");
+}
+
 void path_calls_back(struct path_writer *w, const struct path_deed *p)
 {
 	LLVMBuilderRef b = w->m.builder;
 	struct path_fork f = pw_fork_before(w, p->at);
-	LLVMValueRef cell = cell_of(w, p->site), top, test, word[4];
-	LLVMTypeRef i8 = LLVMInt8TypeInContext(w->m.context);
+	LLVMValueRef test = is_back(w, p->site);
 
-	test = LLVMBuildICmp(b, LLVMIntEQ, get_word(w, CAIRN_CALLS_BACK_SITE),
-	                     cell, "");
 	if (w->m.fn->paths->calls->longest > LIST_MAX) {
 		LLVMValueRef end =
-		        pw_sum(w, LLVMBuildPtrToInt(b, w->list, w->m.i64, ""),
+		        pw_sum(w, list_of(w, w->list),
 		               pw_constant(w, (uint64_t)LIST_MAX * ENTRY_SIZE));
 
 		test = LLVMBuildAnd(b, test,
@@ -270,22 +652,71 @@ void path_calls_back(struct path_writer *w, const struct path_deed *p)
 		                    "");
 	}
 	begin_if(w, test, &f);
-	set_word(w, CAIRN_CALLS_BACK_SITE, pw_constant(w, 0));
-	top = pw_get(w, w->top);
-	word[0] = pw_sum(w, cell, pw_constant(w, 1));
-	word[1] = get_word(w, CAIRN_CALLS_BACK_FUNCTION);
-	word[2] = get_word(w, CAIRN_CALLS_BACK_PATH);
-	word[3] = sum_in(w, w->m.fn->sites[p->site].block);
-	for (unsigned i = 0; i < 4; i++) {
-		LLVMValueRef at = pw_constant(w, 8 * i), to;
-
-		to = LLVMBuildGEP2(b, i8,
-		                   LLVMBuildIntToPtr(b, top, w->m.ptr, ""), &at,
-		                   1, "");
-		marker_ours(LLVMBuildStore(b, word[i], to));
-	}
-	pw_set(w, w->top, pw_sum(w, top, pw_constant(w, ENTRY_SIZE)));
+	take_back(w, p->site, LLVMGetBasicBlockTerminator(f.rare));
 	LLVMPositionBuilderBefore(b, p->at);
+}
+
+/* The first path in the table. */
+static void count_in_table(struct path_writer *w, LLVMValueRef site,
+                           LLVMValueRef prefix, LLVMValueRef r)
+{
+	LLVMValueRef args[3] = {site, me(w),
+	                        pw_sum(w, prefix, number_of(w, r, 0))};
+
+	call_runtime(w, CAIRN_RT_COUNT_CALL,
+	             "{rsi},{rdx},{rcx},~{memory},~{dirflag},~{fpsr},~{flags}",
+	             args, 3);
+}
+
+/* In the table: the caller has no rows, or they do not have the path. */
+static void count_without_row(struct path_writer *w, LLVMValueRef r)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef first = pw_get(w, w->first), site, prefix, tag;
+
+	site = LLVMBuildAnd(b, first, pw_constant(w, ~(uint64_t)1), "");
+	prefix = pw_get(w, w->prefix);
+	tag = LLVMBuildSub(b, site, first, ""); /* -1, or 0: it is a row */
+	count_in_table(w, site, LLVMBuildAnd(b, prefix, tag, ""), r);
+}
+
+static LLVMValueRef is_beyond_row(struct path_writer *w, LLVMValueRef r)
+{
+	return LLVMBuildICmp(w->m.builder, LLVMIntUGE, number_of(w, r, 0),
+	                     pw_constant(w, CAIRN_ROW_WIDTH), "");
+}
+
+/* The caller is known. */
+static void count_known_first(struct path_writer *w, LLVMValueRef r,
+                              LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef first = pw_get(w, w->first), test;
+	struct path_fork f;
+
+	if (!w->m.fn->paths->calls->uses_rows) {
+		count_without_row(w, r);
+		return;
+	}
+	f = pw_fork_before(w, place);
+	test = LLVMBuildAnd(b, first, nobody(w), "");
+	test = LLVMBuildICmp(b, LLVMIntNE, test, pw_constant(w, 0), "");
+	if (w->m.fn->paths->pairs.first > CAIRN_ROW_WIDTH)
+		test = LLVMBuildOr(b, test, is_beyond_row(w, r), "");
+	shim_set_unlikely(LLVMBuildCondBr(b, test, f.rare, f.common));
+	LLVMPositionBuilderAtEnd(b, f.common);
+	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
+	path_count_at(
+	        w, pw_sum(w, first,
+	                  LLVMBuildSub(b, in_bytes(w, r),
+	                               in_bytes(w, pw_register_at(w, 0)), "")));
+	LLVMPositionBuilderAtEnd(b, f.rare);
+	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
+	count_without_row(w, r);
+	pw_add_probe_to(w, f.common, CAIRN_PROBE_UNKNOWN);
+	pw_add_probe_to(w, f.rare, CAIRN_PROBE_UNKNOWN);
+	pw_add_probe_to(w, f.rest, CAIRN_PROBE_UNKNOWN);
+	LLVMPositionBuilderBefore(b, place);
 }
 
 static void count_first(struct path_writer *w, LLVMValueRef r,
@@ -293,17 +724,35 @@ static void count_first(struct path_writer *w, LLVMValueRef r,
 {
 	LLVMBuilderRef b = w->m.builder;
 	struct path_fork f = pw_fork_before(w, place);
-	LLVMValueRef first = pw_get(w, w->first), args[3];
 
-	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, first, pw_constant(w, 0), ""),
-	         &f);
-	args[0] = first;
-	args[1] = me(w);
-	args[2] = pw_sum(w, pw_get(w, w->prefix), number_of(w, r, 0));
-	call_runtime(w, CAIRN_RT_COUNT_CALL,
-	             "{rsi},{rdx},{rcx},~{memory},~{dirflag},~{fpsr},~{flags}",
-	             args, 3);
-	pw_set(w, w->first, pw_constant(w, 0));
+	begin_if(
+	        w,
+	        LLVMBuildICmp(b, LLVMIntNE, pw_get(w, w->first), nobody(w), ""),
+	        &f);
+	count_known_first(w, r, LLVMGetBasicBlockTerminator(f.rare));
+	pw_set(w, w->first, nobody(w));
+	LLVMPositionBuilderBefore(b, place);
+}
+
+/* What waits in counters: way 0 of each is known, r says which it was. */
+static void count_rests(struct path_writer *w, LLVMValueRef r,
+                        LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	struct path_fork f = pw_fork_before(w, place);
+	LLVMValueRef list = list_of(w, w->rests), top, at, end;
+
+	top = pw_get(w, w->rests_top);
+	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), &f);
+	end = LLVMGetBasicBlockTerminator(f.rare);
+	top = LLVMBuildSub(b, pw_get(w, w->rests_top), pw_constant(w, 8), "");
+	pw_set(w, w->rests_top, top);
+	at = marker_ours(LLVMBuildLoad2(
+	        b, w->m.i64, LLVMBuildIntToPtr(b, top, w->m.ptr, ""), ""));
+	path_count_at(w, pw_sum(w, at, in_bytes(w, r)));
+	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), f.rare,
+	                f.rest);
+	LLVMInstructionEraseFromParent(end);
 	LLVMPositionBuilderBefore(b, place);
 }
 
@@ -333,9 +782,10 @@ void path_calls_end(struct path_writer *w, const struct path_deed *p,
 {
 	const struct function *fn = w->m.fn;
 	const struct function_calls *c = fn->paths->calls;
+	LLVMValueRef path;
 	uint32_t v;
 
-	if (!c)
+	if (!c || c->is_off)
 		return;
 	if (p->edge != CFG_NONE)
 		v = fn->g.edges[p->edge].src;
@@ -345,12 +795,18 @@ void path_calls_end(struct path_writer *w, const struct path_deed *p,
 		v = p->op->where;
 	if (c->from_entry[v])
 		count_first(w, r, place);
+	if (w->rests && c->ncalls[v])
+		count_rests(w, r, place);
 	if (w->list && c->ncalls[v])
 		count_list(w, r, place);
 	if (p->edge == CFG_NONE || fn->edges[p->edge].kind != CAIRN_EDGE_RETURN)
 		return;
 	set_word(w, CAIRN_CALLS_BACK_FUNCTION, me(w));
-	set_word(w, CAIRN_CALLS_BACK_PATH, number_of(w, r, 32));
+	path = number_of(w, r, 32);
+	if (!c->uses_rows)
+		path = LLVMBuildOr(w->m.builder, path,
+		                   pw_constant(w, CAIRN_CALLS_BACK_TABLE), "");
+	set_word(w, CAIRN_CALLS_BACK_PATH, path);
 	set_word(w, CAIRN_CALLS_BACK_SITE, pw_get(w, w->caller));
 }
 
@@ -381,16 +837,23 @@ bool path_calls_is_back(const struct function *fn, edge_id e, uint32_t *site)
 	return false;
 }
 
-LLVMValueRef path_calls_list(struct path_writer *w)
+static LLVMValueRef make_list(struct path_writer *w, uint64_t words,
+                              const char *name)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(w->m.fn->f);
+
+	LLVMPositionBuilderBefore(w->m.builder, LLVMGetFirstInstruction(entry));
+	return LLVMBuildAlloca(w->m.builder, LLVMArrayType2(w->m.i64, words),
+	                       name);
+}
+
+void path_calls_make_lists(struct path_writer *w)
 {
 	const struct function_calls *c = w->m.fn->paths->calls;
 	uint32_t n = !c ? 0 : c->longest < LIST_MAX ? c->longest : LIST_MAX;
-	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(w->m.fn->f);
 
-	if (!n)
-		return NULL;
-	LLVMPositionBuilderBefore(w->m.builder, LLVMGetFirstInstruction(entry));
-	return LLVMBuildAlloca(w->m.builder,
-	                       LLVMArrayType2(w->m.i64, (uint64_t)n * 4),
-	                       "cairn.back");
+	if (n)
+		w->list = make_list(w, (uint64_t)n * 4, "cairn.back");
+	if (n && c->has_rests)
+		w->rests = make_list(w, n, "cairn.rests");
 }

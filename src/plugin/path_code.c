@@ -200,11 +200,16 @@ static void place_at_blocks(struct path_writer *w, enum increment_place place)
 			        place, inc->ops[i].where);
 }
 
+static bool looks_at_calls(const struct function *fn)
+{
+	return fn->paths->calls && !fn->paths->calls->is_off;
+}
+
 static void place_all(struct path_writer *w)
 {
 	const struct function *fn = w->m.fn;
 
-	for (edge_id e = 0; fn->paths->calls && e < fn->g.nedges; e++)
+	for (edge_id e = 0; looks_at_calls(fn) && e < fn->g.nedges; e++)
 		if (fn->edges[e].where == AT_ENTRY)
 			place_before(w, marker_place_of_edge(&w->m, e),
 			             (struct path_deed){.what = DO_BEGIN,
@@ -429,7 +434,7 @@ static void write_second_returns(struct path_writer *w)
 			        w->m.builder, LLVMGetNextInstruction(node_first(
 			                              &fn->nodes[b])));
 			path_comes_before(w, NULL);
-			if (fn->paths->calls)
+			if (looks_at_calls(fn))
 				path_calls_forget(w);
 		}
 }
@@ -504,7 +509,8 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	w.first = make_register(&w);
 	w.prefix = make_register(&w);
 	w.top = make_register(&w);
-	w.list = path_calls_list(&w);
+	w.rests_top = make_register(&w);
+	path_calls_make_lists(&w);
 	if (counts_pairs(fn->paths)) {
 		LLVMPositionBuilderBefore(w.m.builder,
 		                          LLVMGetNextInstruction(w.r));
@@ -544,6 +550,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		shim_promote(w.first);
 		shim_promote(w.prefix);
 		shim_promote(w.top);
+		shim_promote(w.rests_top);
 	} else {
 		LLVMInstructionEraseFromParent(w.q);
 		LLVMInstructionEraseFromParent(w.held);
@@ -554,6 +561,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 			LLVMInstructionEraseFromParent(w.first);
 			LLVMInstructionEraseFromParent(w.prefix);
 			LLVMInstructionEraseFromParent(w.top);
+			LLVMInstructionEraseFromParent(w.rests_top);
 		}
 	}
 	shim_prepare_function(fn->f, !mode->strict);

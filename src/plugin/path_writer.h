@@ -39,10 +39,11 @@ struct path_writer {
 	LLVMValueRef s;      /* the third register: 8 times the slot */
 	LLVMValueRef o;      /* pairs: what the path before adds to the first */
 	LLVMValueRef last;   /* pairs: 0, or 8 * (1 + the turn before) */
-	LLVMValueRef caller; /* calls: its site, 0 if it is not known */
-	LLVMValueRef first;  /* the same, 0 once the first path has ended */
+	LLVMValueRef caller; /* calls: its site, NO_ROW if it is not known */
+	LLVMValueRef first;  /* the same until the first path has ended */
 	LLVMValueRef prefix; /* what it had done before */
-	LLVMValueRef list, top; /* who came back, or NULL */
+	LLVMValueRef list, top;        /* who came back, or NULL */
+	LLVMValueRef rests, rests_top; /* the same, of those with counters */
 	LLVMValueRef held;   /* of the loop that it is in: turns until then */
 	LLVMValueRef owner;  /* per slot: 1 + the number of its path */
 	LLVMValueRef tested; /* per path, a byte */
@@ -127,8 +128,8 @@ bool path_is_before(const struct function *fn, edge_id e);
 
 /* --- path_calls.c -------------------------------------------------------- */
 
-/* The list of what came back, in memory; NULL if nothing can. */
-LLVMValueRef path_calls_list(struct path_writer *w);
+/* The lists of what came back, in memory, if anything can. */
+void path_calls_make_lists(struct path_writer *w);
 /* Hands DO_BACK of all calls that are no invokes to `place`. */
 void path_calls_place(struct path_writer *w,
                       void place(struct path_writer *w, LLVMValueRef at,

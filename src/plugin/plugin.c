@@ -13,6 +13,7 @@
  */
 #include "plugin/function.h"
 
+#include "abi/map.h"
 #include "abi/trace.h"
 #include "analysis/feedback.h"
 #include "analysis/interest.h"
@@ -83,6 +84,21 @@ static bool take_depth(struct mode *mode, const char *depth)
 	return true;
 }
 
+/* The driver has looked at it. */
+static void take_overlap(struct mode *mode, const char *value)
+{
+	mode->overlap = true;
+	if (!strcmp(value, "loops"))
+		mode->in_loops = true;
+	else if (!strcmp(value, "auto"))
+		mode->degree = CAIRN_DEGREE_AUTO;
+	else if (!strcmp(value, "max"))
+		mode->degree = CAIRN_DEGREE_MAX;
+	else
+		mode->degree =
+		        CAIRN_DEGREE_FIRST + (uint32_t)strtoul(value, NULL, 10);
+}
+
 static int parse_mode(struct plugin *p, const struct plugin_options *options,
                       struct cairn_err *err)
 {
@@ -134,6 +150,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->others = true;
 		else if (!strcmp(word, "overlap"))
 			mode->overlap = true;
+		else if (!strncmp(word, "overlap=", 8))
+			take_overlap(mode, word + 8);
 		else if (!strcmp(word, "remarks"))
 			mode->remarks = true;
 		else if (parse_chosen(p, word))
@@ -389,17 +407,22 @@ static void number_counters(struct plugin *p, struct function *fn)
 			fn->nodes[b].counter = ++fn->ncounters;
 }
 
-/* The functions that it calls in a trace, in the order of the edges. */
+/* The functions that it calls in a trace, in the order of the edges, or at
+ * sites that count pairs in rows. */
 static LLVMMetadataRef callees_of(struct plugin *p, const struct function *fn)
 {
-	LLVMMetadataRef *list = xcalloc((size_t)fn->g.nedges + 1,
+	LLVMMetadataRef *list = xcalloc((size_t)fn->g.nedges + fn->nsites + 1,
 	                                sizeof(*list)),
 	                node;
 	size_t n = 0;
+	LLVMValueRef callee;
 
 	for (edge_id e = 0; e < fn->g.nedges; e++)
 		if (fn->edges[e].callee)
 			list[n++] = LLVMValueAsMetadata(fn->edges[e].callee);
+	for (uint32_t i = 0; fn->paths && i < fn->nsites; i++)
+		if ((callee = paths_row_callee(fn, i)))
+			list[n++] = LLVMValueAsMetadata(callee);
 	node = LLVMMDNodeInContext2(p->context, list, n);
 	free(list);
 	return node;
@@ -432,6 +455,20 @@ static void leave_out(struct plugin *p, LLVMValueRef f, const char *reason)
 	describe_uncovered(f, reason, &blob);
 	add_record(p, &(struct function){.f = f}, &blob);
 	bytes_release(&blob);
+}
+
+/* Pairs across calls: who makes a tail call is gone when the callee comes back,
+ * and a fifth of the calls of mujs are such.  They become calls, but for those
+ * that the language wants so. */
+static void keep_frames(LLVMValueRef f)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+		     i = LLVMGetNextInstruction(i))
+			if (LLVMIsACallInst(i) &&
+			    LLVMGetTailCallKind(i) == LLVMTailCallKindTail)
+				LLVMSetTailCallKind(i, LLVMTailCallKindNone);
 }
 
 static bool calls(LLVMValueRef f, const char *name)
@@ -516,6 +553,8 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 	}
 	if (p->segs)
 		mode.sites = segs_begin(p->segs, f);
+	if (mode.overlap && !mode.in_loops)
+		keep_frames(f);
 	function_import(&fn, f, &mode, p->shim);
 	if (mode.sites)
 		segs_import(p->segs, &fn);
