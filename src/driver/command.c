@@ -132,19 +132,22 @@ static bool has_remarks(const struct option *o)
 static const char *mode_word(const struct option *o)
 {
 	return xasprintf(
-	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s"
+	        "%s%s%s%s%s%s%s%s%s%s%s%s%s",
 	        option_mode(o), o->overlap ? ",overlap" : "",
-	        o->calls ? ",calls=" : "", o->calls ? o->calls : "",
-	        o->last ? ",last=" : "", o->last ? o->last : "",
-	        o->memory ? ",memory=" : "", o->memory ? o->memory : "",
-	        o->witness ? ",witness" : "", o->path_ids ? ",paths" : "",
-	        o->log ? ",log" : "", o->slow ? ",slow" : "",
-	        o->strict ? ",strict" : "", o->all ? ",all" : "",
-	        o->nogs ? ",nogs" : "", o->others ? ",others" : "",
-	        o->sets ? o->sets : "", has_remarks(o) ? ",remarks" : "",
-	        o->top ? ",top=" : "", o->top ? o->top : "",
-	        o->share ? ",share=" : "", o->share ? o->share : "",
-	        o->weights ? ",weights=" : "", o->weights ? o->weights : "");
+	        o->iterations ? ",iterations=" : "",
+	        o->iterations ? o->iterations : "", o->calls ? ",calls=" : "",
+	        o->calls ? o->calls : "", o->last ? ",last=" : "",
+	        o->last ? o->last : "", o->memory ? ",memory=" : "",
+	        o->memory ? o->memory : "", o->witness ? ",witness" : "",
+	        o->path_ids ? ",paths" : "", o->log ? ",log" : "",
+	        o->slow ? ",slow" : "", o->strict ? ",strict" : "",
+	        o->all ? ",all" : "", o->nogs ? ",nogs" : "",
+	        o->others ? ",others" : "", o->sets ? o->sets : "",
+	        has_remarks(o) ? ",remarks" : "", o->top ? ",top=" : "",
+	        o->top ? o->top : "", o->share ? ",share=" : "",
+	        o->share ? o->share : "", o->weights ? ",weights=" : "",
+	        o->weights ? o->weights : "");
 }
 
 static void add_plugin(struct argv *out, const struct command_tools *t,
