@@ -10,13 +10,17 @@ Prints the counts of all covered functions as JSON: a list of objects with
 that counts them: "possible", "counts" by number, "unfinished" as lists of
 block, segment, sum and frames, "lost", "unknown"), under "lines" the counts of
 source lines and, under "order", null or in which order paths of tables were
-first taken: "left_out" and "paths", as lists of module, function and number.
+first taken: "left_out" and "paths", as lists of module, function and number;
+under "windows" sequences of paths, the oldest first, each a function and a
+number; whether something may have been before them that is not in the list, and
+a count.
 Of a trace it regenerates what ran, and counts that; "paths" are null then.  Of
 a recording it prints "modules" (number, path, build id, address of the cells,
 load bias) and "contexts", each with its events in order.  It
 shares no code with the C reader and is meant to be read beside the
 specification; `decode.py --compare REPORT.json PROFILE` compares
 with `cairn report --json`, `--compare-paths PATHS.json` with `cairn paths
+--json`, `--compare-windows WINDOWS.json` with `cairn paths --iterations N
 --json`, `--compare-order RESIDUAL.json` with `cairn residual --json` of this
 file alone, and all say where they differ.  A count that is not known is null.
 Only Python's standard library is used; maps inside the file need the program
@@ -106,6 +110,7 @@ class Cursor:
 # --- sections 2 to 4: the container -----------------------------------------
 ORDER = 1 << 31 | 7
 STREAM, PACKED = 8, 9
+FOREST, NODES, WINDOWS = 13, 14, 15
 
 
 class Chunk:
@@ -137,7 +142,8 @@ def read_chunks(data):
     while at < length:
         chunk = Chunk(data[:length], at)
         if not chunk.type >> 31:
-            need(1 <= chunk.type <= 6 or chunk.type in (STREAM, PACKED, 10, 11),
+            need(1 <= chunk.type <= 6 or 8 <= chunk.type <= 11 or
+                 FOREST <= chunk.type <= WINDOWS,
                  "unknown chunk type")
         if not chunk.type >> 31 or chunk.type == ORDER:
             chunks.append(chunk)
@@ -320,6 +326,63 @@ class Order:
             "left_out": self.left_out,
             "paths": [[m, names[m, at], n] for m, at, n in self.paths],
         }
+
+
+class Windows:
+    """Sequences of elements, the oldest first, and how often they were
+    counted: {(elements, is anchored): count}."""
+
+    def __init__(self, chunks, modules):
+        self.modules, self.counts = modules, {}
+        self.nodes = {(c.id, c.aux0 + i): c.payload[24 * i : 24 * i + 24]
+                      for c in chunks if c.type == NODES for i in range(c.n)}
+        for c in chunks:
+            if c.type in (FOREST, WINDOWS):
+                need(2 <= c.aux1 <= 16, "length of windows")
+            if c.type == FOREST:
+                for i in range(c.n):
+                    self.read_slot(c.id, c.payload[48 * i : 48 * i + 48])
+            elif c.type == WINDOWS:
+                self.read_list(c)
+
+    def add(self, elements, anchored, count):
+        key = tuple(elements), bool(anchored)
+        self.counts[key] = self.counts.get(key, 0) + count
+
+    def element(self, owner, id_):
+        need(id_, "an element without a number")
+        for m in self.modules:
+            if 0 <= owner - m.bias - m.base < 8 * len(m.counts):
+                return m.number, owner - m.bias, id_ - 1
+        raise Damaged("an element of no module")
+
+    def read_slot(self, thread, slot):
+        key, owner, count = struct.unpack_from("<3Q", slot)
+        if not key or not count:
+            return
+        elements = [self.element(owner, key & 0xFFFFFFFF)]
+        node, anchored = key >> 32, key >> 32 == 0
+        if node > 1:
+            left, anchored = self.nodes[thread, node][20:22]
+            need(1 <= left <= 15, "length of a node")
+            for _ in range(left):
+                owner, node, id_ = struct.unpack_from(
+                    "<QII", self.nodes[thread, node])
+                elements.insert(0, self.element(owner, id_))
+        self.add(elements, anchored, count)
+
+    def read_list(self, chunk):
+        c = Cursor(chunk.payload)
+        elements = [tuple(c.uv() for _ in range(3)) for _ in range(c.uv())]
+        for _ in range(chunk.n):
+            head, count = c.uv(), c.uv()
+            window = [elements[c.uv()] for _ in range(head >> 1)]
+            self.add(reversed(window), head & 1, count)
+
+    def json(self, names):
+        return [[[[names.get((m, at)), n] for m, at, n in window],
+                 not anchored, count]
+                for (window, anchored), count in sorted(self.counts.items())]
 
 
 def read_profile(data, exes):
@@ -2071,6 +2134,7 @@ def decode(data, exes):
         "functions": functions,
         "lines": [[f, n, c] for (f, n), c in sorted(lines.items())],
         "order": order.json(names),
+        "windows": Windows(read_chunks(data), modules).json(names),
     }
 
 
@@ -2179,10 +2243,36 @@ def compare_order(result, listed):
     return differences
 
 
+def compare_windows(result, listed):
+    """Of the length that the list has, and how many are shorter."""
+    n = listed["length"]
+    mine, first, lost = {}, 0, 0
+    for window, is_open, count in result["windows"]:
+        if len(window) >= n:
+            key = json.dumps(window[-n:])
+            mine[key] = mine.get(key, 0) + count
+        elif is_open:
+            lost += count
+        else:
+            first += count
+    theirs = {}
+    for s in listed["sequences"]:
+        key = json.dumps([[e["function"], e["path"]] for e in s["elements"]])
+        theirs[key] = theirs.get(key, 0) + s["count"]
+    differences = compare_lists(
+        "windows", list(mine.items()), list(theirs.items()))
+    if first != listed["first"] or lost > listed["lost"]:
+        print(f"first, lost: {first}, {lost} against {listed['first']}, "
+              f"{listed['lost']}")
+        differences += 1
+    return differences
+
+
 def main(args):
     exes, comparisons = [], []
     kinds = {"--compare": compare, "--compare-paths": compare_paths,
-             "--compare-order": compare_order}
+             "--compare-order": compare_order,
+             "--compare-windows": compare_windows}
     while args and args[0].startswith("--"):
         option, value, *args = args if len(args) > 1 else args + [None]
         if option == "--exe":

@@ -135,6 +135,14 @@ enum cairn_chunk_type {
 	/* FRAMES of several runs: N slots of (u64 key, u64 register, u64 count,
 	 * u64 load bias of the module where the register comes from) */
 	CAIRN_CHUNK_PLACED = 11,
+	/* Windows of streams, see below.  ID thread; AUX1: K; payload: N
+	 * slots.  LIVE. */
+	CAIRN_CHUNK_FOREST = 13,
+	/* ID thread; AUX0 number of the first; payload: N nodes.  LIVE. */
+	CAIRN_CHUNK_NODES = 14,
+	/* the same, of all threads, as cairn merge writes them: AUX1: K;
+	 * payload: N windows */
+	CAIRN_CHUNK_WINDOWS = 15,
 };
 
 /*
@@ -143,6 +151,35 @@ enum cairn_chunk_type {
  */
 #define CAIRN_STREAM_COUNTED 1u
 #define CAIRN_STREAM_COUNT_SIZE 8u
+
+/*
+ * A forest (--cairn=paths,iterations=K): how often each sequence of up to K
+ * elements occurred, which are paths of one activation.  A slot of a FOREST
+ * chunk is a window: a node (upper half of KEY) and the element behind
+ * it, of an id (lower half) and an owner; KEY 0: it is not in use.  Node 0
+ * stands for the beginning of a stream, node 1 for no element, and that there
+ * may have been others before.  The elements of another node are its own and
+ * those of PREV, of the node before, until there are LEN of them; it is
+ * ANCHORED if nothing was before the first.
+ *
+ * The owner of an element is the address of the function's counters as it was
+ * in the process, its id is 1 + the number of the path.
+ */
+#define CAIRN_FOREST_MAX 16u /* K */
+#define CAIRN_FOREST_MULTIPLIER 0x9e3779b97f4a7c15u
+#define CAIRN_FOREST_SLOT 48u
+#define CAIRN_SLOT_KEY 0    /* u64 */
+#define CAIRN_SLOT_OWNER 8  /* u64 */
+#define CAIRN_SLOT_COUNT 16 /* u64 */
+#define CAIRN_SLOT_NEXT 24  /* u64: for the runtime */
+#define CAIRN_SLOT_SUCC 32  /* u64: for the runtime */
+#define CAIRN_SLOT_OTHER 40 /* u64: for the runtime */
+#define CAIRN_NODE_SIZE 24u
+#define CAIRN_NODE_OWNER 0     /* u64 */
+#define CAIRN_NODE_PREV 8      /* u32 */
+#define CAIRN_NODE_ID 12       /* u32 */
+#define CAIRN_NODE_LEN 20      /* u8 */
+#define CAIRN_NODE_ANCHORED 21 /* u8: 0 or 1 */
 
 /* N records; AUX0 number of the first of them in the whole list: in which order
  * a process first took the paths of its tables, see below.  LIVE. */

@@ -88,7 +88,9 @@
 #define CAIRN_CALLS_BACK_PATH 88
 #define CAIRN_CALLS_TABLE 96 /* of the runtime: slots, 0: none, 1: no more */
 #define CAIRN_CALLS_MASK 104
-#define CAIRN_THREAD_WORDS 14
+#define CAIRN_FOREST_STARTS 112 /* see below */
+#define CAIRN_FOREST 120        /* of the runtime */
+#define CAIRN_THREAD_WORDS 16
 
 /* void COUNT_CALL(rsi: cell of the site, or a row; rdx: counters of the callee;
  * rcx: PREFIX, or 0 with a row, + number of the callee's first path): counts a
@@ -99,6 +101,31 @@
  * since the path began.  Each has four words: site + 1, counters of the callee,
  * BACK_PATH, sum of the path at the site.  Hidden: one per module. */
 #define CAIRN_RT_COUNT_RETURNS "__cairn_count_returns"
+
+/*
+ * Windows of streams (--cairn=paths,iterations=K).  The state of a
+ * stream is a word: the address of the slot (abi/file.h) of its last window; 0
+ * at the beginning, 1 if nobody knows what was before.  A step takes an element
+ * of the stream's owner: unless the state is one of these, generated code looks
+ * at the slot that came next the last time,
+ *     slot = state + state->SUCC
+ * and if its KEY is state->NEXT + id adds 1 to its COUNT: it is the next state.
+ * Otherwise it makes the call below.
+ *
+ * At the beginning of a stream there may be a slot, too: word i of the thread's
+ * STARTS, i from FIRST on below N, is how far from STARTS one is, whose OWNER
+ * says for whom; who finds himself takes it as the state.  STARTS is never 0.
+ *
+ * uint64_t STEP(rdi: state; rsi: owner; rdx: id; rcx: K, plus 2^16 times
+ * the number of the word in STARTS): makes the step, returns the next state;
+ * changes no register but rax and the flags.  Hidden: one per module.
+ */
+#define CAIRN_STARTS_FIRST 8u
+#define CAIRN_STARTS_N 1024u
+#define CAIRN_STARTS_SHIFT 16
+#define CAIRN_RT_FOREST_STEP "__cairn_forest_step"
+/* uint64_t: bytes that all forests of the process may take. */
+#define CAIRN_RT_FOREST_MEMORY "__cairn_forest_memory"
 
 /* Personality routines: note a dying frame, then continue, or do what C++
  * wants. */

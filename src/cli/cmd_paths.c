@@ -13,6 +13,8 @@
 #include "cli/hot.h"
 #include "cli/html.h"
 #include "cli/report.h"
+#include "cli/sequence.h"
+#include "format/profile.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -34,6 +36,9 @@ static const char help[] =
         "blocks\n"
         "  --blocks         details of all rows, not just of the first 10\n"
         "  --unfinished     paths that frames were on when they died, too\n"
+        "  --iterations N   sequences of N paths, one behind the other (built "
+        "with\n"
+        "                   iterations=K, N up to K)\n"
         "  --model          entropy of paths, probabilities of edges, gamma\n"
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
@@ -51,6 +56,7 @@ enum {
 	OPT_MODEL,
 	OPT_NO_DEMANGLE,
 	OPT_STABLE,
+	OPT_ITERATIONS,
 };
 
 static const struct option options[] = {
@@ -64,6 +70,7 @@ static const struct option options[] = {
         {"sort", required_argument, NULL, OPT_SORT},
         {"blocks", no_argument, NULL, OPT_BLOCKS},
         {"unfinished", no_argument, NULL, OPT_UNFINISHED},
+        {"iterations", required_argument, NULL, OPT_ITERATIONS},
         {"model", no_argument, NULL, OPT_MODEL},
         {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
         {"stable", no_argument, NULL, OPT_STABLE},
@@ -74,6 +81,7 @@ struct request {
 	struct cli_inputs inputs;
 	struct report_options report;
 	struct hot_options hot;
+	unsigned length;  /* of --iterations; 0: not asked for */
 	struct spot spot; /* of --line */
 	struct cli_form form;
 };
@@ -114,6 +122,20 @@ static bool take_switch(struct request *q, int c)
 	}
 }
 
+static int take_length(const char *command, unsigned *length)
+{
+	char *end;
+	unsigned long n = strtoul(optarg, &end, 10);
+
+	*length = (unsigned)n;
+	if (*optarg >= '0' && *optarg <= '9' && !*end && n >= 1 &&
+	    n <= CAIRN_FOREST_MAX)
+		return CLI_FINE;
+	return cli_usage(command,
+	                 "--iterations takes a number from 1 to %u, not '%s'",
+	                 CAIRN_FOREST_MAX, optarg);
+}
+
 static int take_option(void *request, int c, const char *command)
 {
 	struct request *q = request;
@@ -129,6 +151,8 @@ static int take_option(void *request, int c, const char *command)
 		                 optarg);
 	case OPT_TOP:
 		return cli_take_top(command, optarg, &q->hot.top);
+	case OPT_ITERATIONS:
+		return take_length(command, &q->length);
 	case OPT_SORT:
 		q->hot.by_blocks = !strcmp(optarg, "blocks");
 		if (q->hot.by_blocks || !strcmp(optarg, "count"))
@@ -155,6 +179,10 @@ static int check_options(const struct request *q, char **argv, int argc)
 		return status;
 	if (optind == argc)
 		return cli_usage(argv[0], "no profile given");
+	if (q->length &&
+	    (q->form.html || q->spot.file || q->hot.unfinished || q->hot.model))
+		return cli_usage(argv[0], "--iterations excludes --html, "
+		                          "--line, --unfinished and --model");
 	return cli_check_output(argv[0], &q->form, argv + optind,
 	                        argc - optind);
 }
@@ -208,6 +236,24 @@ static int write_paths(const struct request *q, const struct hot *h)
 	return cli_output_end(&o, CLI_FINE);
 }
 
+static int write_sequences(const struct request *q, const struct hot *h,
+                           const char *path)
+{
+	struct cairn_err err;
+	struct cli_output o;
+	struct sequences s;
+
+	if (sequences_init(&s, h, q->length, path, &err) < 0)
+		return cli_fail(&err);
+	cli_output_begin(&o, q->form.output);
+	if (q->form.json)
+		sequences_json(&s, o.stream);
+	else
+		sequences_text(&s, o.stream);
+	sequences_release(&s);
+	return cli_output_end(&o, CLI_FINE);
+}
+
 static int show_paths(struct request *q, char **paths, int npaths)
 {
 	struct profile *p = cli_open(&q->inputs, paths, npaths);
@@ -230,7 +276,9 @@ static int show_paths(struct request *q, char **paths, int npaths)
 	report_init(&r, c, l, &q->report);
 	hot_init(&h, &r, &q->hot);
 	status = check_matches(q, &h, paths, npaths);
-	if (!status)
+	if (!status && q->length)
+		status = write_sequences(q, &h, paths[0]);
+	else if (!status)
 		status = write_paths(q, &h);
 	hot_release(&h);
 	report_release(&r);

@@ -157,6 +157,8 @@ void hot_model_json(const struct hot_function *f, struct json *j);
 void hot_text_path(const struct hot *h, FILE *out, const struct hot_path *p);
 /* Where a choice goes: "to 5", "case to file.h:7", "to block 3". */
 void hot_text_way(const struct hot_function *f, FILE *out, edge_id e);
+/* Its lines, as ranges. */
+void hot_text_lines(const struct hot *h, FILE *out, const struct hot_path *p);
 /* Its lines as one range. */
 void hot_text_summary(const struct hot *h, FILE *out, const struct hot_path *p);
 /* An object with all that there is to say about a path, closed by the caller.

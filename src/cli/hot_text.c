@@ -245,6 +245,19 @@ void hot_text_summary(const struct hot *h, FILE *out, const struct hot_path *p)
 	path_release(&path);
 }
 
+void hot_text_lines(const struct hot *h, FILE *out, const struct hot_path *p)
+{
+	struct hot_lines *lines;
+	struct path path = {0};
+	size_t n;
+
+	hot_decode(h, p, &path);
+	n = hot_list_lines(h, p, &path, &lines);
+	print_ranges(out, h->functions[p->function].row, lines, n);
+	free(lines);
+	path_release(&path);
+}
+
 static void print_share(FILE *out, uint64_t part, uint64_t whole, bool is_known)
 {
 	if (is_known)

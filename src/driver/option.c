@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/file.h"
 #include "abi/map.h"
 #include "base/alloc.h"
 #include "base/err.h"
@@ -93,6 +94,12 @@ static const char help[] =
         "unless told\n"
         "                   (a number, auto or max); overlap=loops: no pairs "
         "across calls\n"
+        "  iterations=K     count sequences of up to K paths of an activation, "
+        "too (2 to\n"
+        "                   16)\n"
+        "  memory=SIZE      of iterations: count them in no more memory than "
+        "this, as\n"
+        "                   64M, which is the default (at least 1M)\n"
         "  calls=D          paths end at calls, but go into those, up to D "
         "deep, that\n"
         "                   prefer=FILE names (or, with residual, "
@@ -242,6 +249,22 @@ static int take_calls(struct option *o, const char *value,
 	return 0;
 }
 
+static int take_iterations(struct option *o, const char *value,
+                           struct cairn_err *err)
+{
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	o->iterations = value;
+	if (*value < '0' || *value > '9' || *end || n < 2 ||
+	    n > CAIRN_FOREST_MAX)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "iterations=%s is no length of a sequence of "
+		                  "paths; use a number from 2 to %u",
+		                  value, CAIRN_FOREST_MAX);
+	return 0;
+}
+
 /* Percent, for the plugin in millionths. */
 static int take_share(struct option *o, const char *value,
                       struct cairn_err *err)
@@ -278,10 +301,10 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	        err, CAIRN_E_USAGE,
 	        "--cairn=%s has no option '%.*s'; it has %s%s", option_mode(o),
 	        (int)n, s,
-	        o->paths
-	                ? "prefer=FILE, prefer=function:NAME, "
-	                  "prefer=line:FILE:LINE, top=N, "
-	                  "share=PERCENT, others, overlap, overlap=K, calls=D, "
+	        o->paths      ? "prefer=FILE, prefer=function:NAME, "
+	                        "prefer=line:FILE:LINE, top=N, "
+	                        "share=PERCENT, others, overlap, overlap=K, "
+	                        "iterations=K, memory=SIZE, calls=D, "
 	        : o->residual ? "tested=FILE, calls=D, "
 	        : o->inlines  ? "calls=D, prefer=FILE, "
 	        : o->trace    ? "witness, paths, "
@@ -336,6 +359,8 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 		return take_share(o, value, err);
 	if (o->paths && (value = detail_value(s, n, "overlap")))
 		return take_overlap(o, value, err);
+	if (o->paths && (value = detail_value(s, n, "iterations")))
+		return take_iterations(o, value, err);
 	*taken = o->paths && (is(s, n, "others") || is(s, n, "overlap"));
 	o->others |= *taken && is(s, n, "others");
 	o->overlap |= *taken && is(s, n, "overlap");
@@ -367,8 +392,7 @@ static int take_size(const char *name, const char *value, const char **size,
 	n <<= shift;
 	if (n < OPTION_SIZE_MIN)
 		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "%s=%s is too little for a trace; use at "
-		                  "least %s=1M",
+		                  "%s=%s is too little; use at least %s=1M",
 		                  name, value, name);
 	*size = xasprintf("%" PRIu64, n);
 	return 0;
@@ -400,7 +424,8 @@ static int take_detail(struct option *o, const char *s, size_t n,
 		o->path_ids = true;
 	else if (o->trace && (value = detail_value(s, n, "last")))
 		return take_size("last", value, &o->last, err);
-	else if (o->trace && (value = detail_value(s, n, "memory")))
+	else if ((o->trace || o->paths) &&
+	         (value = detail_value(s, n, "memory")))
 		return take_size("memory", value, &o->memory, err);
 	else if (is(s, n, "weights=heuristic"))
 		o->weights = "heuristic";
@@ -408,6 +433,29 @@ static int take_detail(struct option *o, const char *s, size_t n,
 		o->weights = "freq";
 	else
 		return bad_detail(o, s, n, err);
+	return 0;
+}
+
+/* The same for iterations=. */
+static int check_windows(const struct option *o, struct cairn_err *err)
+{
+	if (o->paths && o->memory && !o->iterations)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=paths,memory= is about iterations=, "
+		                  "which is not there");
+	if (o->iterations && o->overlap)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "overlap counts pairs, and iterations= has "
+		                  "those in loops, too; choose one");
+	if (o->iterations && o->calls)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "iterations= counts which paths follow each "
+		                  "other, and calls= goes into calls; choose "
+		                  "one");
+	if (o->iterations && (o->interest || o->sets))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=paths,iterations= counts all paths; "
+		                  "leave out prefer=");
 	return 0;
 }
 
@@ -467,6 +515,7 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=paths,overlap counts all pairs of "
 		                  "paths; leave out prefer=");
+	CAIRN_TRY(check_windows(o, err));
 	if ((o->top || o->share) && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=paths: top and share choose from a "
@@ -509,7 +558,7 @@ static int take_value(struct option *o, const char *value,
 	o->record = false;
 	o->witness = o->path_ids = false;
 	o->interest = o->sets = o->top = o->share = o->calls = NULL;
-	o->last = o->memory = NULL;
+	o->last = o->memory = o->iterations = NULL;
 	o->degree = "";
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {

@@ -30,13 +30,14 @@ struct option {
 	bool help;           /* explain these options, and nothing else */
 	bool help_all;       /* ... and those of modes */
 	const char *weights; /* "heuristic", "freq", or NULL for the default */
-	const char *interest; /* prefer= or tested=: absolute path, or NULL */
-	const char *sets;     /* prefer: ",prefer=SET..." for all, or NULL */
-	const char *top;      /* prefer: the hottest so many, or NULL */
-	const char *last;     /* trace: keep so many bytes, or NULL */
-	const char *memory;   /* trace: take so many bytes, or NULL */
-	const char *calls;    /* paths go so deep into calls, or NULL */
-	const char *share;    /* prefer: a share of the flow in percent */
+	const char *interest;   /* prefer= or tested=: absolute path, or NULL */
+	const char *sets;       /* prefer: ",prefer=SET..." for all, or NULL */
+	const char *top;        /* prefer: the hottest so many, or NULL */
+	const char *last;       /* trace: keep so many bytes, or NULL */
+	const char *memory;     /* take so many bytes, or NULL */
+	const char *iterations; /* paths: windows of so many, or NULL */
+	const char *calls;      /* paths go so deep into calls, or NULL */
+	const char *share;      /* prefer: a share of the flow in percent */
 	const char *feedback; /* absolute path of an earlier profile, or NULL */
 	const char *use;      /* the same: counts for the optimizer, or NULL */
 	bool has_mode;        /* there is a --cairn= */

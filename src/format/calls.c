@@ -26,10 +26,8 @@
 #define MODULE_SHIFT 48
 #define ADDRESS_MASK (((uint64_t)1 << MODULE_SHIFT) - 1)
 
-/* An address of the counters of a module, as the file has it. */
-static bool find_place(const struct profile *p, const struct calls_modules *m,
-                       bool is_raw, uint64_t at, uint32_t *module,
-                       uint64_t *address)
+bool calls_place(const struct profile *p, const struct calls_modules *m,
+                 bool is_raw, uint64_t at, uint32_t *module, uint64_t *address)
 {
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct profile_module *x = &p->modules[m->module[i]];
@@ -59,10 +57,10 @@ const char *calls_load(struct profile *p, const struct calls_modules *m,
 
 		if (!c.count)
 			continue;
-		if (!find_place(p, m, !k->aux0, site & ~(uint64_t)1,
-		                &c.site_module, &c.site) ||
-		    !find_place(p, m, !k->aux0, callee, &c.callee_module,
-		                &c.callee))
+		if (!calls_place(p, m, !k->aux0, site & ~(uint64_t)1,
+		                 &c.site_module, &c.site) ||
+		    !calls_place(p, m, !k->aux0, callee, &c.callee_module,
+		                 &c.callee))
 			return "a call is counted that no module of the file "
 			       "makes";
 		VEC_RESERVE(p->calls, p->ncalls, p->calls_cap);

@@ -2,6 +2,7 @@
 #ifndef CAIRN_FORMAT_CALLS_H
 #define CAIRN_FORMAT_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct bytes;
@@ -19,6 +20,13 @@ struct calls_modules {
 	uint32_t n;
 };
 
+/*
+ * Which module an address of counters, as a file has it, is in, and its
+ * link-time address; false if in none.  is_raw: it is one of the process, else
+ * the number of the module is in the upper bits.
+ */
+bool calls_place(const struct profile *p, const struct calls_modules *m,
+                 bool is_raw, uint64_t at, uint32_t *module, uint64_t *address);
 /* Adds the pairs of a CALLS chunk to the profile; NULL, or what is wrong. */
 const char *calls_load(struct profile *p, const struct calls_modules *m,
                        const struct chunk *k);

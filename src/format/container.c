@@ -146,6 +146,8 @@ static bool payload_holds(const struct chunk *k)
 	                : k->type == CAIRN_CHUNK_PATHS  ? 1
 	                : k->type == CAIRN_CHUNK_CALLS  ? CAIRN_CALLS_SLOT
 	                : k->type == CAIRN_CHUNK_PLACED ? CAIRN_PLACED_SLOT
+	                : k->type == CAIRN_CHUNK_FOREST ? CAIRN_FOREST_SLOT
+	                : k->type == CAIRN_CHUNK_NODES  ? CAIRN_NODE_SIZE
 	                : k->type == CAIRN_CHUNK_ORDER  ? CAIRN_ORDER_RECORD
 	                                                : 0;
 
@@ -162,7 +164,8 @@ static bool is_live_type(uint32_t type)
 {
 	return type == CAIRN_CHUNK_STREAM || type == CAIRN_CHUNK_COUNTS ||
 	       type == CAIRN_CHUNK_FRAMES || type == CAIRN_CHUNK_PATHS ||
-	       type == CAIRN_CHUNK_ORDER || type == CAIRN_CHUNK_CALLS;
+	       type == CAIRN_CHUNK_ORDER || type == CAIRN_CHUNK_CALLS ||
+	       type == CAIRN_CHUNK_FOREST || type == CAIRN_CHUNK_NODES;
 }
 
 static bool is_known_option(uint32_t type)
@@ -241,7 +244,8 @@ static int add_chunk(struct container *c, const unsigned char *h,
 		return 0;
 	}
 	if (!is_known_option(k.type) &&
-	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_PLACED ||
+	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_WINDOWS ||
+	     k.type == (CAIRN_CHUNK_SOURCES & ~CAIRN_CHUNK_OPTIONAL) ||
 	     k.type == (CAIRN_CHUNK_ORDER & ~CAIRN_CHUNK_OPTIONAL)))
 		return cairn_fail(err, CAIRN_E_VERSION,
 		                  "%s: has a chunk of type %" PRIu32
@@ -309,7 +313,8 @@ static bool same_identity(const struct chunk *x, const struct chunk *y)
 	return x->type == y->type && x->type != CAIRN_CHUNK_FRAMES &&
 	       x->type != CAIRN_CHUNK_PLACED && !is_part(x->type) &&
 	       x->type != CAIRN_CHUNK_PATHS && x->type != CAIRN_CHUNK_ORDER &&
-	       x->type != CAIRN_CHUNK_CALLS &&
+	       x->type != CAIRN_CHUNK_CALLS && x->type != CAIRN_CHUNK_FOREST &&
+	       x->type != CAIRN_CHUNK_NODES &&
 	       (x->type == CAIRN_CHUNK_PROGRAM ||
 	        (x->module == y->module &&
 	         (x->type != CAIRN_CHUNK_COUNTS || x->id == y->id)));

@@ -23,6 +23,7 @@
 #include "format/locate.h"
 #include "format/map.h"
 #include "format/order.h"
+#include "format/windows.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -199,6 +200,7 @@ static bool absorb(struct loading *to, struct loading *from)
 		if (fits)
 			add_module(to->p, &from->p->modules[i], number[i]);
 	}
+	fits = fits && windows_absorb(to->p, from->p, number);
 	if (fits) {
 		add_places(to, from, number);
 		add_files(to->p, from->p);

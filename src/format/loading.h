@@ -19,7 +19,7 @@ struct loading {
 	struct loaded_frame *frames;
 	size_t nframes, frames_cap;
 	/* how many there were when they were last summed */
-	size_t frames_summed, calls_summed;
+	size_t frames_summed, calls_summed, windows_summed;
 };
 
 /* So many more of a kind are kept before they are summed. */

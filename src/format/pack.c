@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "format/calls.h"
+#include "format/windows.h"
 #include "format/writer.h"
 #include "format/zframe.h"
 
@@ -213,6 +214,7 @@ int profile_put(const struct profile *p, const char *path, struct bytes *out,
 	}
 	put_frames(out, &tmp, p);
 	calls_put(out, &tmp, p);
+	windows_put(out, &tmp, p);
 	put_order(out, &tmp, &p->order);
 	if (!rc)
 		rc = sources_put(&p->sources, out, &tmp, err);

@@ -29,6 +29,7 @@
 #include "format/map.h"
 #include "format/normal.h"
 #include "format/order.h"
+#include "format/windows.h"
 #include "format/zframe.h"
 
 #include <inttypes.h>
@@ -328,6 +329,16 @@ static int load_calls(struct loader *l, const struct chunk *k)
 	return wrong ? corrupt(l, k, wrong) : 0;
 }
 
+static int load_windows(struct loader *l)
+{
+	const struct calls_modules m = {l->module_of, l->numbers, l->bias,
+	                                l->nmodules};
+	const struct chunk *bad = NULL;
+	const char *wrong = windows_load(l->p, &m, l->c, &bad);
+
+	return wrong ? corrupt(l, bad, wrong) : 0;
+}
+
 static int load_first(struct loader *l, const struct chunk *k, uint64_t i)
 {
 	const unsigned char *record =
@@ -561,6 +572,7 @@ static int load_chunks(struct loader *l)
 		if (k->type == CAIRN_CHUNK_CALLS)
 			CAIRN_TRY(load_calls(l, k));
 	}
+	CAIRN_TRY(load_windows(l));
 	return load_order(l);
 }
 
@@ -788,6 +800,10 @@ void loading_compact(struct loading *l)
 		calls_sum(p);
 		l->calls_summed = p->ncalls;
 	}
+	if (is_much(p->windows.npool, l->windows_summed)) {
+		windows_sum(p);
+		l->windows_summed = p->windows.npool;
+	}
 	for (uint32_t i = 0; i < p->nmodules; i++) {
 		struct profile_module *m = &p->modules[i];
 
@@ -925,6 +941,7 @@ static int open_files(struct profile **out, const char *const *paths,
 		return rc;
 	}
 	calls_sum(p);
+	windows_sum(p);
 	if (p->nfiles > 1)
 		order_clear(&p->order);
 	*out = p;
@@ -979,6 +996,7 @@ void profile_free(struct profile *p)
 	free(p->files);
 	free(p->frames);
 	free(p->calls);
+	windows_release(p);
 	free(p->main_id);
 	free(p->program);
 	free(p->directory);

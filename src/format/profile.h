@@ -77,6 +77,36 @@ struct profile_call {
 	uint64_t count; /* never 0 */
 };
 
+/* An element of a stream: a path of a function. */
+struct profile_element {
+	uint32_t module; /* index into modules */
+	uint64_t owner;  /* link-time address of the function's counters */
+	uint64_t number;
+};
+
+/*
+ * Elements one behind the other (--cairn=paths,iterations=K), as many as were
+ * known before the last of them, and how often just that.  So how often shorter
+ * sequences occurred are sums over what ends with them.
+ */
+struct profile_window {
+	size_t first; /* in the pool: indices of elements, the newest first */
+	uint64_t count;
+	uint8_t len;
+	bool is_anchored; /* there was nothing before */
+};
+
+struct profile_windows {
+	uint32_t longest;                 /* K; 0: there are none */
+	struct profile_element *elements; /* sorted; each once */
+	uint32_t nelements, elements_cap;
+	struct profile_window *items; /* sorted by the newest element, then the
+	                                 one before, ...; each once */
+	size_t n, cap;
+	uint32_t *pool;
+	size_t npool, pool_cap;
+};
+
 /* A path that the run took and put into a table. */
 struct profile_first {
 	uint64_t number; /* the run's own, ascending, with gaps */
@@ -123,6 +153,7 @@ struct profile {
 	size_t nframes, frames_cap;
 	struct profile_call *calls; /* sorted; each once */
 	size_t ncalls, calls_cap;
+	struct profile_windows windows;
 	struct profile_order order;
 	struct sources sources; /* of the first file that has some */
 	struct profile_file *files;

@@ -18,26 +18,27 @@ struct shim;
 
 /* What the command line asked for. */
 struct mode {
-	bool paths;      /* count paths, not edges */
-	bool residual;   /* paths: only those that no test had */
-	bool trace;      /* write down which way it goes */
-	bool record;     /* log inputs, for replay */
-	bool witness;    /* trace: witnesses, not histories */
-	bool path_ids;   /* trace: histories of one path each */
-	bool log;        /* trace: and every block, for the proof */
-	bool others;     /* paths: those not preferred one by one, too */
-	bool overlap;    /* paths: and which one came before */
-	bool in_loops;   /* overlap: not across calls */
-	uint32_t degree; /* overlap: enum cairn_degree */
-	bool slow;       /* a counter in every block */
-	bool strict;     /* a call's fall-through is an edge of its own */
-	bool all;        /* a counter on every edge */
-	bool heuristic;  /* weights of 1994 instead of the compiler's */
-	bool probes;     /* note where blocks start, for interrupted frames */
-	bool source;     /* count the CFG before optimization */
-	bool remarks;    /* say what the sets of prefer= have found */
-	bool segment;    /* the delta is in %gs */
-	bool calls;      /* paths: they end at calls, or go into inlined ones */
+	bool paths;       /* count paths, not edges */
+	bool residual;    /* paths: only those that no test had */
+	bool trace;       /* write down which way it goes */
+	bool record;      /* log inputs, for replay */
+	bool witness;     /* trace: witnesses, not histories */
+	bool path_ids;    /* trace: histories of one path each */
+	bool log;         /* trace: and every block, for the proof */
+	bool others;      /* paths: those not preferred one by one, too */
+	bool overlap;     /* paths: and which one came before */
+	bool in_loops;    /* overlap: not across calls */
+	uint32_t degree;  /* overlap: enum cairn_degree */
+	uint32_t windows; /* paths: of up to so many; 0: none */
+	bool slow;        /* a counter in every block */
+	bool strict;      /* a call's fall-through is an edge of its own */
+	bool all;         /* a counter on every edge */
+	bool heuristic;   /* weights of 1994 instead of the compiler's */
+	bool probes;      /* note where blocks start, for interrupted frames */
+	bool source;      /* count the CFG before optimization */
+	bool remarks;     /* say what the sets of prefer= have found */
+	bool segment;     /* the delta is in %gs */
+	bool calls; /* paths: they end at calls, or go into inlined ones */
 	bool is_inlining; /* inline calls, and count nothing */
 	uint32_t depth;   /* calls: up to here */
 	uint64_t key;     /* of the module, for names */
@@ -171,7 +172,8 @@ struct paths_request {
 	const struct interest_function *known;
 	/* per block: all paths through it are interesting, too; or NULL */
 	const bool *wanted;
-	bool pairs; /* count which path came before */
+	bool pairs;       /* count which path came before */
+	uint32_t windows; /* count windows of up to so many, or 0 */
 	/* finds interesting paths once they are numbered, or NULL: then `known`
 	 * is what it returns */
 	const struct interest_function *(*find)(void *context,

@@ -184,7 +184,7 @@ static bool number_paths(struct function *fn, const struct paths_request *r)
 	        .weight = r->weight,
 	        /* there is no table of paths yet when it runs */
 	        .limit = shim_runs_while_loading(fn->f) ? DIRECT_MAX + 1
-	                 : r->pairs                     ? PAIRS_LIMIT
+	                 : r->pairs || r->windows       ? PAIRS_LIMIT
 	                                                : 0,
 	};
 	edge_id *sites = list_sites(fn, &options.ncuts);
@@ -220,6 +220,11 @@ static const struct increment **index_ops(const struct increments *inc,
 bool counts_pairs(const struct function_paths *p)
 {
 	return p->pairs.n != 0;
+}
+
+bool counts_windows(const struct function_paths *p)
+{
+	return p->longest != 0;
 }
 
 bool counts_turns(const struct function_paths *p)
@@ -362,7 +367,8 @@ static void find_turns(struct function *fn, const uint64_t *weight,
 	struct local l;
 	uint64_t held[HELD_TURNS];
 
-	if (shim_is_not_optimized(fn->f) || shim_runs_while_loading(fn->f))
+	if (shim_is_not_optimized(fn->f) || shim_runs_while_loading(fn->f) ||
+	    counts_windows(fn->paths))
 		return;
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (!local_init(&l, &fn->paths->paths, b,
@@ -552,6 +558,30 @@ static void note_pendings(struct function *fn)
 	}
 }
 
+/* Of the function's name: FNV-1a. */
+static uint32_t hash_name(const struct function *fn)
+{
+	uint32_t h = 2166136261u;
+	size_t n;
+	const char *name = LLVMGetValueName2(fn->f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)name[i]) * 16777619u;
+	return h;
+}
+
+/* A function whose paths all begin at the entry has no stream. */
+static void choose_stream(struct function *fn, uint32_t longest)
+{
+	struct function_paths *p = fn->paths;
+	struct pairs pairs;
+
+	pairs_init(&pairs, &p->paths);
+	p->longest = pairs.columns ? longest : 0;
+	p->start_word = CAIRN_STARTS_FIRST +
+	                hash_name(fn) % (CAIRN_STARTS_N - CAIRN_STARTS_FIRST);
+}
+
 uint64_t paths_possible(const struct function *fn)
 {
 	return fn->paths->paths.n;
@@ -581,6 +611,8 @@ void paths_choose(struct function *fn, const struct mode *mode,
 	}
 	if (r->pairs)
 		pairs_init(&p->pairs, &p->paths);
+	if (r->windows)
+		choose_stream(fn, r->windows);
 	p->how = choose_how(fn, mode, r);
 	p->is_tested =
 	        p->how == CAIRN_PATHS_RESIDUAL && r->known->n == p->paths.n;

@@ -344,12 +344,14 @@ static LLVMValueRef write_count(struct path_writer *w,
 		r = pw_register_at(w, op->value);
 		path_calls_end(w, p, r, p->at);
 		path_count_known(w, op->value, p->at);
+		path_stream_end(w, r, p->at);
 		return r;
 	}
 	r = pw_sum(w, pw_get(w, w->r),
 	           pw_constant(w, pw_in_units(w, op->value)));
 	path_calls_end(w, p, r, p->at);
 	path_count(w, r, slot_with(w, p->slot_op), p->at);
+	path_stream_end(w, r, p->at);
 	return r;
 }
 
@@ -382,9 +384,12 @@ static void write_operation(struct path_writer *w, const struct path_deed *p)
 		r = write_count(w, p);
 	if (op && op->then_set)
 		pw_set(w, w->r, pw_register_at(w, op->set));
-	if (r && begins_another(w->m.fn, p))
+	if (r && begins_another(w->m.fn, p)) {
 		path_comes_before(w,
 		                  path_is_before(w->m.fn, p->edge) ? r : NULL);
+		if (!path_is_before(w->m.fn, p->edge))
+			path_stream_begin(w);
+	}
 	if (p->slot_op)
 		write_slot_operation(w, p->slot_op);
 }
@@ -434,6 +439,7 @@ static void write_second_returns(struct path_writer *w)
 			        w->m.builder, LLVMGetNextInstruction(node_first(
 			                              &fn->nodes[b])));
 			path_comes_before(w, NULL);
+			path_stream_begin(w);
 			if (looks_at_calls(fn))
 				path_calls_forget(w);
 		}
@@ -505,6 +511,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	w.held = make_register(&w);
 	w.last = make_register(&w);
 	w.o = make_register(&w);
+	w.state = make_register(&w);
 	w.caller = make_register(&w);
 	w.first = make_register(&w);
 	w.prefix = make_register(&w);
@@ -516,6 +523,8 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		                          LLVMGetNextInstruction(w.r));
 		pw_set(&w, w.o, pw_constant(&w, 0));
 	}
+	LLVMPositionBuilderBefore(w.m.builder, LLVMGetNextInstruction(w.r));
+	path_stream_enter(&w);
 	if (fn->paths->has_slots)
 		w.owner = path_count_owners(&w);
 	if (fn->paths->tested)
@@ -546,6 +555,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		shim_promote(w.held);
 		shim_promote(w.last);
 		shim_promote(w.o);
+		shim_promote(w.state);
 		shim_promote(w.caller);
 		shim_promote(w.first);
 		shim_promote(w.prefix);
@@ -555,6 +565,8 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		LLVMInstructionEraseFromParent(w.q);
 		LLVMInstructionEraseFromParent(w.held);
 		LLVMInstructionEraseFromParent(w.last);
+		if (!counts_windows(fn->paths))
+			LLVMInstructionEraseFromParent(w.state);
 		if (!counts_pairs(fn->paths)) {
 			LLVMInstructionEraseFromParent(w.o);
 			LLVMInstructionEraseFromParent(w.caller);

@@ -44,6 +44,7 @@ struct path_writer {
 	LLVMValueRef prefix; /* what it had done before */
 	LLVMValueRef list, top;        /* who came back, or NULL */
 	LLVMValueRef rests, rests_top; /* the same, of those with counters */
+	LLVMValueRef state;            /* windows: of the stream of paths */
 	LLVMValueRef held;   /* of the loop that it is in: turns until then */
 	LLVMValueRef owner;  /* per slot: 1 + the number of its path */
 	LLVMValueRef tested; /* per path, a byte */
@@ -146,6 +147,15 @@ void path_calls_forget(struct path_writer *w);
  * leaves the builder at `place`. */
 void path_calls_end(struct path_writer *w, const struct path_deed *p,
                     LLVMValueRef r, LLVMValueRef place);
+
+/* --- path_stream.c ------------------------------------------------------- */
+
+/* At the entry. */
+void path_stream_enter(struct path_writer *w);
+/* A stream begins in the middle: nothing is before the next path. */
+void path_stream_begin(struct path_writer *w);
+/* A path has ended, and is counted; leaves the builder at `place`. */
+void path_stream_end(struct path_writer *w, LLVMValueRef r, LLVMValueRef place);
 
 /* --- path_turns.c -------------------------------------------------------- */
 

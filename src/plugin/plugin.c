@@ -14,6 +14,7 @@
 #include "plugin/function.h"
 
 #include "abi/map.h"
+#include "abi/rt.h"
 #include "abi/trace.h"
 #include "analysis/feedback.h"
 #include "analysis/interest.h"
@@ -152,6 +153,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->overlap = true;
 		else if (!strncmp(word, "overlap=", 8))
 			take_overlap(mode, word + 8);
+		else if (!strncmp(word, "iterations=", 11))
+			mode->windows = (uint32_t)strtoul(word + 11, NULL, 10);
 		else if (!strcmp(word, "remarks"))
 			mode->remarks = true;
 		else if (parse_chosen(p, word))
@@ -367,6 +370,7 @@ static void choose_paths(struct plugin *p, struct function *fn)
 	        .known = known_paths(p, fn),
 	        /* what runs while the program is loaded has few counters */
 	        .pairs = p->mode.overlap && !shim_runs_while_loading(fn->f),
+	        .windows = shim_runs_while_loading(fn->f) ? 0 : p->mode.windows,
 	};
 	struct segs_search search = {p->segs, p->mode.residual};
 	size_t n;
@@ -830,6 +834,8 @@ static void run_on_module(struct plugin *p)
 		trace_say(p->module, CAIRN_RT_TRACE_LAST, p->mode.last);
 	if (p->mode.trace && p->mode.memory)
 		trace_say(p->module, CAIRN_RT_TRACE_MEMORY, p->mode.memory);
+	if (p->mode.windows && p->mode.memory)
+		trace_say(p->module, CAIRN_RT_FOREST_MEMORY, p->mode.memory);
 	if (p->mode.record)
 		record_module(p);
 	else

@@ -40,5 +40,7 @@ __cairn_core_\name:
 	CALL	unhooked, 48
 	CALL	jump, 56
 	CALL	count_call, 96
+	CALL	forest_find, 104
+	CALL	forest_make, 112
 
 	.section .note.GNU-stack, "", @progbits

@@ -32,6 +32,7 @@
 
 #include "abi/map.h"
 #include "runtime/finish.h"
+#include "runtime/forest.h"
 #include "runtime/frames.h"
 #include "runtime/name.h"
 #include "runtime/object.h"
@@ -68,9 +69,12 @@ static const struct core core = {
         .trace_closed = core_trace_closed,
         .record = core_record,
         .count_call = core_count_call,
+        .forest_find = core_forest_find,
+        .forest_make = core_forest_make,
 };
 
-__thread struct rt_thread __cairn_thread = {.deltas = zeros, .core = &core};
+__thread struct rt_thread __cairn_thread = {
+        .deltas = zeros, .core = &core, .forest_starts = (uint64_t *)zeros};
 
 extern char **__environ __attribute__((weak));
 
@@ -876,7 +880,8 @@ static void move_to_new_file(struct chunk *old, struct thread *self,
 		copy_module_chunk(i);
 	for (struct chunk *c = old; c; c = next) {
 		next = c->next;
-		if (order_is_part(c) || call_pairs_is_table(c) || c->is_busy)
+		if (order_is_part(c) || call_pairs_is_table(c) ||
+		    forest_is_part(c) || c->is_busy)
 			leave_to_parent(c);
 		else if (!goes_on(c, self))
 			out_drop(c);
@@ -894,6 +899,7 @@ static void move_to_new_file(struct chunk *old, struct thread *self,
 			forget_thread(t);
 	clear_sections();
 	call_pairs_fork();
+	forest_fork((uint64_t *)zeros);
 }
 
 /* No file for the child: its counts go where nobody reads them. */

@@ -108,7 +108,8 @@ static const char *error_text(int error)
 	case ENOEXEC:
 		return "it is a profile of another build";
 	case EPROTO:
-		return "it is no profile of counts";
+		return "only counts of edges, paths and pairs add up so; use "
+		       "cairn merge";
 	case EBADMSG:
 		return "it is no profile, or damaged";
 	case ETIME:

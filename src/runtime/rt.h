@@ -20,7 +20,7 @@
  * binds (calls.S).  All else is hidden.
  */
 #define RT_PAGE ((size_t)4096)
-#define RT_VERSION 6u
+#define RT_VERSION 7u
 
 /* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
 #define RT_MODULES CAIRN_RT_MAX_MODULES
@@ -128,6 +128,7 @@ struct thread {
 	uint32_t rules_busy, nrules_kept;
 	struct stream *stream; /* trace.c */
 	bool begins;           /* it has not marked that in its stream yet */
+	struct forest *forest; /* forest.c; NULL: it has none yet */
 };
 
 /*
@@ -147,6 +148,7 @@ struct buffers {
 	char about[16384];            /* core.c: payload of the program chunk */
 };
 
+struct forest;
 struct trace_hooks;
 struct unwind;
 
@@ -186,6 +188,8 @@ struct rt_thread {
 	uint64_t trace_clock;            /* trace.c: when it last looked */
 	unsigned char *trace_head;       /* abi/trace.h */
 	uint64_t calls[8];               /* abi/rt.h: CAIRN_CALLS_TARGET ... */
+	uint64_t *forest_starts;         /* abi/rt.h: CAIRN_FOREST_STARTS */
+	struct forest *forest;           /* forest.c */
 };
 extern __thread struct rt_thread __cairn_thread
         __attribute__((visibility("default"), tls_model("initial-exec")));
@@ -246,6 +250,12 @@ struct core {
 	/* Counts a pair of paths across a call, which is not in the table of
 	 * the calling thread.  Threads: any, in signal handlers too. */
 	void (*count_call)(uint64_t site, uint64_t callee, uint64_t paths);
+	/* A step in the forest of the calling thread (forest.c).  Threads: any,
+	 * in signal handlers too. */
+	uint64_t (*forest_find)(uint64_t state, uint64_t owner, uint64_t id,
+	                        uint64_t how);
+	uint64_t (*forest_make)(uint64_t state, uint64_t owner, uint64_t id,
+	                        uint64_t how);
 };
 
 /* What traces and recordings want to be told: trace.c or record.c, which only
@@ -302,6 +312,10 @@ uint32_t core_register(uintptr_t pc);
 void core_count_path(struct cairn_module *m, uint64_t *words, uint64_t r);
 void __cairn_core_count_call(uint64_t site, uint64_t callee, uint64_t paths);
 void core_count_call(uint64_t site, uint64_t callee, uint64_t paths);
+uint64_t core_forest_find(uint64_t state, uint64_t owner, uint64_t id,
+                          uint64_t how);
+uint64_t core_forest_make(uint64_t state, uint64_t owner, uint64_t id,
+                          uint64_t how);
 void core_jump(void *env);
 uintptr_t core_trace_room(struct cairn_module *m, uintptr_t at);
 void __cairn_core_trace_sync(void);

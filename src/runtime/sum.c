@@ -163,6 +163,9 @@ static int check_payload(const unsigned char *k)
 	switch (type_of(k)) {
 	case CAIRN_CHUNK_STREAM:
 	case CAIRN_CHUNK_PACKED:
+	case CAIRN_CHUNK_FOREST:
+	case CAIRN_CHUNK_NODES:
+	case CAIRN_CHUNK_WINDOWS:
 		return -EPROTO;
 	case CAIRN_CHUNK_PROGRAM:
 		right = skip_text(payload_of(k), next_chunk(k)) != NULL;

@@ -145,6 +145,28 @@ def merge_many(mode, n):
     return files
 
 
+def merge_windows():
+    """Sequences of paths of many files, by two threads and by one."""
+    build("paths,iterations=4", "work.c", "work-windows", "-lpthread",
+          "-ldl")
+    files = make_many("windows", 40, "many-windows")
+    run(CAIRN, "merge", "-o", "all.cairn", *files)
+    groups = ["windows%d.cairn" % i for i in range(4)]
+    for i, group in enumerate(groups):
+        run(CAIRN, "merge", "-o", group, *files[i::4])
+    run(CAIRN, "merge", "-o", "some.cairn", *groups)
+
+    def windows(path):
+        data = json.loads(run(CAIRN, "paths", "--iterations", "3", "--json",
+                              path).stdout)
+        return {k: v for k, v in data.items() if k != "files"}
+
+    check("windows: there are some", len(str(windows(files[0]))) > 500)
+    check("windows: all at a time", windows("all.cairn") ==
+          windows("some.cairn"))
+    stays("windows", "use cairn merge", "./work-windows", "windows-sum.cairn")
+
+
 def refuse(what, said, *words, status=2):
     r = run(CAIRN, *words, ok=False)
     lines = r.stderr.splitlines()
@@ -395,7 +417,7 @@ def runs_refuse(sum_):
     os.symlink("text.cairn", "link.cairn")
     stays("a link", "symbolic link", "./work-edges", "link.cairn")
     run("./work-trace", "3", out="trace.cairn")
-    stays("a trace there", "no profile of counts", "./work-edges",
+    stays("a trace there", "use cairn merge", "./work-edges",
           "trace.cairn")
 
 
@@ -516,6 +538,7 @@ def main():
         files = merge_many("edges", FILES)
         merge_many("paths", FILES // 4)
         merge_many("paths,overlap", FILES // 4)
+        merge_windows()
         merge_refuses(files)
         sum_, left = add_up("edges", WAYS, True)
         remove_added(sum_, left)

@@ -23,10 +23,13 @@ import argparse
 import array
 import collections
 import concurrent.futures
+import contextlib
+import io
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -43,6 +46,7 @@ from profiles import (Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call,  # noqa: E402
 
 PROGRAMS = ("nest.c", "turns.c", "gotos.c", "irreducible.c", "recursion.c",
             "leave.c", "threads.c", "throw.cpp")
+LONGEST = 5                  # window that is compared
 BATCH = 50                   # random functions in one program
 # Not optimized, but the plugin may take it for optimized: it then lets loops
 # count their turns, and holds counts in registers.
@@ -77,6 +81,7 @@ class Graph:
         self.ways = {}
         self.counts = collections.Counter()      # by number
         self.pairs = collections.Counter()       # by numbers
+        self.windows = collections.Counter()     # by numbers, up to LONGEST
         self.routes = {}                         # number: (begin, edges)
         self.unfinished = collections.Counter()  # by block and sum
 
@@ -127,6 +132,7 @@ class Activation:
             "call", caller.graph.name, caller.block, graph.name, caller.total)
         self.begin, self.edges, self.is_over = OUTSIDE, [], False
         self.before = None  # the path that led to where this one began
+        self.stream = []    # it and those before it
 
     def take(self, e):
         numbering = self.graph.numbering
@@ -146,6 +152,8 @@ class Activation:
         self.finish()
         self.before = (self.total if self.graph.kinds[e] != decode.CALL
                        else None)
+        if self.before is None:
+            self.stream = []
         self.start(dst)
 
     def start(self, block):
@@ -157,6 +165,9 @@ class Activation:
         graph.counts[self.total] += 1
         if self.before is not None:
             graph.pairs[self.before, self.total] += 1
+        self.stream = [*self.stream[1 - LONGEST:], self.total]
+        for n in range(1, len(self.stream) + 1):
+            graph.windows[tuple(self.stream[-n:])] += 1
         if self.first:
             self.calls[(*self.first, self.total)] += 1
             self.first = None
@@ -188,7 +199,7 @@ class Activation:
             (block,) = {graph.edges[e][1] for e, kind in enumerate(graph.kinds)
                         if kind == decode.CALL}
             self.before = self.first = None
-            self.back = []
+            self.back, self.stream = [], []
             self.start(block)
             self.die(-1)
             return
@@ -281,6 +292,79 @@ def compare_calls(calls, listed, graphs):
             if found[key] != calls[key]]
 
 
+def windows_of(profile, n):
+    """What cairn says of windows of n paths, and decode.py has to agree."""
+    text = call([CAIRN, "paths", "--json", "--iterations", str(n), profile])
+    with open(profile, "rb") as f:
+        result = decode.decode(f.read(), [])
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        if decode.compare_windows(result, json.loads(text)):
+            raise Broken("decode.py: " + out.getvalue().split("\n")[0])
+    return json.loads(text)
+
+
+def against_bound(tally, source, exe, flags, mode, killed):
+    """Windows of a memory that is too small for them: nothing is counted that
+    was not there, and what is lost is the rest."""
+    profile, log = build(source, mode, flags, exe, ("killed",) * killed,
+                         -signal.SIGKILL if killed else 0)
+    graphs, _ = find_graphs(source, profile)
+    group(graphs, read_log(log))
+    os.remove(log)
+    by_name, said = {g.name: g for g in graphs}, []
+    for n in (1, 2, LONGEST):
+        listed = windows_of(profile, n)
+        if listed["known"] + listed["first"] + listed["lost"] != \
+                listed["executions"] or listed["exceeds"]:
+            said.append("windows of %d do not add up" % n)
+        if listed["executions"] != sum(sum(g.counts.values())
+                                       for g in graphs if g.name != "main"):
+            said.append("paths that ran are missing")
+        for s in listed["sequences"]:
+            g = by_name[s["elements"][0]["function"]]
+            w = tuple(e["path"] for e in s["elements"])
+            if s["count"] > g.windows[w] or (
+                    s["count"] != g.windows[w] and
+                    (n == 1 or g.name == "again")):
+                said.append("%s: paths %s came %d times, counted %d" % (
+                    g.name, w, g.windows[w], s["count"]))
+    listed = windows_of(profile, 16)
+    (ways,) = [f for f in listed["functions"] if f["name"] == "ways"]
+    if not ways["lost"] or not ways["known"]:
+        said.append("the memory is not too small")
+    tally.numbers["lost"] += ways["lost"]
+    return said
+
+
+def compare_windows(tally, profile, graphs, longest):
+    """The same for windows of the stream of paths, of all lengths."""
+    said = []
+    for n in range(1, longest + 1):
+        found = collections.Counter()
+        listed = windows_of(profile, n)
+        names = {f["name"] for f in listed["functions"]}
+        if listed["lost"] or any(f["exceeds"] for f in listed["functions"]):
+            said.append("windows of %d are lost" % n)
+        for f in listed["functions"]:
+            if f["known"] + f["first"] + f["lost"] != f["executions"]:
+                said.append("windows of %s do not add up" % f["name"])
+        for s in listed["sequences"]:
+            name = s["elements"][0]["function"]
+            found[name, tuple(e["path"] for e in s["elements"])] = s["count"]
+        for g in graphs:
+            ours = {w: count for w, count in g.windows.items() if len(w) == n}
+            theirs = {w: count for (name, w), count in found.items()
+                      if name == g.name}
+            if n == 1 and g.name not in names:
+                continue  # each activation is one path
+            tally.numbers["windows"] += len(ours)
+            said += ["%s: paths %s came %d times, counted %d" % (
+                         g.name, w, ours.get(w, 0), theirs.get(w, 0))
+                     for w in sorted(ours.keys() | theirs.keys())
+                     if ours.get(w) != theirs.get(w)]
+    return said
+
+
 def describe(graph, begin, edges):
     """Blocks of a path, as the JSON has them."""
     blocks = [begin] if begin != OUTSIDE else []
@@ -358,7 +442,7 @@ class Tally:
             n["unfinished"] += sum(abs(k) for k in g.unfinished.values())
 
 
-def build(source, mode, flags, exe):
+def build(source, mode, flags, exe, args=(), wanted=0):
     compiler = CAIRN_CXX if source.endswith(".cpp") else CAIRN_CC
     call([compiler, "--cairn=" + mode, *flags, "-g", "-w", "-pthread",
           "-D_GNU_SOURCE", source, "-o", exe])
@@ -367,13 +451,14 @@ def build(source, mode, flags, exe):
         os.remove(profile)
     env = dict(os.environ, CAIRN_OUT=profile, PATHS_LOG=log)
     try:
-        status = subprocess.run([exe], env=env, timeout=TIMEOUT,
+        status = subprocess.run([exe, *args], env=env, timeout=TIMEOUT,
                                 check=False).returncode
     except subprocess.TimeoutExpired:
         raise Broken("the program does not end") from None
-    if status:
+    if status != wanted:
         raise Broken("%s: status %d" % (mode, status))
-    check(profile)
+    if not wanted:  # else it was never closed
+        check(profile)
     return profile, log
 
 
@@ -404,6 +489,9 @@ def against_log(tally, source, exe, flags=("-O0",), mode="paths"):
     if "overlap" in mode:
         tally.numbers["calls"] += len(calls)
         said += compare_calls(calls, listed.get("calls", ()), graphs)
+    if "iterations" in mode:
+        said += compare_windows(tally, profile, graphs, int(
+            re.search("iterations=([0-9]+)", mode).group(1)))
     return said
 
 
@@ -455,10 +543,19 @@ def programs(scratch):
                 ("paths", ("-O0",)), ("paths", OPTIMIZABLE),
                 ("paths,nogs", ("-O0",)), ("paths,overlap", ("-O0",)),
                 ("paths,overlap", OPTIMIZABLE),
-                ("paths,overlap,nogs", OPTIMIZABLE))):
+                ("paths,overlap,nogs", OPTIMIZABLE),
+                ("paths,iterations=2", ("-O0",)),
+                ("paths,iterations=5", ("-O0",)),
+                ("paths,iterations=5", OPTIMIZABLE),
+                ("paths,iterations=3,nogs", OPTIMIZABLE))):
             yield ("/".join((name, mode, *flags)), against_log, source,
                    "%s%d" % (exe, i), flags, mode)
         yield name + "/-O2", against_edges, source, exe + "-O2", ("-O2",)
+    for killed in (False, True):
+        exe = os.path.join(scratch, "windows%d" % killed)
+        yield (os.path.basename(exe), against_bound,
+               os.path.join(HERE, "windows.c"), exe, OPTIMIZABLE,
+               "paths,iterations=16,memory=1M", killed)
 
 
 def random_functions(count, seed, scratch):
@@ -474,6 +571,8 @@ def random_functions(count, seed, scratch):
                OPTIMIZABLE)
         yield (name + "/overlap", against_log, source, exe + "-overlap",
                OPTIMIZABLE, "paths,overlap")
+        yield (name + "/iterations", against_log, source, exe + "-windows",
+               OPTIMIZABLE, "paths,iterations=4")
         level = LEVELS[i // BATCH % len(LEVELS)]
         yield (name + "/" + level, against_edges, source, exe + level,
                (level,))
@@ -498,8 +597,8 @@ def main():
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
-    for key in ("against_edges", "calls", "cut", "hashed", "loops", "pairs",
-                "unfinished"):
+    for key in ("against_edges", "calls", "cut", "hashed", "loops", "lost", "pairs",
+                "unfinished", "windows"):
         if not tally.numbers[key]:
             tally.result("coverage", ["nothing was compared of: " + key])
     print("compared: " + " ".join("%s=%d" % item for item in

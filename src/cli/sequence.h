@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_CLI_SEQUENCE_H
+#define CAIRN_CLI_SEQUENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analysis/windows.h"
+
+struct cairn_err;
+struct hot;
+
+/* Of the paths of one function. */
+struct sequence_function {
+	uint64_t executions;
+	struct window_sums sums; /* what was counted nowhere is lost, too */
+	bool exceeds;            /* more were counted than ran */
+};
+
+/* Sequences of one length. */
+struct sequences {
+	const struct hot *h;
+	unsigned length;         /* paths of each */
+	struct window_row *rows; /* of selected functions, hottest first */
+	size_t nrows;
+	uint32_t *function_of; /* per element: in h->functions, or UINT32_MAX */
+	struct sequence_function *functions; /* as those of h */
+	struct sequence_function sum;        /* over the selected ones */
+};
+
+/*
+ * Requires: h outlives the result.
+ * Fails:    CAIRN_E_ABSENT if the profile has none of this length.
+ */
+int sequences_init(struct sequences *s, const struct hot *h, unsigned length,
+                   const char *path, struct cairn_err *err);
+void sequences_release(struct sequences *s);
+
+void sequences_text(const struct sequences *s, FILE *out);
+void sequences_json(const struct sequences *s, FILE *out);
+
+#endif /* CAIRN_CLI_SEQUENCE_H */

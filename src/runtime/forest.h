@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAIRN_RUNTIME_FOREST_H
+#define CAIRN_RUNTIME_FOREST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct chunk;
+
+/* Is it a part of a forest? */
+bool forest_is_part(const struct chunk *c);
+/* In the child of a fork: no thread has a forest any more, and states of before
+ * are those of nobody.  `zeros` are STARTS of abi/rt.h. */
+void forest_fork(uint64_t *zeros);
+
+#endif /* CAIRN_RUNTIME_FOREST_H */

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows of a stream: how often each sequence of up to k elements occurred,
+ * whatever k is.
+ *
+ * An element is (owner, id): a path of a function, or a call.  A *node* is the
+ * last k - 1 elements, fewer at the beginning of a stream (anchored).  A *slot*
+ * is a window, a node and the element behind it, with its count and the node
+ * that comes next.  The state of a stream is the slot of its last window, which
+ * remembers two that came behind it:
+ *
+ *     step   s = state + state->succ
+ *            if (s->key != state->next + id)  s = state + state->other
+ *            if (s->key != state->next + id)  s = look for it
+ *            s->count++;  state = s
+ *
+ * Slots are made one behind the other, so that windows which follow each other
+ * are neighbours in memory.  (Tried before: slots in a hash table, where each
+ * is in a page of its own.  Lua at k = 16 took 1.53 times as long as at k = 2.)
+ *
+ * Which node is next is found once, when the slot is made: the last k - 1
+ * elements are looked up in an index by what they are.  A node has no list of
+ * its elements: it has the last one and the node that was the state before it,
+ * whose last element is the one before, and so on.  So nodes are a forest, each
+ * tree grows from the beginnings of streams, and a node costs the same for any
+ * k.  Windows of fewer than k elements are sums over those that end with them;
+ * readers make these.
+ *
+ * When the memory is used up, a window that has no slot is counted as a shorter
+ * one: the last 7, 3, 1 or 0 elements before it, of which the node is not
+ * anchored: longer windows there are lost, and known to be.  The last quarter
+ * of the memory is kept for these.  If there is no room for that either the
+ * element is counted nowhere, and is the difference to the counts of the paths.
+ *
+ * Invariants: whoever follows `prev` from a node of length n finds n elements
+ * that came one after the other.  A slot stays where it is; its key is written
+ * last.  A count is one addition, `succ` and `other` are always the distance to
+ * some slot, or 0.  A slot or a node belongs to whoever has taken its number,
+ * by one addition.  So a signal handler may come in between any two
+ * instructions, and make steps, or never come back; at worst it makes a window
+ * once more, whose counts add up.  Whoever reads the file at any time finds
+ * whole windows.
+ * Breaks when: there are more than 2^24 nodes or slots; it is then full.
+ * Cost: a step that was foreseen, 8 instructions; forest_find O(1) for what is
+ * there, O(k) when full; forest_make O(k).  Memory: per window 48 bytes, 24 for
+ * its node, and 8 to 32 in the two indices.
+ */
+#include "runtime/forest_steps.h"
+
+#define START 0u /* no element, and there was none before */
+#define EMPTY 1u /* the same, but nobody knows what was before */
+#define FIRST_INDEX 1024u
+#define OFTEN 64u
+#define START_ID 0xffffffffu /* in the key of the slot of a beginning */
+/* What a state may be besides a slot. */
+#define STATE_BEGIN 0u
+#define STATE_UNKNOWN 1u
+
+_Static_assert(
+        sizeof(struct forest_slot) == CAIRN_FOREST_SLOT &&
+                offsetof(struct forest_slot, owner) == CAIRN_SLOT_OWNER &&
+                offsetof(struct forest_slot, count) == CAIRN_SLOT_COUNT &&
+                offsetof(struct forest_slot, next) == CAIRN_SLOT_NEXT &&
+                offsetof(struct forest_slot, succ) == CAIRN_SLOT_SUCC &&
+                offsetof(struct forest_slot, other) == CAIRN_SLOT_OTHER &&
+                sizeof(struct forest_node) == CAIRN_NODE_SIZE &&
+                offsetof(struct forest_node, prev) == CAIRN_NODE_PREV &&
+                offsetof(struct forest_node, id) == CAIRN_NODE_ID &&
+                offsetof(struct forest_node, len) == CAIRN_NODE_LEN &&
+                offsetof(struct forest_node, is_anchored) ==
+                        CAIRN_NODE_ANCHORED,
+        "abi/file.h");
+
+/* What a window falls back to when there is no room for it. */
+static const unsigned char shorter[] = {7, 3, 1, 0};
+#define NSHORTER 4
+
+void forest_init(struct forest *f)
+{
+	f->nslots = 1;
+	f->nnodes = EMPTY + 1;
+	f->refused = CAIRN_FOREST_MAX;
+}
+
+static const struct forest_node *node_at(const struct forest *f, uint32_t n)
+{
+	return &f->nodes[n / FOREST_PIECE][n % FOREST_PIECE];
+}
+
+static struct forest_slot *slot_at(const struct forest *f, uint32_t n)
+{
+	return &f->slots[n / FOREST_PIECE][n % FOREST_PIECE];
+}
+
+static unsigned len_of(const struct forest *f, uint32_t n)
+{
+	return n <= EMPTY ? 0 : node_at(f, n)->len;
+}
+
+static bool is_anchored(const struct forest *f, uint32_t n)
+{
+	return n == START || (n != EMPTY && node_at(f, n)->is_anchored);
+}
+
+/* --- room ----------------------------------------------------------------- */
+
+/* Shorter windows may take more of the memory. */
+static unsigned share_of(unsigned len)
+{
+	return len > 7 ? 12 : len > 3 ? 13 : len > 1 ? 14 : len ? 15 : 16;
+}
+
+static bool has_room(const struct forest *f, unsigned len)
+{
+	return len < f->refused;
+}
+
+/* There is none for windows of this length, and never will be. */
+static bool refuse(struct forest *f, unsigned len)
+{
+	if (len < f->refused)
+		f->refused = len;
+	return false;
+}
+
+/* A piece for number n, if it has none yet. */
+static bool grow_pieces(struct forest *f, void **pieces, enum forest_what what,
+                        uint32_t n, unsigned len)
+{
+	uint32_t piece = n / FOREST_PIECE;
+
+	if (piece >= FOREST_PIECES)
+		return refuse(f, 0);
+	return pieces[piece] ||
+	       f->take(f, what, FOREST_PIECE, share_of(len), &pieces[piece]) ||
+	       refuse(f, len);
+}
+
+/* --- indices -------------------------------------------------------------- */
+
+static void add_to_index(struct forest_index *index, uint32_t n, uint64_t hash)
+{
+	uint64_t i = hash & index->mask;
+
+	uint32_t none = 0;
+
+	while (!__atomic_compare_exchange_n(&index->number[i], &none, n, false,
+	                                    __ATOMIC_RELEASE,
+	                                    __ATOMIC_RELAXED)) {
+		none = 0;
+		i = (i + 1) & index->mask;
+	}
+}
+
+/* An index with twice the room; NULL if there is no memory. */
+static struct forest_index *larger(struct forest *f,
+                                   const struct forest_index *old, unsigned len)
+{
+	uint64_t n = old ? 2 * (old->mask + 1) : FIRST_INDEX;
+	void *zeros = NULL;
+	struct forest_index *index;
+
+	if (!f->take(f, FOREST_INDEX, n + 2, share_of(len), &zeros))
+		return NULL;
+	index = zeros;
+	index->mask = n - 1;
+	return index;
+}
+
+static bool is_crowded(const struct forest_index *index, uint32_t n)
+{
+	return !index || n > index->mask / 2;
+}
+
+/* There is no larger one: does this one do for a short window? */
+static bool has_place(struct forest *f, const struct forest_index *index,
+                      uint32_t n, unsigned len)
+{
+	if (index && len <= 1 && n < index->mask / 8 * 7)
+		return true;
+	return refuse(f, len);
+}
+
+/* --- slots ---------------------------------------------------------------- */
+
+static uint64_t hash_key(uint64_t key, uint64_t owner)
+{
+	uint64_t h = (key + owner * 8) * CAIRN_FOREST_MULTIPLIER;
+
+	return h >> 32;
+}
+
+static uint64_t key_of(uint32_t node, uint32_t id)
+{
+	return (uint64_t)node << 32 | id;
+}
+
+/* The slot of a window, NULL if it has none. */
+static struct forest_slot *look(const struct forest *f, uint64_t key,
+                                uint64_t owner)
+{
+	const struct forest_index *index =
+	        *(struct forest_index *const volatile *)&f->windows;
+	uint32_t n;
+
+	if (!index)
+		return NULL;
+	for (uint64_t i = hash_key(key, owner) & index->mask;
+	     (n = index->number[i]); i = (i + 1) & index->mask) {
+		struct forest_slot *s = slot_at(f, n);
+
+		if (s->key == key && s->owner == owner)
+			return s;
+	}
+	return NULL;
+}
+
+static bool grow_windows(struct forest *f, unsigned len)
+{
+	struct forest_index *index;
+
+	if (!is_crowded(f->windows, f->nslots))
+		return true;
+	index = larger(f, f->windows, len);
+	if (!index)
+		return has_place(f, f->windows, f->nslots, len);
+	for (uint32_t i = 1; i < f->nslots; i++)
+		add_to_index(
+		        index, i,
+		        hash_key(slot_at(f, i)->key, slot_at(f, i)->owner));
+	*(struct forest_index *volatile *)&f->windows = index;
+	return true;
+}
+
+/* A new slot behind a node of this length; NULL if there is no room. */
+static struct forest_slot *add_slot(struct forest *f, uint64_t key,
+                                    uint64_t owner, uint32_t next, unsigned len)
+{
+	struct forest_slot *s;
+	uint32_t n;
+
+	if (!has_room(f, len) || !grow_windows(f, len) ||
+	    !grow_pieces(f, (void **)f->slots, FOREST_SLOTS, f->nslots, len))
+		return NULL;
+	n = __atomic_fetch_add(&f->nslots, 1, __ATOMIC_RELAXED);
+	if (!grow_pieces(f, (void **)f->slots, FOREST_SLOTS, n, 0))
+		return NULL; /* a handler has taken the last one of a piece */
+	s = slot_at(f, n);
+	s->owner = owner;
+	s->next = (uint64_t)next << 32;
+	__atomic_store_n(&s->key, key, __ATOMIC_RELEASE);
+	add_to_index(f->windows, n, hash_key(key, owner));
+	return s;
+}
+
+static void count(struct forest_slot *s)
+{
+	__asm__ volatile("incq %0" : "+m"(s->count) : : "cc");
+}
+
+struct forest_slot *forest_find_start(const struct forest *f, uint64_t owner)
+{
+	return look(f, key_of(START, START_ID), owner);
+}
+
+struct forest_slot *forest_make_start(struct forest *f, uint64_t owner)
+{
+	struct forest_slot *s = forest_find_start(f, owner);
+
+	return s ? s : add_slot(f, key_of(START, START_ID), owner, START, 0);
+}
+
+/* --- nodes ---------------------------------------------------------------- */
+
+/* The last elements: one, and those of a node before it. */
+struct tail {
+	uint64_t owner;
+	uint32_t id, prev;
+};
+
+static uint64_t mix(uint64_t h, uint64_t owner, uint32_t id)
+{
+	h = (h ^ (owner * 8 + id)) * CAIRN_FOREST_MULTIPLIER;
+	return h ^ h >> 29;
+}
+
+static uint32_t hash_of(const struct forest *f, const struct tail *t,
+                        unsigned len, bool anchored)
+{
+	uint64_t h = mix(2 * len + anchored, t->owner, t->id);
+	uint32_t n = t->prev;
+
+	for (unsigned i = 1; i < len; i++) {
+		const struct forest_node *node = node_at(f, n);
+
+		h = mix(h, node->owner, node->id);
+		n = node->prev;
+	}
+	return (uint32_t)(h >> 32);
+}
+
+static bool is_same(const struct forest *f, const struct forest_node *node,
+                    const struct tail *t, unsigned len)
+{
+	uint32_t a = node->prev, b = t->prev;
+
+	if (node->owner != t->owner || node->id != t->id)
+		return false;
+	for (unsigned i = 1; i < len && a != b; i++) {
+		const struct forest_node *x = node_at(f, a);
+		const struct forest_node *y = node_at(f, b);
+
+		if (x->owner != y->owner || x->id != y->id)
+			return false;
+		a = x->prev;
+		b = y->prev;
+	}
+	return true;
+}
+
+/* The node of the last `len` elements; EMPTY if there is none yet. */
+static uint32_t find_node(const struct forest *f, const struct tail *t,
+                          unsigned len, bool anchored, uint32_t hash)
+{
+	const struct forest_index *index =
+	        *(struct forest_index *const volatile *)&f->states;
+	uint32_t n;
+
+	if (!index)
+		return EMPTY;
+	for (uint64_t i = hash & index->mask; (n = index->number[i]);
+	     i = (i + 1) & index->mask) {
+		const struct forest_node *node = node_at(f, n);
+
+		if (node->hash == hash && node->len == len &&
+		    node->is_anchored == anchored && is_same(f, node, t, len))
+			return n;
+	}
+	return EMPTY;
+}
+
+static bool grow_states(struct forest *f, unsigned len)
+{
+	struct forest_index *index;
+
+	if (!is_crowded(f->states, f->nnodes))
+		return true;
+	index = larger(f, f->states, len);
+	if (!index)
+		return has_place(f, f->states, f->nnodes, len);
+	for (uint32_t i = EMPTY + 1; i < f->nnodes; i++)
+		add_to_index(index, i, node_at(f, i)->hash);
+	*(struct forest_index *volatile *)&f->states = index;
+	return true;
+}
+
+/* The node of the last `len` elements, made if there is room; else EMPTY. */
+static uint32_t need_node(struct forest *f, const struct tail *t, unsigned len,
+                          bool anchored)
+{
+	uint32_t hash = hash_of(f, t, len, anchored);
+	uint32_t n = find_node(f, t, len, anchored, hash);
+
+	if (n != EMPTY || !has_room(f, len) || !grow_states(f, len) ||
+	    !grow_pieces(f, (void **)f->nodes, FOREST_NODES, f->nnodes, len))
+		return n;
+	n = __atomic_fetch_add(&f->nnodes, 1, __ATOMIC_RELAXED);
+	if (!grow_pieces(f, (void **)f->nodes, FOREST_NODES, n, 0))
+		return EMPTY;
+	f->nodes[n / FOREST_PIECE][n % FOREST_PIECE] = (struct forest_node){
+	        .owner = t->owner,
+	        .prev = t->prev,
+	        .id = t->id,
+	        .hash = hash,
+	        .len = (uint8_t)len,
+	        .is_anchored = anchored,
+	};
+	add_to_index(f->states, n, hash);
+	return n;
+}
+
+/* The node of the last of at most `len` elements, which are not all. */
+static uint32_t need_shorter(struct forest *f, const struct tail *t,
+                             unsigned len)
+{
+	uint32_t n = EMPTY;
+
+	for (unsigned i = 0; i < NSHORTER - 1 && n == EMPTY; i++)
+		if (shorter[i] < len)
+			n = need_node(f, t, shorter[i], false);
+	return n;
+}
+
+/* What is known behind an element that follows node s. */
+static uint32_t next_of(struct forest *f, uint32_t s, uint32_t id,
+                        uint64_t owner, unsigned k)
+{
+	struct tail t = {owner, id, s};
+	unsigned len = len_of(f, s) + 1;
+	bool anchored = is_anchored(f, s) && len < k;
+	uint32_t n;
+
+	if (len > k - 1)
+		len = k - 1;
+	n = need_node(f, &t, len, anchored);
+	return n != EMPTY ? n : need_shorter(f, &t, len);
+}
+
+/* --- steps ---------------------------------------------------------------- */
+
+/* The slot of a window, made if there is room; else NULL. */
+static struct forest_slot *make(struct forest *f, uint32_t s, uint32_t id,
+                                uint64_t owner, unsigned k)
+{
+	struct forest_slot *slot = look(f, key_of(s, id), owner);
+	unsigned len = len_of(f, s);
+
+	if (slot || !has_room(f, len))
+		return slot;
+	return add_slot(f, key_of(s, id), owner, next_of(f, s, id, owner, k),
+	                len);
+}
+
+/* Is shorter[i] what a window that begins with s falls back to? */
+static bool falls_to(const struct forest *f, uint32_t s, unsigned i)
+{
+	return shorter[i] < len_of(f, s) || (s == START && !shorter[i]);
+}
+
+/* The node of the last `len` elements of s; EMPTY if there is none.  *t is what
+ * it would be made of. */
+static uint32_t suffix(const struct forest *f, uint32_t s, unsigned len,
+                       struct tail *t)
+{
+	const struct forest_node *node;
+
+	if (!len)
+		return EMPTY;
+	node = node_at(f, s);
+	*t = (struct tail){node->owner, node->id, node->prev};
+	return find_node(f, t, len, false, hash_of(f, t, len, false));
+}
+
+/* The node of a state, and the slot that it is, or NULL. */
+static uint32_t node_of(uint64_t state, struct forest_slot **slot)
+{
+	*slot = NULL;
+	if (state <= STATE_UNKNOWN)
+		return state == STATE_BEGIN ? START : EMPTY;
+	*slot = (struct forest_slot *)(uintptr_t)state;
+	if ((*slot)->key)
+		return (uint32_t)((*slot)->next >> 32);
+	/* a child of fork has zeros where its parent had a slot */
+	*slot = NULL;
+	return EMPTY;
+}
+
+/*
+ * There was no window behind this slot, nor room for one, and node n, which
+ * knows less, was taken.  If that is so often, more than once in OFTEN times,
+ * it is to be so from now on: else each such step is a long search.  What is
+ * counted then is known to be shorter.
+ */
+static void forget(struct forest *f, struct forest_slot *last, uint32_t n)
+{
+	if (last && f->nmisses++ % (last->count / OFTEN + 1) == 0)
+		__atomic_store_n(&last->next, (uint64_t)n << 32,
+		                 __ATOMIC_RELAXED);
+}
+
+/* Counts the window, and remembers that it came behind the last one. */
+static uint64_t go_to(struct forest_slot *last, struct forest_slot *s)
+{
+	if (!s)
+		return STATE_UNKNOWN;
+	count(s);
+	if (last)
+		__atomic_store_n(last->succ ? &last->other : &last->succ,
+		                 (uintptr_t)s - (uintptr_t)last,
+		                 __ATOMIC_RELAXED);
+	return (uintptr_t)s;
+}
+
+uint64_t forest_find(struct forest *f, uint64_t state, uint64_t owner,
+                     uint32_t id)
+{
+	struct forest_slot *last, *slot;
+	uint32_t s = node_of(state, &last);
+	struct tail t;
+
+	slot = look(f, key_of(s, id), owner);
+	if (!slot && has_room(f, len_of(f, s)))
+		return FOREST_ABSENT;
+	for (unsigned i = 0; !slot && i < NSHORTER; i++) {
+		uint32_t n;
+
+		if (!falls_to(f, s, i))
+			continue;
+		n = suffix(f, s, shorter[i], &t);
+		if (n != EMPTY || !shorter[i])
+			slot = look(f, key_of(n, id), owner);
+		if (!slot && has_room(f, shorter[i]))
+			return FOREST_ABSENT;
+		if (slot)
+			forget(f, last, n);
+	}
+	return go_to(last, slot);
+}
+
+uint64_t forest_make(struct forest *f, uint64_t state, uint64_t owner,
+                     uint32_t id, unsigned k)
+{
+	struct forest_slot *last, *slot;
+	uint32_t s = node_of(state, &last);
+	struct tail t;
+
+	slot = make(f, s, id, owner, k);
+	for (unsigned i = 0; !slot && i < NSHORTER; i++) {
+		uint32_t n;
+
+		if (!falls_to(f, s, i))
+			continue;
+		n = suffix(f, s, shorter[i], &t);
+		if (n == EMPTY && shorter[i])
+			n = need_node(f, &t, shorter[i], false);
+		if (n != EMPTY || !shorter[i])
+			slot = make(f, n, id, owner, k);
+	}
+	return go_to(last, slot);
+}
