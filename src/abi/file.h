@@ -77,7 +77,7 @@ enum cairn_file_how {
 /* a trace whose SYNC marks are missing: not linked with --cairn=trace */
 #define CAIRN_FILE_UNORDERED 32u
 #define CAIRN_FILE_LAST \
-	64u /* a trace of which only the newest parts are kept */
+	64u /* a trace or recording of which only the newest is kept */
 /* a recording: streams are logs of contexts (abi/record.h), not of threads */
 #define CAIRN_FILE_RECORDING 128u
 
@@ -135,7 +135,28 @@ enum cairn_chunk_type {
 	/* FRAMES of several runs: N slots of (u64 key, u64 register, u64 count,
 	 * u64 load bias of the module where the register comes from) */
 	CAIRN_CHUNK_PLACED = 11,
+	/* of a recording whose oldest part was dropped; ID a context: N bytes,
+	 * behind a head of CAIRN_CHECKPOINT_HEAD bytes, with which its replay
+	 * begins; AUX0, AUX1 part and offset there of the first event; N 0:
+	 * the context is over, and nothing of it is kept.  ID 0, without
+	 * payload: N contexts that there were */
+	CAIRN_CHUNK_CHECKPOINT = 13,
 };
+
+/* The head of a CHECKPOINT chunk: what the first events of the context said,
+ * and what the event before the first one was at. */
+#define CAIRN_CHECKPOINT_KIND 0      /* u32, of BEGIN */
+#define CAIRN_CHECKPOINT_THREAD 4    /* u32 */
+#define CAIRN_CHECKPOINT_TID 8       /* u32 */
+#define CAIRN_CHECKPOINT_FORKED 12   /* u32: 1 if there was a FORK: */
+#define CAIRN_CHECKPOINT_PID 16      /* u32 */
+#define CAIRN_CHECKPOINT_CONTEXT 20  /* u32 */
+#define CAIRN_CHECKPOINT_AT 24       /* u64 */
+#define CAIRN_CHECKPOINT_TICK 32     /* u64, of the event before */
+#define CAIRN_CHECKPOINT_CELL 40     /* u64 */
+#define CAIRN_CHECKPOINT_POSITION 48 /* u64: bytes of the log before */
+#define CAIRN_CHECKPOINT_MOMENT 56   /* u64: tick where the replay begins */
+#define CAIRN_CHECKPOINT_HEAD 64u
 
 /*
  * AUX1 of a STREAM chunk of a recording: its payload begins with a u64, twice

@@ -23,6 +23,7 @@ static const struct {
         {"print", command_print},
         {"output", command_output},
         {"writes", command_writes},
+        {"trim", command_trim},
 };
 
 int command_fail(const struct cairn_err *err)

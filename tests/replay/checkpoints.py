@@ -232,7 +232,7 @@ def lies():
         with open(path, "rb") as file:
             data = bytearray(file.read())
         data[184] ^= 1
-        crc = crc32c(data[12:208], crc32c(data[208:]))
+        crc = crc32c(data[12:224], crc32c(data[224:]))
         data[8:12] = crc.to_bytes(4, "little")
         with open(path, "wb") as file:
             file.write(data)
