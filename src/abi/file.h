@@ -47,6 +47,11 @@
 	                         */
 #define CAIRN_HDR_STATE_CRC 188 /* u32: crc32c of 128..187, once closed */
 
+/* Behind what readers look at. */
+#define CAIRN_HDR_FORKS 192   /* u32: of a recording, forks that were tried */
+#define CAIRN_HDR_BEAT 196    /* u32: whoever cuts it counts here, as a clock */
+#define CAIRN_HDR_DROPPED 200 /* u64: bytes of it that are holes */
+
 enum cairn_file_kind {
 	CAIRN_KIND_PROFILE = 1, /* counts of an edges build */
 };
@@ -174,6 +179,9 @@ enum cairn_chunk_type {
  */
 #define CAIRN_CHUNK_SOURCES (12u | CAIRN_CHUNK_OPTIONAL)
 #define CAIRN_SOURCE_NEWER 1u /* than the program, when it was packed */
+
+/* Nothing any more: parts of a recording were here that are not kept. */
+#define CAIRN_CHUNK_GAP (14u | CAIRN_CHUNK_OPTIONAL)
 
 /*
  * Tables of path counts, back to back from the start of a PATHS payload; a

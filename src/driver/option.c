@@ -75,6 +75,11 @@ static const char help[] =
         "  memory=SIZE      take no more memory for buffers than this, as 64M, "
         "which is\n"
         "                   the default (at least 1M)\n"
+        "Options of record:\n"
+        "  last=SIZE        keep only the newest part of the log, as 64M (at "
+        "least 1M),\n"
+        "                   with a checkpoint to begin at; takes a second "
+        "processor\n"
         "Options of paths:\n"
         "  prefer=FILE      counters for the paths of this profile or list, "
         "one for the\n"
@@ -367,7 +372,7 @@ static int take_size(const char *name, const char *value, const char **size,
 	n <<= shift;
 	if (n < OPTION_SIZE_MIN)
 		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "%s=%s is too little for a trace; use at "
+		                  "%s=%s is too little; use at "
 		                  "least %s=1M",
 		                  name, value, name);
 	*size = xasprintf("%" PRIu64, n);
@@ -409,6 +414,19 @@ static int take_detail(struct option *o, const char *s, size_t n,
 	else
 		return bad_detail(o, s, n, err);
 	return 0;
+}
+
+static int take_record_detail(struct option *o, const char *s, size_t n,
+                              struct cairn_err *err)
+{
+	const char *value = detail_value(s, n, "last");
+
+	if (value)
+		return take_size("last", value, &o->last, err);
+	return cairn_fail(err, CAIRN_E_USAGE,
+	                  "--cairn=record has no option '%.*s'; it has "
+	                  "last=SIZE",
+	                  (int)n, s);
 }
 
 /* What does not go together. */
@@ -515,16 +533,13 @@ static int take_value(struct option *o, const char *value,
 	while (value[n]) {
 		value += n + 1;
 		n = strcspn(value, ",");
-		if (o->record && detail_value(value, n, "last"))
+		if (o->none)
 			return cairn_fail(err, CAIRN_E_USAGE,
-			                  "--cairn=record keeps all of its "
-			                  "log, a replay begins at the "
-			                  "beginning; for the newest part use "
-			                  "--cairn=trace,last=SIZE");
-		if (o->none || o->record)
-			return cairn_fail(err, CAIRN_E_USAGE,
-			                  "--cairn=%s takes no options",
-			                  o->none ? "none" : "record");
+			                  "--cairn=none takes no options");
+		if (o->record) {
+			CAIRN_TRY(take_record_detail(o, value, n, err));
+			continue;
+		}
 		CAIRN_TRY(take_detail(o, value, n, err));
 	}
 	return check_details(o, err);

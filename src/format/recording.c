@@ -291,7 +291,7 @@ static int read_contexts(struct recording *r, struct cairn_err *err)
 
 	r->is_cut = all != NULL;
 	r->ncontexts = r->s.nthreads;
-	r->nall = all ? (size_t)all->n : r->ncontexts;
+	r->nall = all && all->n > r->ncontexts ? (size_t)all->n : r->ncontexts;
 	r->contexts = xcalloc(r->ncontexts, sizeof(*r->contexts));
 	for (size_t i = 0; i < r->ncontexts; i++) {
 		struct recording_context *c = &r->contexts[i];
@@ -357,7 +357,11 @@ int recording_open(struct recording *r, const char *path,
 	int rc;
 
 	*r = (struct recording){0};
-	CAIRN_TRY(streams_open(&r->s, path, mode, err));
+	rc = streams_open(&r->s, path, mode, err);
+	/* it may have become one file in between: that is whole */
+	if (rc == CAIRN_E_ABSENT)
+		rc = streams_open(&r->s, path, mode, err);
+	CAIRN_TRY(rc);
 	if (r->s.c.flags & CAIRN_FILE_RECORDING) {
 		rc = read_modules(r, err);
 		if (rc == 0)

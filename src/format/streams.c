@@ -78,19 +78,6 @@ static void streams_keep_last(struct streams_thread *t)
 	t->ndropped = t->nparts ? t->parts[0].number - 1 : 0;
 }
 
-/* A flight recorder of traces keeps whichever parts are the newest. */
-static bool streams_is_ring(const struct streams *s)
-{
-	return (s->c.flags & CAIRN_FILE_LAST) &&
-	       !(s->c.flags & CAIRN_FILE_RECORDING);
-}
-
-/* May parts be missing from the middle? */
-static bool streams_may_end(const struct streams *s)
-{
-	return s->c.truncated || (s->c.flags & CAIRN_FILE_TRUNCATED);
-}
-
 static const struct chunk *find_checkpoint(const struct container *c,
                                            uint32_t id)
 {
@@ -104,6 +91,27 @@ static const struct chunk *find_checkpoint(const struct container *c,
 const struct chunk *streams_checkpoint(const struct streams *s, uint32_t id)
 {
 	return find_checkpoint(s->last.nchunks ? &s->last : &s->c, id);
+}
+
+/* A flight recorder of traces keeps whichever parts are the newest. */
+static bool streams_is_ring(const struct streams *s)
+{
+	return (s->c.flags & CAIRN_FILE_LAST) &&
+	       !(s->c.flags & CAIRN_FILE_RECORDING);
+}
+
+/* Of a recording that is cut while it is written. */
+static bool streams_needs_last(const struct streams *s)
+{
+	return (s->c.flags & CAIRN_FILE_LAST) &&
+	       (s->c.flags & CAIRN_FILE_RECORDING) && !s->last.nchunks &&
+	       !streams_checkpoint(s, 0);
+}
+
+/* May parts be missing from the middle? */
+static bool streams_may_end(const struct streams *s)
+{
+	return s->c.truncated || (s->c.flags & CAIRN_FILE_TRUNCATED);
 }
 
 /* Parts before its checkpoint are not there. */
@@ -139,6 +147,12 @@ static int streams_sort(struct streams *s, struct streams_thread *t,
 
 		if (n && t->parts[n - 1].number == t->parts[i].number)
 			continue;
+		if (t->parts[i].number != number && !n && streams_needs_last(s))
+			return cairn_fail(err, CAIRN_E_ABSENT,
+			                  "%s: what it begins with is in "
+			                  "%s.last, which is not there; put "
+			                  "both into one folder",
+			                  s->c.name, s->c.name);
 		if (t->parts[i].number != number && !is_ring &&
 		    streams_may_end(s))
 			break;

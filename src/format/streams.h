@@ -4,6 +4,7 @@
 
 #include "format/container.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct streams_thread {
 	struct streams_part *parts;
 	size_t nparts, parts_cap;
 	uint64_t ndropped; /* parts that a flight recorder forgot */
+	bool is_live; /* for who reads while it is written: there is more */
 	const struct chunk *checkpoint; /* where it begins; NULL: at part 1 */
 };
 

@@ -24,6 +24,7 @@ static const struct {
         {"output", command_output},
         {"writes", command_writes},
         {"trim", command_trim},
+        {"follow", command_follow}, /* of programs that are recorded alone */
 };
 
 int command_fail(const struct cairn_err *err)

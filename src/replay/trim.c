@@ -61,7 +61,7 @@ static void add_part(struct trim *t, size_t context,
 	};
 
 	if (is_packed) {
-		p.size = k->aux1;
+		p.size = CAIRN_CHUNK_HEADER_SIZE + k->size;
 		p.raw = k->n;
 	} else if (k->size >= CAIRN_STREAM_COUNT_SIZE) {
 		p.raw = get_le64(k->payload) >> 1;
@@ -106,6 +106,22 @@ static void choose(struct trim *t, uint64_t size)
 			                                  (double)n /
 			                                  (double)p->size);
 		size -= n;
+	}
+}
+
+void trim_leave_live(struct session *s)
+{
+	struct recording *r = &s->recording;
+
+	for (size_t i = 0; i < r->s.nthreads; i++) {
+		struct streams_thread *x = &r->s.threads[i];
+		size_t n = 0;
+
+		while (n < x->nparts &&
+		       x->parts[n].chunk->type == CAIRN_CHUNK_PACKED)
+			n++;
+		x->is_live = n < x->nparts;
+		x->nparts = n;
 	}
 }
 
@@ -160,7 +176,7 @@ static int find_wanted(const struct recording *r, struct trim_cut *c,
 		     i++)
 			want(c, slack[i], e.tick);
 	}
-	c->has_ended = rc == 0 && is_end(&e);
+	c->has_ended = rc == 0 && is_end(&e) && !c->context->stream->is_live;
 	recording_log_release(&l);
 	return rc;
 }
@@ -502,6 +518,30 @@ static void put_header(struct bytes *out, const struct container *c,
 	if (c->truncated)
 		h.flags |= CAIRN_FILE_TRUNCATED;
 	writer_end(out, &h);
+}
+
+uint64_t trim_first_part(const struct trim_cut *c)
+{
+	const struct streams_thread *s = c->context->stream;
+
+	return s->ndropped + 1 + base_of(c)->place.part;
+}
+
+void trim_put_checkpoints(const struct trim *t, struct bytes *out)
+{
+	put_all_contexts(out, t);
+	for (size_t i = 0; i < t->session->recording.ncontexts; i++) {
+		const struct trim_cut *c = &t->cuts[i];
+
+		if (!c->is_gone && base_of(c)->bytes)
+			put_checkpoint(out, c, trim_first_part(c),
+			               base_of(c)->place.offset);
+	}
+}
+
+void trim_put_header(const struct trim *t, struct bytes *out)
+{
+	put_header(out, &t->session->recording.s.c, true);
 }
 
 int trim_write(struct trim *t, const char *path, struct cairn_err *err)

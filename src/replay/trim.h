@@ -60,6 +60,17 @@ void trim_release(struct trim *t);
 /* Is there anything that is not kept? */
 bool trim_drops(const struct trim *t);
 
+/* Only parts that are packed count: others may change. */
+void trim_leave_live(struct session *s);
+/* Number of the part with which a context begins. */
+uint64_t trim_first_part(const struct trim_cut *c);
+
+/* CHECKPOINT chunks of contexts, for the parts as they are in the file; the
+ * header of a file. */
+struct bytes;
+void trim_put_checkpoints(const struct trim *t, struct bytes *out);
+void trim_put_header(const struct trim *t, struct bytes *out);
+
 /* Writes it as a recording. */
 int trim_write(struct trim *t, const char *path, struct cairn_err *err);
 

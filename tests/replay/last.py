@@ -313,6 +313,206 @@ def damage():
     r.close()
 
 
+# --- while the program runs --------------------------------------------------
+
+WAITS = """
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int nsignals;
+static void count(int signal)
+{
+	nsignals++;
+}
+int main(void)
+{
+	signal(SIGCHLD, count);
+	for (int i = 0; i < 20; i++)
+		usleep(10000);
+	printf("%d %d\\n", wait(NULL), errno == ECHILD);
+	printf("%d %d\\n", nsignals, dup(0));
+	return 0;
+}
+"""
+
+
+def feed(program, folder, nlines, env=None, stop=None):
+    """Runs a reader on so many numbers; stop(process) is called in the
+    middle."""
+    numbers = random.Random(1)
+    with open(os.path.join(folder, "out"), "wb") as out, subprocess.Popen(
+            [program], stdin=subprocess.PIPE, stdout=out,
+            stderr=subprocess.PIPE, cwd=folder,
+            env=dict(os.environ, XDG_CACHE_HOME=folder, **env or {})) as p:
+        try:
+            for i in range(nlines // 1000):
+                p.stdin.write("".join(
+                    f"{numbers.randrange(1 << 60)}\n"
+                    for _ in range(1000)).encode())
+                if stop and i == nlines // 2000:
+                    p.stdin.flush()
+                    stop(p)
+            p.stdin.close()
+        except BrokenPipeError:
+            pass
+        said = p.stderr.read().decode()
+    (path,) = glob.glob(os.path.join(folder, "*.cairn"))
+    return path, said
+
+
+def followers(path):
+    """Who follows a recording."""
+    found = []
+    for name in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(name, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == b"follow" and path.encode() in words:
+            found.append(int(name.split("/")[2]))
+    return found
+
+
+def settle(paths, seconds=200):
+    """Until nobody follows any more."""
+    for _ in range(seconds * 10):
+        if not any(followers(p) for p in paths):
+            return
+        time.sleep(.1)
+    check("settled", f"{paths} are followed for more than {seconds} s")
+
+
+def cairn_in(folder, *command):
+    return run(os.path.join(BIN, "cairn"), *command,
+               env=dict(os.environ, XDG_CACHE_HOME=folder))
+
+
+def compare_tail(name, folder, path):
+    """Identical, and what it wrote is the end of what it wrote."""
+    out = cairn_in(folder, "replay", path)
+    check(f"{name} replays", not re.search(r"from tick \d+, identical",
+                                           out.stdout) and out)
+    tail = cairn_in(folder, "output", "--raw", path).stdout
+    with open(os.path.join(folder, "out"), encoding="ascii") as file:
+        said = file.read()
+    check(f"{name} output", (not tail or not said.endswith(tail)) and
+          (tail[-200:], said[-200:]))
+
+
+def in_flight():
+    """The newest megabyte of a program that reads more; its end, SIGKILL, a
+    follower that is killed, none at all."""
+    source = os.path.join(HERE, "reader.c")
+    with tempfile.TemporaryDirectory() as top:
+        program = compile_program(source, top, "-O1", mode="record,last=1M")
+
+        def folder(name):
+            path = os.path.join(top, name)
+            os.mkdir(path)
+            return path
+
+        here = folder("end")
+        path, said = feed(program, here, 300000)
+        check("end, says", said)
+        settle([path])
+        compare_tail("end", here, path)
+        check("end, kept", not moments(path)[1] or glob.glob(path + ".*"))
+        check("end, size", os.path.getsize(path) > 4 << 20 and
+              os.path.getsize(path))
+
+        here = folder("killed")
+        path, _ = feed(program, here, 300000, stop=lambda p: p.kill())
+        settle([path])
+        out = cairn_in(here, "replay", path)
+        check("killed", "identical up to where" not in out.stdout and out)
+
+        here = folder("follower")
+
+        def kill_follower(p):
+            for _ in range(600):
+                files = glob.glob(os.path.join(here, "*.cairn"))
+                if files and glob.glob(files[0] + ".last"):
+                    break
+                time.sleep(.1)
+            for pid in followers(files[0]):
+                os.kill(pid, 9)
+
+        path, _ = feed(program, here, 300000, stop=kill_follower)
+        check("follower killed, FILE.last", not os.path.exists(path + ".last")
+              and "none")
+        compare_tail("follower killed", here, path)
+        os.rename(path + ".last", path + ".away")
+        out = cairn_in(here, "replay", path)
+        check("without FILE.last", "is not there; put" not in out.stderr and
+              out)
+
+        here = folder("none")
+        path, said = feed(program, here, 30000, {"CAIRN_TRIM": "/nowhere"})
+        check("none, says", ("cannot execute /nowhere" not in said or
+                             said.count("\n") != 1) and said)
+        out = cairn_in(here, "replay", path)
+        check("none, whole", ("identical" not in out.stdout or
+                              "from" in out.stdout) and out)
+
+
+def crowd():
+    """Threads log more than is kept, faster than it can be replayed: they wait,
+    and the file stays small."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_program(os.path.join(HERE, "last", "crowd.c"), folder, "-O2",
+                                  mode="record,last=1M")
+        most = 0
+        with subprocess.Popen([program], cwd=folder,
+                              stdout=subprocess.DEVNULL,
+                              env=dict(os.environ,
+                                       XDG_CACHE_HOME=folder)) as p:
+            for _ in range(2000):
+                if p.poll() is not None:
+                    break
+                used = sum(os.stat(k).st_blocks * 512 for k in
+                           glob.glob(os.path.join(folder, "*.cairn")))
+                most = max(most, used)
+                time.sleep(.1)
+            check("crowd, ends", p.poll() != 0 and "it does not")
+            if p.poll() is None:
+                p.kill()
+        (path,) = glob.glob(os.path.join(folder, "*.cairn"))
+        settle([path])
+        check("crowd, disk", most > 20 << 20 and most)
+        out = cairn_in(folder, "replay", path)
+        check("crowd, replays", "kept on, identical" not in out.stdout and out)
+
+
+def unseen():
+    """The program has no child that it did not make, and no descriptor; and
+    those that fork have children that can be replayed."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "waits.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(WAITS)
+        program = compile_program(source, folder, "-O1", mode="record,last=1M")
+        out = run(program, cwd=folder, stdin=subprocess.DEVNULL)
+        check("waits", out.stdout != "-1 1\n0 3\n" and out)
+        files = glob.glob(os.path.join(folder, "*.cairn"))
+        settle(files)
+        out = cairn_in(folder, "replay", *files)
+        check("waits, replayed", "identical" not in out.stdout and out)
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_program(os.path.join(HERE, "forked.c"), folder,
+                                  "-O1", mode="record,last=1M")
+        run(program, cwd=folder,
+            env=dict(os.environ, XDG_CACHE_HOME=folder))
+        files = glob.glob(os.path.join(folder, "*.cairn"))
+        check("forked", len(files) < 3 and files)
+        settle(files)
+        for path in files:
+            out = cairn_in(folder, "replay", path)
+            check("forked, replayed", "identical" not in out.stdout and out)
+
+
 def main():
     random.seed(SEED)
     print(f"SEED={SEED}", flush=True)
@@ -321,6 +521,9 @@ def main():
     exact_size()
     children()
     damage()
+    in_flight()
+    crowd()
+    unseen()
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 
