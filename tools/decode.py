@@ -111,6 +111,7 @@ class Cursor:
 ORDER = 1 << 31 | 7
 STREAM, PACKED = 8, 9
 FOREST, NODES, WINDOWS = 13, 14, 15
+CHECKPOINT = 16
 
 
 class Chunk:
@@ -143,7 +144,7 @@ def read_chunks(data):
         chunk = Chunk(data[:length], at)
         if not chunk.type >> 31:
             need(1 <= chunk.type <= 6 or 8 <= chunk.type <= 11 or
-                 FOREST <= chunk.type <= WINDOWS,
+                 FOREST <= chunk.type <= CHECKPOINT,
                  "unknown chunk type")
         if not chunk.type >> 31 or chunk.type == ORDER:
             chunks.append(chunk)
@@ -170,9 +171,15 @@ OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
 OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1, 0]
 
 
+def read_begins(chunks):
+    """{context: (part, offset, tick, cell)} of those with checkpoints."""
+    return {c.id: (c.aux0, c.aux1, u64(c.payload, 32), u64(c.payload, 40))
+            for c in chunks if c.type == 13 and c.id}
+
+
 def read_logs(data, chunks):
     """{context: bytes of its log}."""
-    parts = {}
+    parts, begins = {}, read_begins(chunks)
     for c in chunks:
         if c.type == STREAM and c.aux0:
             n = u64(c.payload, 0) >> 1
@@ -183,13 +190,14 @@ def read_logs(data, chunks):
                 c.payload[:c.aux1], c.n)
     logs = {}
     for context, of in parts.items():
-        log = b""
-        for i in range(len(of)):
-            if i + 1 not in of:
+        log, (i, skip, _, _) = b"", begins.get(context, (1, 0, 0, 0))
+        while i <= max(of):
+            if i not in of:
                 need(u32(data, 132) & 8, "a part is missing")
                 break
-            log += of[i + 1]
-        logs[context] = log
+            log += of[i]
+            i += 1
+        logs[context] = log[skip:]
     return logs
 
 
@@ -230,8 +238,10 @@ def decode_recording(data):
     chunks = read_chunks(data)
     modules = [Module(c) for c in chunks if c.type == 2]
     contexts = []
+    begins = read_begins(chunks)
     for context, log in sorted(read_logs(data, chunks).items()):
-        c, tick, cell, events = Cursor(log), 0, 0, []
+        _, _, tick, cell = begins.get(context, (0, 0, 0, 0))
+        c, events = Cursor(log), []
         while c.at < len(log):
             event, cell = read_event(c, tick, cell)
             tick = event[0]

@@ -47,6 +47,11 @@
 	                         */
 #define CAIRN_HDR_STATE_CRC 188 /* u32: crc32c of 128..187, once closed */
 
+/* Behind what readers look at. */
+#define CAIRN_HDR_FORKS 192   /* u32: of a recording, forks that were tried */
+#define CAIRN_HDR_BEAT 196    /* u32: whoever cuts it counts here, as a clock */
+#define CAIRN_HDR_DROPPED 200 /* u64: bytes of it that are holes */
+
 enum cairn_file_kind {
 	CAIRN_KIND_PROFILE = 1, /* counts of an edges build */
 };
@@ -77,7 +82,7 @@ enum cairn_file_how {
 /* a trace whose SYNC marks are missing: not linked with --cairn=trace */
 #define CAIRN_FILE_UNORDERED 32u
 #define CAIRN_FILE_LAST \
-	64u /* a trace of which only the newest parts are kept */
+	64u /* a trace or recording of which only the newest is kept */
 /* a recording: streams are logs of contexts (abi/record.h), not of threads */
 #define CAIRN_FILE_RECORDING 128u
 
@@ -143,7 +148,28 @@ enum cairn_chunk_type {
 	/* the same, of all threads, as cairn merge writes them: AUX1: K;
 	 * payload: N windows */
 	CAIRN_CHUNK_WINDOWS = 15,
+	/* of a recording whose oldest part was dropped; ID a context: N bytes,
+	 * behind a head of CAIRN_CHECKPOINT_HEAD bytes, with which its replay
+	 * begins; AUX0, AUX1 part and offset there of the first event; N 0:
+	 * the context is over, and nothing of it is kept.  ID 0, without
+	 * payload: N contexts that there were */
+	CAIRN_CHUNK_CHECKPOINT = 16,
 };
+
+/* The head of a CHECKPOINT chunk: what the first events of the context said,
+ * and what the event before the first one was at. */
+#define CAIRN_CHECKPOINT_KIND 0      /* u32, of BEGIN */
+#define CAIRN_CHECKPOINT_THREAD 4    /* u32 */
+#define CAIRN_CHECKPOINT_TID 8       /* u32 */
+#define CAIRN_CHECKPOINT_FORKED 12   /* u32: 1 if there was a FORK: */
+#define CAIRN_CHECKPOINT_PID 16      /* u32 */
+#define CAIRN_CHECKPOINT_CONTEXT 20  /* u32 */
+#define CAIRN_CHECKPOINT_AT 24       /* u64 */
+#define CAIRN_CHECKPOINT_TICK 32     /* u64, of the event before */
+#define CAIRN_CHECKPOINT_CELL 40     /* u64 */
+#define CAIRN_CHECKPOINT_POSITION 48 /* u64: bytes of the log before */
+#define CAIRN_CHECKPOINT_MOMENT 56   /* u64: tick where the replay begins */
+#define CAIRN_CHECKPOINT_HEAD 64u
 
 /*
  * AUX1 of a STREAM chunk of a recording: its payload begins with a u64, twice
@@ -190,6 +216,9 @@ enum cairn_chunk_type {
  */
 #define CAIRN_CHUNK_SOURCES (12u | CAIRN_CHUNK_OPTIONAL)
 #define CAIRN_SOURCE_NEWER 1u /* than the program, when it was packed */
+
+/* Nothing any more: parts of a recording were here that are not kept. */
+#define CAIRN_CHUNK_GAP (17u | CAIRN_CHUNK_OPTIONAL)
 
 /*
  * Tables of path counts, back to back from the start of a PATHS payload; a

@@ -201,4 +201,9 @@ enum cairn_context {
 #define CAIRN_IR_LINKED "cairn-linked"
 #define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
 
+/* const uint64_t: how many bytes of the log are kept, 0: all; const char[]: the
+ * program that sees to that. */
+#define CAIRN_RT_RECORD_LAST "__cairn_record_last"
+#define CAIRN_RT_RECORD_TOOL "__cairn_record_tool"
+
 #endif /* CAIRN_ABI_RECORD_H */

@@ -44,6 +44,7 @@ static const struct command {
          cmd_replay},
         {"writes", "who wrote a variable of a recorded run, when and what",
          cmd_replay},
+        {"trim", "keep the newest part of a recording", cmd_replay},
         {"merge", "sum the profiles of several runs into one file", cmd_merge},
         {"pack", "make a profile self-contained", cmd_pack},
         {"check", "is this profile sound? which function is not, and why",

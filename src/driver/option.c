@@ -76,6 +76,11 @@ static const char help[] =
         "  memory=SIZE      take no more memory for buffers than this, as 64M, "
         "which is\n"
         "                   the default (at least 1M)\n"
+        "Options of record:\n"
+        "  last=SIZE        keep only the newest part of the log, as 64M (at "
+        "least 1M),\n"
+        "                   with a checkpoint to begin at; takes a second "
+        "processor\n"
         "Options of paths:\n"
         "  prefer=FILE      counters for the paths of this profile or list, "
         "one for the\n"
@@ -436,6 +441,19 @@ static int take_detail(struct option *o, const char *s, size_t n,
 	return 0;
 }
 
+static int take_record_detail(struct option *o, const char *s, size_t n,
+                              struct cairn_err *err)
+{
+	const char *value = detail_value(s, n, "last");
+
+	if (value)
+		return take_size("last", value, &o->last, err);
+	return cairn_fail(err, CAIRN_E_USAGE,
+	                  "--cairn=record has no option '%.*s'; it has "
+	                  "last=SIZE",
+	                  (int)n, s);
+}
+
 /* The same for iterations=. */
 static int check_windows(const struct option *o, struct cairn_err *err)
 {
@@ -564,16 +582,13 @@ static int take_value(struct option *o, const char *value,
 	while (value[n]) {
 		value += n + 1;
 		n = strcspn(value, ",");
-		if (o->record && detail_value(value, n, "last"))
+		if (o->none)
 			return cairn_fail(err, CAIRN_E_USAGE,
-			                  "--cairn=record keeps all of its "
-			                  "log, a replay begins at the "
-			                  "beginning; for the newest part use "
-			                  "--cairn=trace,last=SIZE");
-		if (o->none || o->record)
-			return cairn_fail(err, CAIRN_E_USAGE,
-			                  "--cairn=%s takes no options",
-			                  o->none ? "none" : "record");
+			                  "--cairn=none takes no options");
+		if (o->record) {
+			CAIRN_TRY(take_record_detail(o, value, n, err));
+			continue;
+		}
 		CAIRN_TRY(take_detail(o, value, n, err));
 	}
 	return check_details(o, err);

@@ -151,6 +151,11 @@ static bool payload_holds(const struct chunk *k)
 	                : k->type == CAIRN_CHUNK_ORDER  ? CAIRN_ORDER_RECORD
 	                                                : 0;
 
+	if (k->type == CAIRN_CHUNK_CHECKPOINT && k->id) {
+		head = CAIRN_CHECKPOINT_HEAD;
+		unit = 1;
+	}
+
 	return k->size >= head && (!unit || k->n <= (k->size - head) / unit);
 }
 
@@ -244,7 +249,7 @@ static int add_chunk(struct container *c, const unsigned char *h,
 		return 0;
 	}
 	if (!is_known_option(k.type) &&
-	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_WINDOWS ||
+	    (k.type < CAIRN_CHUNK_PROGRAM || k.type > CAIRN_CHUNK_CHECKPOINT ||
 	     k.type == (CAIRN_CHUNK_SOURCES & ~CAIRN_CHUNK_OPTIONAL) ||
 	     k.type == (CAIRN_CHUNK_ORDER & ~CAIRN_CHUNK_OPTIONAL)))
 		return cairn_fail(err, CAIRN_E_VERSION,
@@ -317,7 +322,9 @@ static bool same_identity(const struct chunk *x, const struct chunk *y)
 	       x->type != CAIRN_CHUNK_NODES &&
 	       (x->type == CAIRN_CHUNK_PROGRAM ||
 	        (x->module == y->module &&
-	         (x->type != CAIRN_CHUNK_COUNTS || x->id == y->id)));
+	         ((x->type != CAIRN_CHUNK_COUNTS &&
+	           x->type != CAIRN_CHUNK_CHECKPOINT) ||
+	          x->id == y->id)));
 }
 
 static const struct chunk *find_module(struct chunk **sorted, size_t n,

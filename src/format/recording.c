@@ -25,7 +25,16 @@
 void recording_log_init(struct recording_log *l, const struct recording *r,
                         const struct recording_context *c)
 {
-	*l = (struct recording_log){.r = r, .stream = c->stream};
+	const struct recording_place *p = &c->base.place;
+
+	*l = (struct recording_log){
+	        .r = r,
+	        .stream = c->stream,
+	        .tick = p->tick,
+	        .cell = p->cell,
+	        .position = p->position,
+	        .skip = p->offset,
+	};
 }
 
 void recording_log_release(struct recording_log *l)
@@ -150,6 +159,10 @@ int recording_next_event(struct recording_log *l, struct recording_event *e,
 			return rc;
 		l->start = l->at = bytes;
 		l->end = bytes + n;
+		if (l->skip > n)
+			return log_corrupt(l, "no such place", err);
+		l->at += l->skip;
+		l->skip = 0;
 	}
 	CAIRN_TRY(read_event(l, e, err));
 	return 1;
@@ -159,6 +172,7 @@ void recording_where(const struct recording_log *l, struct recording_place *p)
 {
 	*p = (struct recording_place){
 	        .part = l->next,
+	        .offset = l->skip,
 	        .tick = l->tick,
 	        .cell = l->cell,
 	        .position = l->position,
@@ -181,6 +195,7 @@ int recording_seek(struct recording_log *l, const struct recording_place *p,
 		                  " has no part %" PRIu64,
 		                  l->r->s.c.name, l->stream->id, p->part);
 	l->next = (size_t)p->part;
+	l->skip = 0;
 	l->start = l->at = l->end = NULL;
 	if (p->offset && recording_next_part(l, &bytes, &n, err) < 0)
 		return CAIRN_E_CORRUPT;
@@ -217,6 +232,29 @@ static void take_fork(struct recording_context *c,
 	c->parent_at = e->value[2];
 }
 
+/* What the checkpoint says where it begins. */
+static void take_base(struct recording_context *c)
+{
+	const struct chunk *k = c->stream->checkpoint;
+	const unsigned char *p = k->payload;
+
+	c->kind = get_le32(p + CAIRN_CHECKPOINT_KIND);
+	c->thread = get_le32(p + CAIRN_CHECKPOINT_THREAD);
+	c->tid = get_le32(p + CAIRN_CHECKPOINT_TID);
+	c->is_forked = get_le32(p + CAIRN_CHECKPOINT_FORKED);
+	c->parent_pid = get_le32(p + CAIRN_CHECKPOINT_PID);
+	c->parent = get_le32(p + CAIRN_CHECKPOINT_CONTEXT);
+	c->parent_at = get_le64(p + CAIRN_CHECKPOINT_AT);
+	c->base = (struct recording_base){
+	        .bytes = p + CAIRN_CHECKPOINT_HEAD,
+	        .n = (size_t)k->n,
+	        .tick = get_le64(p + CAIRN_CHECKPOINT_MOMENT),
+	        .place = {0, k->aux1, get_le64(p + CAIRN_CHECKPOINT_TICK),
+	                  get_le64(p + CAIRN_CHECKPOINT_CELL),
+	                  get_le64(p + CAIRN_CHECKPOINT_POSITION)},
+	};
+}
+
 /* Its first events. */
 static int read_context(struct recording *r, struct recording_context *c,
                         struct cairn_err *err)
@@ -225,6 +263,14 @@ static int read_context(struct recording *r, struct recording_context *c,
 	struct recording_log l;
 	int rc;
 
+	if (c->stream->checkpoint) {
+		take_base(c);
+		return c->kind < CAIRN_NCONTEXTS
+		               ? 0
+		               : cairn_corrupt(err, r->s.c.name,
+		                               c->stream->checkpoint->offset,
+		                               "an impossible kind of context");
+	}
 	recording_log_init(&l, r, c);
 	while ((rc = recording_next_event(&l, &e, err)) > 0 &&
 	       e.kind == CAIRN_EVENT_OTHER) {
@@ -241,7 +287,11 @@ static int read_context(struct recording *r, struct recording_context *c,
 
 static int read_contexts(struct recording *r, struct cairn_err *err)
 {
+	const struct chunk *all = streams_checkpoint(&r->s, 0);
+
+	r->is_cut = all != NULL;
 	r->ncontexts = r->s.nthreads;
+	r->nall = all && all->n > r->ncontexts ? (size_t)all->n : r->ncontexts;
 	r->contexts = xcalloc(r->ncontexts, sizeof(*r->contexts));
 	for (size_t i = 0; i < r->ncontexts; i++) {
 		struct recording_context *c = &r->contexts[i];
@@ -307,7 +357,11 @@ int recording_open(struct recording *r, const char *path,
 	int rc;
 
 	*r = (struct recording){0};
-	CAIRN_TRY(streams_open(&r->s, path, mode, err));
+	rc = streams_open(&r->s, path, mode, err);
+	/* it may have become one file in between: that is whole */
+	if (rc == CAIRN_E_ABSENT)
+		rc = streams_open(&r->s, path, mode, err);
+	CAIRN_TRY(rc);
 	if (r->s.c.flags & CAIRN_FILE_RECORDING) {
 		rc = read_modules(r, err);
 		if (rc == 0)

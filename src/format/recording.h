@@ -22,6 +22,22 @@ struct recording_module {
 	uint64_t ncells; /* words */
 };
 
+/* A place before an event of a log. */
+struct recording_place {
+	uint64_t part;   /* index of it; that of the next, if at its end */
+	uint64_t offset; /* in there */
+	uint64_t tick, cell, position; /* as in struct recording_log */
+};
+
+/* Where a context begins whose oldest part was dropped. */
+struct recording_base {
+	const unsigned char *bytes; /* replay/checkpoint.h; NULL: it begins at
+	                               its beginning */
+	size_t n;
+	uint64_t tick; /* of the moment */
+	struct recording_place place;
+};
+
 /* One context. */
 struct recording_context {
 	uint32_t number;     /* in the file, from 1 on */
@@ -34,6 +50,7 @@ struct recording_context {
 	uint32_t parent;     /* number in its file, */
 	uint64_t parent_at;  /* bytes of its log */
 	const struct streams_thread *stream; /* its log */
+	struct recording_base base;
 };
 
 /* A recording, and all that its strings and parts point at. */
@@ -43,6 +60,8 @@ struct recording {
 	size_t nmodules, modules_cap;
 	struct recording_context *contexts; /* by number */
 	size_t ncontexts;
+	size_t nall; /* contexts that there were; some may be dropped */
+	bool is_cut; /* its oldest part was dropped */
 };
 
 /*
@@ -69,6 +88,7 @@ struct recording_log {
 	const unsigned char *start, *at, *end; /* of the part that is read */
 	uint64_t tick, cell;                   /* of the event before */
 	uint64_t position; /* bytes of the log up to its end */
+	uint64_t skip;     /* bytes of the first part that do not count */
 };
 
 /* Memory: that of the greatest part.  The recording has to outlive it. */
@@ -106,13 +126,6 @@ struct recording_event {
  */
 int recording_next_event(struct recording_log *l, struct recording_event *e,
                          struct cairn_err *err);
-
-/* A place before an event of a log. */
-struct recording_place {
-	uint64_t part;   /* its number; that of the next, if at its end */
-	uint64_t offset; /* in there */
-	uint64_t tick, cell, position; /* as in struct recording_log */
-};
 
 void recording_where(const struct recording_log *l, struct recording_place *p);
 /* Goes there.  Fails: CAIRN_E_CORRUPT if there is no such place. */

@@ -13,7 +13,8 @@
  * stream ends before the first that is.
  *
  * Recordings have a stream per context, and a part that is not packed begins
- * with its length.
+ * with its length.  One whose oldest parts were dropped has checkpoints, each
+ * of which says with which part its context begins.
  *
  * Cost: a sort of the parts; a part is unpacked when it is asked for.
  */
@@ -22,6 +23,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "abi/crc32c.h"
@@ -76,38 +78,112 @@ static void streams_keep_last(struct streams_thread *t)
 	t->ndropped = t->nparts ? t->parts[0].number - 1 : 0;
 }
 
+static const struct chunk *find_checkpoint(const struct container *c,
+                                           uint32_t id)
+{
+	for (size_t i = 0; i < c->nchunks; i++)
+		if (c->chunks[i].type == CAIRN_CHUNK_CHECKPOINT &&
+		    c->chunks[i].id == id)
+			return &c->chunks[i];
+	return NULL;
+}
+
+const struct chunk *streams_checkpoint(const struct streams *s, uint32_t id)
+{
+	return find_checkpoint(s->last.nchunks ? &s->last : &s->c, id);
+}
+
+/* A flight recorder of traces keeps whichever parts are the newest. */
+static bool streams_is_ring(const struct streams *s)
+{
+	return (s->c.flags & CAIRN_FILE_LAST) &&
+	       !(s->c.flags & CAIRN_FILE_RECORDING);
+}
+
+/* Of a recording that is cut while it is written. */
+static bool streams_needs_last(const struct streams *s)
+{
+	return (s->c.flags & CAIRN_FILE_LAST) &&
+	       (s->c.flags & CAIRN_FILE_RECORDING) && !s->last.nchunks &&
+	       !streams_checkpoint(s, 0);
+}
+
 /* May parts be missing from the middle? */
 static bool streams_may_end(const struct streams *s)
 {
 	return s->c.truncated || (s->c.flags & CAIRN_FILE_TRUNCATED);
 }
 
+/* Parts before its checkpoint are not there. */
+static void streams_begin(const struct streams *s, struct streams_thread *t)
+{
+	uint64_t first = 1;
+	size_t n = 0;
+
+	t->checkpoint = streams_checkpoint(s, t->id);
+	if (t->checkpoint && t->checkpoint->aux0)
+		first = t->checkpoint->aux0;
+	for (size_t i = 0; i < t->nparts; i++)
+		if (t->parts[i].number >= first)
+			t->parts[n++] = t->parts[i];
+	t->nparts = n;
+	t->ndropped = first - 1;
+}
+
 /* In order, each once. */
 static int streams_sort(struct streams *s, struct streams_thread *t,
                         struct cairn_err *err)
 {
+	bool is_ring = streams_is_ring(s);
 	size_t n = 0;
 
-	qsort(t->parts, t->nparts, sizeof(*t->parts), streams_by_number);
+	if (s->c.flags & CAIRN_FILE_RECORDING)
+		streams_begin(s, t);
+	if (t->nparts)
+		qsort(t->parts, t->nparts, sizeof(*t->parts),
+		      streams_by_number);
 	for (size_t i = 0; i < t->nparts; i++) {
+		uint64_t number = t->ndropped + n + 1;
+
 		if (n && t->parts[n - 1].number == t->parts[i].number)
 			continue;
-		if (t->parts[i].number != n + 1 &&
-		    !(s->c.flags & CAIRN_FILE_LAST) && streams_may_end(s))
+		if (t->parts[i].number != number && !n && streams_needs_last(s))
+			return cairn_fail(err, CAIRN_E_ABSENT,
+			                  "%s: what it begins with is in "
+			                  "%s.last, which is not there; put "
+			                  "both into one folder",
+			                  s->c.name, s->c.name);
+		if (t->parts[i].number != number && !is_ring &&
+		    streams_may_end(s))
 			break;
-		if (t->parts[i].number != n + 1 &&
-		    !(s->c.flags & CAIRN_FILE_LAST))
+		if (t->parts[i].number != number && !is_ring)
 			return cairn_corrupt(
 			        err, s->c.name, t->parts[i].chunk->offset,
-			        "part %zu of the trace of thread %" PRIu32
-			        " is missing",
-			        n + 1, t->id);
+			        "part %" PRIu64 " of the trace of thread "
+			        "%" PRIu32 " is missing",
+			        number, t->id);
 		t->parts[n++] = t->parts[i];
 	}
 	t->nparts = n;
-	if (s->c.flags & CAIRN_FILE_LAST)
+	if (is_ring)
 		streams_keep_last(t);
 	return 0;
+}
+
+/* Contexts that were over when their parts were dropped are not there. */
+static void streams_drop_gone(struct streams *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nthreads; i++) {
+		struct streams_thread *t = &s->threads[i];
+
+		if (t->checkpoint && !t->checkpoint->n)
+			free(t->parts);
+		else
+			s->threads[n++] = *t;
+	}
+	s->nthreads = n;
 }
 
 /* What part of which thread a chunk is; false: of none. */
@@ -129,6 +205,27 @@ static bool streams_is_part(const struct chunk *k, uint64_t *number,
 	return *number != 0;
 }
 
+/*
+ * A recording that is being cut while it is written has its checkpoints beside
+ * it.  They are written before what they stand for is dropped; if they are not
+ * there, nothing was.
+ */
+static int streams_find_last(struct streams *s, const char *path,
+                             struct cairn_err *err)
+{
+	const uint32_t flags = CAIRN_FILE_RECORDING | CAIRN_FILE_LAST;
+	char *name;
+	int rc = 0;
+
+	if ((s->c.flags & flags) != flags || find_checkpoint(&s->c, 0))
+		return 0;
+	name = xasprintf("%s.last", path);
+	if (!access(name, F_OK))
+		rc = container_read(&s->last, name, CONTAINER_WHOLE, err);
+	free(name);
+	return rc;
+}
+
 int streams_open(struct streams *s, const char *path, enum container_mode mode,
                  struct cairn_err *err)
 {
@@ -136,6 +233,11 @@ int streams_open(struct streams *s, const char *path, enum container_mode mode,
 
 	*s = (struct streams){0};
 	CAIRN_TRY(container_read(&s->c, path, mode, err));
+	rc = streams_find_last(s, path, err);
+	if (rc < 0) {
+		streams_release(s);
+		return rc;
+	}
 	for (size_t i = 0; i < s->c.nchunks; i++) {
 		const struct chunk *k = &s->c.chunks[i];
 		struct streams_thread *t;
@@ -158,6 +260,7 @@ int streams_open(struct streams *s, const char *path, enum container_mode mode,
 			return rc;
 		}
 	}
+	streams_drop_gone(s);
 	return 0;
 }
 
@@ -166,6 +269,7 @@ void streams_release(struct streams *s)
 	for (size_t i = 0; i < s->nthreads; i++)
 		free(s->threads[i].parts);
 	free(s->threads);
+	container_release(&s->last);
 	container_release(&s->c);
 	*s = (struct streams){0};
 }

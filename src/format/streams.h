@@ -4,6 +4,7 @@
 
 #include "format/container.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,11 +21,15 @@ struct streams_thread {
 	struct streams_part *parts;
 	size_t nparts, parts_cap;
 	uint64_t ndropped; /* parts that a flight recorder forgot */
+	bool is_live; /* for who reads while it is written: there is more */
+	const struct chunk *checkpoint; /* where it begins; NULL: at part 1 */
 };
 
 /* The streams of a trace or a recording. */
 struct streams {
 	struct container c;
+	struct container last; /* of a recording: its checkpoints, if they are
+	                          in a file of their own (NAME.last) */
 	struct streams_thread *threads;
 	size_t nthreads, threads_cap;
 };
@@ -37,6 +42,9 @@ struct streams {
 int streams_open(struct streams *s, const char *path, enum container_mode mode,
                  struct cairn_err *err);
 void streams_release(struct streams *s);
+
+/* The CHECKPOINT chunk of a context, or, of 0, that of all; NULL: none. */
+const struct chunk *streams_checkpoint(const struct streams *s, uint32_t id);
 
 /*
  * The bytes of a part: in *memory, which is grown as needed and the caller's to

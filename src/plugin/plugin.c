@@ -27,6 +27,7 @@
 #include "graph/place.h"
 #include "graph/weight.h"
 #include "analysis/segment_build.h"
+#include "plugin/last.h"
 #include "plugin/record.h"
 #include "plugin/segments.h"
 #include "plugin/shim.h"
@@ -838,7 +839,9 @@ static void run_on_module(struct plugin *p)
 		trace_say(p->module, CAIRN_RT_FOREST_MEMORY, p->mode.memory);
 	if (p->mode.record)
 		record_module(p);
-	else
+	if (p->mode.record && p->mode.last)
+		last_say(p->module, p->mode.last);
+	if (!p->mode.record)
 		for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 		     f = LLVMGetNextFunction(f))
 			if (has_body(f))

@@ -17,8 +17,8 @@ int arguments_read(const struct arguments *a, int argc, char **argv,
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "h", a->options, NULL)) !=
-	       -1) {
+	while ((option = getopt_long(argc, argv, a->shorts ? a->shorts : "h",
+	                             a->options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(a->help, stdout);
 			return FINE;

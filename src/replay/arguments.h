@@ -11,6 +11,7 @@ struct session_options;
 struct arguments {
 	const char *command, *help;
 	const struct option *options;
+	const char *shorts; /* of one letter; NULL: "h" */
 	/* One of its own, with optarg; false: it was used wrongly, which was
 	 * said, or there is none such.  NULL: it has none. */
 	bool (*take)(void *question, int option);

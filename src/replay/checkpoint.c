@@ -9,11 +9,14 @@
  *     96  u64 env, u64 order, u64 flags, 8 u64 words of the record
  *    184  u32 hash of memory and cells, u32 0
  *    192  u64 bytes of frames, u64 bytes of all in the zstd frame
- *    208  zstd: frames; per module its cells; then pages, each with its place
+ *    208  u64 modules that have cells here, u64 a hash of what they are
+ *    224  zstd: frames; per module its cells; then pages, each with its place
  *         before it, | 1 if it says what was seen, and in the end a place of 0
  *
  * They are a cache: nobody but the cairn that wrote them reads them, and one
- * that is damaged, or another recording's, counts as absent.
+ * that is damaged, or another recording's, counts as absent.  A recording whose
+ * oldest part was dropped has some inside, which only the same version of cairn
+ * reads.
  *
  * Invariant: a file is renamed to its name when it is whole.
  * Cost: zstd at its fastest, of all memory that is not zeros.
@@ -44,7 +47,7 @@
 #define AT_COVERED 12 /* by the crc, from here on */
 #define AT_KEY 16
 #define AT_HASH 184
-#define HEAD 208u
+#define HEAD 224u
 #define BUFFER ((size_t)1 << 17)
 #define FLAG_FORGOTTEN 1u
 #define FLAG_SEEN 2u
@@ -63,6 +66,8 @@ enum {
 	WORD_HASH = 21,
 	WORD_FRAMES,
 	WORD_RAW,
+	WORD_NMODULES,
+	WORD_MODULES,
 	NWORDS
 };
 
@@ -85,13 +90,36 @@ static uint64_t mix(uint64_t h, const void *data, size_t n)
 	return h;
 }
 
-uint64_t checkpoint_key(const struct recording *r)
+/* Those with the first n numbers: more may have been loaded since. */
+static uint64_t hash_modules(const struct recording *r, uint64_t n)
 {
-	const uint64_t own[] = {r->s.c.start, r->s.c.size, r->ncontexts,
-	                        REWRITE_VERSION, HEAD};
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct recording_module *m = recording_module(r, i);
+
+		if (!m)
+			continue;
+		h = mix(h, m->id, m->nid);
+		h = mix(h, &m->bias, sizeof(m->bias));
+		h = mix(h, &m->ncells, sizeof(m->ncells));
+	}
+	return h;
+}
+
+uint64_t checkpoint_version(void)
+{
+	const uint64_t own[] = {REWRITE_VERSION, HEAD};
 	uint64_t h = mix(UINT64_C(0xcbf29ce484222325), own, sizeof(own));
 
-	h = mix(h, CAIRN_VERSION, strlen(CAIRN_VERSION));
+	return mix(h, CAIRN_VERSION, strlen(CAIRN_VERSION));
+}
+
+uint64_t checkpoint_key(const struct recording *r)
+{
+	const uint64_t own[] = {r->s.c.start, r->s.c.size, r->ncontexts};
+	uint64_t h = mix(checkpoint_version(), own, sizeof(own));
+
 	for (size_t i = 0; i < r->nmodules; i++) {
 		const struct recording_module *m = &r->modules[i];
 
@@ -131,9 +159,25 @@ static int put_page(void *sink, uint64_t at, const unsigned char *page)
 	return put(s, page, SHADOW_PAGE);
 }
 
+/* Without those at the end whose cells are all zeros. */
+static uint32_t count_modules(const struct program *p)
+{
+	for (uint32_t n = p->nmodules; n; n--) {
+		const struct program_module *m = &p->modules[n - 1];
+		const uint64_t *cells = (const uint64_t *)(uintptr_t)m->cells;
+
+		for (uint64_t i = 0; i < m->ncells; i++)
+			if (cells[i])
+				return n;
+	}
+	return 0;
+}
+
 static int put_all(struct sink *s, const struct program *p)
 {
-	for (uint32_t i = 0; i < p->nmodules; i++)
+	uint32_t n = count_modules(p);
+
+	for (uint32_t i = 0; i < n; i++)
 		CAIRN_TRY(put(s, (void *)(uintptr_t)p->modules[i].cells,
 		              8 * p->modules[i].ncells));
 	return shadow_each_page(put_page, s);
@@ -206,12 +250,14 @@ static int put_packed(struct sink *s, const void *data, size_t n)
 	return pack(w, data, n, ZSTD_e_continue);
 }
 
-static void make_head(unsigned char *head, const struct writer *w, uint64_t key,
-                      uint32_t context, const struct engine_moment *m)
+static void make_head(unsigned char *head, const struct writer *w,
+                      const struct checkpoint_place *at,
+                      const struct engine_moment *m)
 {
+	uint32_t nmodules = count_modules(at->program);
 	uint64_t words[NWORDS] = {
-	        [WORD_KEY] = key,
-	        [WORD_CONTEXT] = context,
+	        [WORD_KEY] = at->key,
+	        [WORD_CONTEXT] = at->context,
 	        [WORD_TICK] = m->tick,
 	        [WORD_EVENTS] = m->nevents,
 	        [WORD_ENV] = m->env,
@@ -221,6 +267,8 @@ static void make_head(unsigned char *head, const struct writer *w, uint64_t key,
 	        [WORD_HASH] = w->sink.hash,
 	        [WORD_FRAMES] = m->nframes,
 	        [WORD_RAW] = w->raw,
+	        [WORD_NMODULES] = nmodules,
+	        [WORD_MODULES] = hash_modules(at->recording, nmodules),
 	};
 
 	memcpy(&words[WORD_MARK], &m->mark, sizeof(m->mark));
@@ -234,8 +282,8 @@ static void make_head(unsigned char *head, const struct writer *w, uint64_t key,
 
 /* The head is known when all else has been written; so is its crc, which is
  * that of both together. */
-static int write_file(struct writer *w, uint64_t key, uint32_t context,
-                      const struct program *p, const struct engine_moment *m)
+static int write_file(struct writer *w, const struct checkpoint_place *at,
+                      const struct engine_moment *m)
 {
 	static const unsigned char end[8];
 	unsigned char head[HEAD] = {0};
@@ -245,20 +293,21 @@ static int write_file(struct writer *w, uint64_t key, uint32_t context,
 	w->crc = 0;
 	CAIRN_TRY(pack(w, m->frames, m->nframes, ZSTD_e_continue));
 	w->raw = m->nframes;
-	CAIRN_TRY(put_all(&w->sink, p));
+	CAIRN_TRY(put_all(&w->sink, at->program));
 	CAIRN_TRY(pack(w, end, sizeof(end), ZSTD_e_end));
 	w->raw += sizeof(end);
-	make_head(head, w, key, context, m);
+	make_head(head, w, at, m);
 	crc = crc32c(w->crc, head + AT_COVERED, HEAD - AT_COVERED);
 	put_le32(head + AT_CRC, crc);
 	return pwrite(w->fd, head, HEAD, 0) == (ssize_t)HEAD ? 0
 	                                                     : CAIRN_E_SYSTEM;
 }
 
-int checkpoint_write(const char *path, uint64_t key, uint32_t context,
-                     const struct program *p, const struct engine_moment *m)
+int checkpoint_write(const struct checkpoint_place *at,
+                     const struct engine_moment *m)
 {
 	struct writer *w = xcalloc(1, sizeof(*w));
+	const char *path = at->path;
 	char *new = xasprintf("%s.XXXXXX", path);
 	int rc = CAIRN_E_SYSTEM;
 
@@ -268,7 +317,7 @@ int checkpoint_write(const char *path, uint64_t key, uint32_t context,
 	w->z = ZSTD_createCCtx();
 	if (w->fd >= 0 && w->z) {
 		ZSTD_CCtx_setParameter(w->z, ZSTD_c_compressionLevel, 1);
-		rc = write_file(w, key, context, p, m);
+		rc = write_file(w, at, m);
 	}
 	if (w->fd >= 0 && (close(w->fd) || rc < 0 || rename(new, path))) {
 		unlink(new);
@@ -302,6 +351,8 @@ static void take_head(struct checkpoint *c, const unsigned char *head)
 	c->context = (uint32_t)word(head, WORD_CONTEXT);
 	c->hash = (uint32_t)word(head, WORD_HASH);
 	c->nraw = word(head, WORD_RAW);
+	c->nmodules = word(head, WORD_NMODULES);
+	c->modules = word(head, WORD_MODULES);
 	m->tick = word(head, WORD_TICK);
 	m->nevents = word(head, WORD_EVENTS);
 	m->env = word(head, WORD_ENV);
@@ -333,18 +384,57 @@ bool checkpoint_read(struct checkpoint *c, const char *path, uint64_t key)
 	return true;
 }
 
-/* A file, mapped. */
+/* Fails with a sentence for the user. */
+static int refuse(const char *name, const char *what, struct cairn_err *err)
+{
+	return cairn_fail(err, CAIRN_E_VERSION,
+	                  "%s: begins with a checkpoint %s", name, what);
+}
+
+int checkpoint_take(struct checkpoint *c, const struct recording *r,
+                    const struct recording_base *b, const char *name,
+                    struct cairn_err *err)
+{
+	const unsigned char *head = b->bytes;
+
+	if (b->n <= HEAD || memcmp(head, MAGIC, 8) != 0 ||
+	    get_le32(head + AT_COVERED) != HEAD ||
+	    get_le64(head + AT_KEY) != checkpoint_version())
+		return refuse(name,
+		              "that another version of cairn wrote; replay it "
+		              "with that one",
+		              err);
+	*c = (struct checkpoint){
+	        .path = xstrdup(name), .size = b->n, .bytes = b->bytes};
+	take_head(c, head);
+	if (c->modules == hash_modules(r, c->nmodules) &&
+	    c->moment.tick == b->tick)
+		return 0;
+	checkpoint_release(c);
+	return refuse(name,
+	              "of other modules than it has; restore the file, or "
+	              "record again",
+	              err);
+}
+
+/* A file, mapped, or bytes of a recording. */
 struct mapping {
 	const unsigned char *data;
 	size_t size;
+	bool is_file;
 };
 
-static bool map_file(struct mapping *m, const char *path)
+static bool map_file(struct mapping *m, const struct checkpoint *c)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd;
 	struct stat st;
 	void *p = MAP_FAILED;
 
+	if (c->bytes) {
+		*m = (struct mapping){c->bytes, (size_t)c->size, false};
+		return true;
+	}
+	fd = open(c->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	if (!fstat(fd, &st) && st.st_size > (off_t)HEAD)
@@ -353,13 +443,14 @@ static bool map_file(struct mapping *m, const char *path)
 	close(fd);
 	if (p == MAP_FAILED)
 		return false;
-	*m = (struct mapping){p, (size_t)st.st_size};
+	*m = (struct mapping){p, (size_t)st.st_size, true};
 	return true;
 }
 
 static void unmap_file(struct mapping *m)
 {
-	munmap((void *)(uintptr_t)m->data, m->size);
+	if (m->is_file)
+		munmap((void *)(uintptr_t)m->data, m->size);
 }
 
 bool checkpoint_is_sound(const struct checkpoint *c)
@@ -367,7 +458,7 @@ bool checkpoint_is_sound(const struct checkpoint *c)
 	struct mapping m;
 	uint32_t crc;
 
-	if (!map_file(&m, c->path))
+	if (!map_file(&m, c))
 		return false;
 	crc = crc32c(0, m.data + HEAD, m.size - HEAD);
 	crc = crc32c(crc, m.data + AT_COVERED, HEAD - AT_COVERED);
@@ -384,7 +475,7 @@ struct reader {
 
 static bool reader_open(struct reader *r, const struct checkpoint *c)
 {
-	if (!map_file(&r->file, c->path))
+	if (!map_file(&r->file, c))
 		return false;
 	r->z = ZSTD_createDCtx();
 	r->in = (ZSTD_inBuffer){r->file.data, r->file.size, HEAD};
@@ -414,7 +505,10 @@ static bool get(struct reader *r, void *to, size_t n)
 static int fail(const struct checkpoint *c, struct cairn_err *err)
 {
 	return cairn_fail(err, CAIRN_E_CORRUPT,
-	                  "%s: the checkpoint is damaged; remove it", c->path);
+	                  c->bytes ? "%s: the checkpoint that it begins with "
+	                             "is damaged; restore the file"
+	                           : "%s: the checkpoint is damaged; remove it",
+	                  c->path);
 }
 
 int checkpoint_load(struct checkpoint *c, struct cairn_err *err)
@@ -460,7 +554,9 @@ static bool fill(struct reader *r, const struct checkpoint_filler *f)
 
 	if (!skip(r, f->c->moment.nframes))
 		return false;
-	for (uint32_t i = 0; i < p->nmodules; i++)
+	if (f->c->nmodules > p->nmodules)
+		return false;
+	for (uint32_t i = 0; i < f->c->nmodules; i++)
 		if (!get(r, (void *)(uintptr_t)p->modules[i].cells,
 		         8 * p->modules[i].ncells))
 			return false;

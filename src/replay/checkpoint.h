@@ -11,21 +11,27 @@
 struct cairn_err;
 struct program;
 struct recording;
+struct recording_base;
 
-/* A file with all that a context has at a moment. */
+/* A file with all that a context has at a moment, or the same in a recording.
+ */
 struct checkpoint {
-	char *path;
-	uint64_t size; /* bytes of the file */
-	uint64_t key;  /* see checkpoint_key */
+	char *path;                 /* of the file, or the recording */
+	const unsigned char *bytes; /* in the recording; NULL: it is a file */
+	uint64_t size;              /* of either */
+	uint64_t key;               /* see checkpoint_key */
 	uint32_t context;
 	uint32_t hash; /* of memory and cells */
 	struct engine_moment moment;
 	unsigned char *frames; /* of the moment, when it is loaded */
 	uint64_t nraw;
+	uint64_t nmodules, modules; /* that have cells in it, and which */
 };
 
 void checkpoint_release(struct checkpoint *c);
 
+/* What tells versions of what is kept apart; */
+uint64_t checkpoint_version(void);
 /* What tells recordings apart, and versions of what is kept. */
 uint64_t checkpoint_key(const struct recording *r);
 
@@ -37,11 +43,27 @@ uint32_t checkpoint_hash(const struct program *p, bool has_seen);
  * Writes one of the engine's current memory and cells.  The file appears when
  * it is whole.
  */
-int checkpoint_write(const char *path, uint64_t key, uint32_t context,
-                     const struct program *p, const struct engine_moment *m);
+struct checkpoint_place {
+	const char *path;
+	uint64_t key;
+	uint32_t context;
+	const struct program *program;
+	const struct recording *recording;
+};
+
+int checkpoint_write(const struct checkpoint_place *at,
+                     const struct engine_moment *m);
 
 /* Looks at the head of a file; false if it is none of this key. */
 bool checkpoint_read(struct checkpoint *c, const char *path, uint64_t key);
+/*
+ * The one that a context begins with; r has all modules.  name: of the file,
+ * for messages.  Fails: CAIRN_E_VERSION if another cairn wrote it.
+ * Memory: the base has to outlive it.
+ */
+int checkpoint_take(struct checkpoint *c, const struct recording *r,
+                    const struct recording_base *b, const char *name,
+                    struct cairn_err *err);
 /* Is the file whole, as it was written? */
 bool checkpoint_is_sound(const struct checkpoint *c);
 

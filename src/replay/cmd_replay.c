@@ -44,7 +44,8 @@ static const struct option options[] = {
 struct sum {
 	struct spans spans;
 	uint64_t nticks;
-	size_t ncontexts, ncut;
+	uint64_t first; /* where one began that was cut */
+	size_t ncontexts, ncut, nbases;
 };
 
 /* For who looks for a mistake: every call of foreign code, on stderr. */
@@ -76,12 +77,12 @@ static void replay_span(void *sum, const struct span *s, struct span_result *r)
 		return;
 	}
 	r->end = result.end;
-	r->nticks = result.nticks;
+	r->nticks = result.nticks - result.first;
+	r->counts[0] = result.first;
 	if (result.end == ENGINE_DIVERGED)
 		r->status = DIFFERENT;
 }
 
-/* Ticks of a part are those of the context, up to there. */
 static int take_span(void *sum, const struct span *s,
                      const struct span_result *r, FILE *out)
 {
@@ -93,8 +94,10 @@ static int take_span(void *sum, const struct span *s,
 		return r->status;
 	}
 	all->nticks += r->nticks;
-	if (s->from)
-		all->nticks -= s->from->moment.tick;
+	if (!s->from && r->counts[0]) {
+		all->first = r->counts[0];
+		all->nbases++;
+	}
 	if (s->to && r->end == ENGINE_PAUSED)
 		return FINE;
 	all->ncontexts++;
@@ -104,13 +107,18 @@ static int take_span(void *sum, const struct span *s,
 
 static void say(const struct sum *sum)
 {
-	char contexts[64] = "";
+	char contexts[64] = "", from[64] = "";
 
 	if (sum->ncontexts > 1)
 		snprintf(contexts, sizeof(contexts), " in %zu contexts",
 		         sum->ncontexts);
-	printf("replayed %" PRIu64 " ticks%s, identical%s\n", sum->nticks,
-	       contexts, sum->ncut ? " up to where the log was cut off" : "");
+	if (sum->nbases && sum->ncontexts == 1)
+		snprintf(from, sizeof(from), " from tick %" PRIu64, sum->first);
+	else if (sum->nbases)
+		snprintf(from, sizeof(from), " from what was kept on");
+	printf("replayed %" PRIu64 " ticks%s%s, identical%s\n", sum->nticks,
+	       contexts, from,
+	       sum->ncut ? " up to where the log was cut off" : "");
 }
 
 static int replay_all(struct session *s, const struct spans_wish *wish)

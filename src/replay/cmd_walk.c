@@ -136,6 +136,7 @@ static int walk(struct walker *w, const struct session_options *o,
 
 	CAIRN_TRY(profile_open(&w->profile, &o->file, 1, &po, err));
 	CAIRN_TRY(session_open(&w->session, o, err));
+	w->session.needs_whole = "traces, counts and paths begin there";
 	w->out = pack_writer_new(w->profile, &w->session.recording.s);
 	rc = walk_all(w, err);
 	if (rc == 0)

@@ -433,6 +433,7 @@ static int answer(const struct question *q)
 
 	if (session_open(&s, &q->session, &err) < 0)
 		return command_fail(&err);
+	s.needs_whole = "who wrote before that is not known";
 	if (find(q, &s, &g, &err) < 0)
 		status = command_fail(&err);
 	else

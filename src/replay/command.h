@@ -17,6 +17,8 @@ int command_values(int argc, char **argv);
 int command_print(int argc, char **argv);
 int command_output(int argc, char **argv);
 int command_writes(int argc, char **argv);
+int command_trim(int argc, char **argv);
+int command_follow(int argc, char **argv);
 
 /* Prints the sentence; returns ERROR. */
 int command_fail(const struct cairn_err *err);

@@ -1330,6 +1330,7 @@ int engine_run(const struct engine_log *log, const struct engine_start *start,
 	e.err = err;
 	rc = run_on_stack(stack);
 	munmap(stack, STACK_SIZE);
-	*result = (struct engine_result){e.end, tick_now(), e.nevents};
+	*result = (struct engine_result){e.end, tick_now(), e.nevents,
+	                                 start ? start->moment->tick : 0};
 	return rc;
 }

@@ -45,6 +45,7 @@ enum engine_end {
 struct engine_result {
 	enum engine_end end;
 	uint64_t nticks, nevents;
+	uint64_t first; /* tick where it began */
 };
 
 /* Code that makes frames of a function again, for callers of either kind. */

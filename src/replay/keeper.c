@@ -242,9 +242,11 @@ static bool reap(struct keeper *k, bool wait)
 static int write_moment(void *keeper, const struct engine_moment *m)
 {
 	const struct keeper *k = keeper;
+	const struct checkpoint_place at = {k->path, k->key, k->context,
+	                                    &k->session->program,
+	                                    &k->session->recording};
 
-	return checkpoint_write(k->path, k->key, k->context,
-	                        &k->session->program, m);
+	return checkpoint_write(&at, m);
 }
 
 static void save(struct keeper *k, uint64_t tick)

@@ -9,6 +9,9 @@
  * did.  Cells are those of the child's modules, which has all that its parent
  * had at the fork, by the same numbers.
  *
+ * One whose oldest part was dropped needs no ancestors; it begins at the
+ * checkpoint that it has.
+ *
  * Invariant: each link but the child's is left where an event ends at `until`.
  * Cost: a look at each file of the directory, once per ancestor.
  */
@@ -58,17 +61,21 @@ static bool read_head(const char *path, unsigned char *head, size_t n)
 	return got == (ssize_t)n;
 }
 
+/* Of several that began at the same time one is whole, others were cut. */
 static void consider(struct search *s, const char *path)
 {
-	unsigned char head[CAIRN_HDR_CRC];
+	unsigned char head[CAIRN_HDR_LENGTH];
 	uint64_t start;
+	bool is_cut;
 
 	if (!read_head(path, head, sizeof(head)) ||
 	    memcmp(head, CAIRN_FILE_MAGIC, CAIRN_FILE_MAGIC_SIZE) != 0 ||
 	    get_le32(head + CAIRN_HDR_PID) != s->pid)
 		return;
 	start = get_le64(head + CAIRN_HDR_START);
-	if (start > s->before || (s->path && start < s->start))
+	is_cut = get_le32(head + CAIRN_HDR_FLAGS) & CAIRN_FILE_LAST;
+	if (start > s->before ||
+	    (s->path && (start < s->start || (start == s->start && is_cut))))
 		return;
 	free(s->path);
 	s->path = xstrdup(path);
@@ -148,9 +155,21 @@ static struct lineage_link *add_link(struct lineage *l)
 	return l->links[l->nlinks++] = link;
 }
 
+/* Has it what was before the fork, as far back as it has anything? */
+static bool begins_before(const struct lineage_link *l)
+{
+	return l->c && l->c->base.place.position <= l->until;
+}
+
 static int check_parent(const struct lineage_link *parent,
                         const struct lineage_link *child, struct cairn_err *err)
 {
+	if (parent->r->is_cut && !begins_before(parent))
+		return cairn_fail(err, CAIRN_E_ABSENT,
+		                  "%s: goes on from a moment of %s that is not "
+		                  "kept there; keep more, or cut the child's "
+		                  "first",
+		                  child->r->s.c.name, parent->own.s.c.name);
 	if (parent->c && has_same_modules(&parent->own, child->r))
 		return 0;
 	return cairn_fail(err, CAIRN_E_MISMATCH,
@@ -189,7 +208,7 @@ static int add_ancestors(struct lineage *l,
 {
 	const struct lineage_link *child = l->links[0];
 
-	while (child->c->is_forked) {
+	while (child->c->is_forked && !child->c->base.bytes) {
 		if (l->nlinks == NLINKS_MAX)
 			return cairn_fail(err, CAIRN_E_LIMIT,
 			                  "%s: has more than %u ancestors",
@@ -233,6 +252,18 @@ void lineage_close(struct lineage *l)
 	}
 	free(l->links);
 	*l = (struct lineage){0};
+}
+
+const struct recording_base *lineage_base(const struct lineage *l,
+                                          struct engine_mark *m)
+{
+	const struct lineage_link *oldest = l->links[l->nlinks - 1];
+	const struct recording_base *b = &oldest->c->base;
+	const struct recording_place *p = &b->place;
+
+	*m = (struct engine_mark){l->nlinks - 1, p->part, p->offset,
+	                          p->tick,       p->cell, p->position};
+	return b->bytes ? b : NULL;
 }
 
 /* --- events -------------------------------------------------------------- */

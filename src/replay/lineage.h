@@ -34,6 +34,11 @@ int lineage_open(struct lineage *l, const struct recording *r,
                  const struct lineage_options *options, struct cairn_err *err);
 void lineage_close(struct lineage *l);
 
+/* The checkpoint that the first of them begins with, and its place; NULL: it
+ * begins at its beginning. */
+const struct recording_base *lineage_base(const struct lineage *l,
+                                          struct engine_mark *m);
+
 /* The next event, as recording_next_event.  Of what says that the log
  * of a child goes on only the last FORK is there: the context's own.  lineage:
  * a struct lineage. */

@@ -23,6 +23,8 @@ static const struct {
         {"print", command_print},
         {"output", command_output},
         {"writes", command_writes},
+        {"trim", command_trim},
+        {"follow", command_follow}, /* of programs that are recorded alone */
 };
 
 int command_fail(const struct cairn_err *err)

@@ -119,6 +119,7 @@ struct points *points_find(const struct ir_function *ir)
 	for (uint32_t i = 0; i < ir->nsites; i++)
 		if (ir->sites[i].kind == IR_TWICE)
 			twice.push_back(unwrap<Instruction>(ir->sites[i].at));
+	p->hasTwice = !twice.empty();
 	findLive(*p, twice);
 	return p;
 }
@@ -259,6 +260,14 @@ void points_place(struct points *p, const struct ir_function *ir)
 		p->variables.push_back(demote(v));
 }
 
+LLVMValueRef points_behind(const struct points *p, uint32_t n,
+                           LLVMValueRef usual)
+{
+	if (!p || !p->hasTwice)
+		return usual;
+	return wrap(p->all.at(n).mark->getNextNode());
+}
+
 void points_add_variable(struct points *p, LLVMValueRef alloca)
 {
 	p->variables.push_back(unwrap<AllocaInst>(alloca));
@@ -330,10 +339,11 @@ static Value *placeIn(IRBuilder<> &b, Value *frame, uint64_t offset)
 	return b.CreateConstGEP1_64(b.getInt8Ty(), frame, offset);
 }
 
-// Variables have nothing in them when a function is entered.
-static bool hasVariables(uint32_t n)
+// Variables have nothing in them when a function is entered, but for arguments
+// that longjmp brings back and frames of setjmp.
+static bool hasVariables(const points &p, uint32_t n)
 {
-	return n != POINTS_ENTRY;
+	return n != POINTS_ENTRY || p.hasTwice;
 }
 
 static void copyVariable(IRBuilder<> &b, Parts &parts, AllocaInst *a,
@@ -359,7 +369,7 @@ static uint64_t sizeOf(const points &p, uint32_t n, const Point &point)
 
 	for (const Use &u : point.mark->args())
 		parts.add(u->getType());
-	if (hasVariables(n))
+	if (hasVariables(p, n))
 		for (AllocaInst *a : p.variables)
 			parts.add(a);
 	return parts.total();
@@ -381,7 +391,7 @@ static void writeFrame(points &p, uint32_t n, Point &point, FunctionCallee save,
 		b.CreateAlignedStore(u,
 		                     placeIn(b, frame, parts.add(u->getType())),
 		                     Align(8));
-	if (hasVariables(n))
+	if (hasVariables(p, n))
 		for (AllocaInst *a : p.variables)
 			copyVariable(b, parts, a, frame, true);
 	if (t->isVoidTy())
@@ -483,7 +493,7 @@ static void readFrame(points &p, uint32_t n, Point &point,
 		for (const Flag &flag : point.flags)
 			setFlag(p, b, flag, got);
 	}
-	if (hasVariables(n))
+	if (hasVariables(p, n))
 		for (AllocaInst *a : p.variables)
 			copyVariable(b, parts, a, p.frame, false);
 }

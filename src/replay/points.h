@@ -42,6 +42,14 @@ void points_free(struct points *p);
 /* ... and behind questions: what the rewriter must keep track of. */
 void points_place(struct points *p, const struct ir_function *ir);
 
+/*
+ * Where the tick of the entry or a head is put, a point: behind what is put
+ * into memory there, arguments and phis that longjmp brings back; anywhere, at
+ * `usual`, if the function calls no setjmp, or p is NULL.
+ */
+LLVMValueRef points_behind(const struct points *p, uint32_t point,
+                           LLVMValueRef usual);
+
 /* What else a frame has: a variable of the rewriter. */
 void points_add_variable(struct points *p, LLVMValueRef alloca);
 

@@ -22,7 +22,7 @@ struct Flag {
 
 struct Point {
 	llvm::Instruction *at = nullptr; // it is before this
-	bool isIn = false;         // or in the call at it
+	bool isIn = false;               // or in the call at it
 	bool tellsFrom = false;
 	std::vector<llvm::Value *> values;
 	llvm::CallInst *mark = nullptr;
@@ -35,6 +35,7 @@ struct Point {
 struct points {
 	llvm::Function *f;
 	std::map<uint32_t, Point> all;
+	bool hasTwice = false;             // it calls setjmp
 	std::vector<llvm::Value *> jumped; // values that longjmp brings back
 	std::vector<llvm::AllocaInst *> variables;
 	llvm::DenseSet<const llvm::AllocaInst *> own; // those of the IR

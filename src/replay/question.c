@@ -194,7 +194,7 @@ static bool read_image(const struct question *q, uint64_t at, void *to,
                        size_t n)
 {
 	const struct program *p = &q->session.program;
-	bool has_others = q->session.recording.ncontexts > 1;
+	bool has_others = q->session.recording.nall > 1;
 
 	for (uint32_t i = 0; i < p->nmodules; i++) {
 		const struct program_module *m = &p->modules[i];
@@ -680,6 +680,17 @@ static int load_units(struct question *q)
 	return FINE;
 }
 
+static int refuse_locals(const struct question *q)
+{
+	struct cairn_err err;
+
+	cairn_fail(&err, CAIRN_E_ABSENT,
+	           "%s: its beginning was dropped, and with it where the "
+	           "thread-local variable %s is; ask a whole recording",
+	           q->options->session.file, q->locals[0].variable->name);
+	return command_fail(&err);
+}
+
 /* Where a thread-local variable is, is known only from the beginning on.
  * Answers of several contexts are put in order by one process. */
 static int run_contexts(struct question *q)
@@ -697,6 +708,8 @@ static int run_contexts(struct question *q)
 	const struct spans_work work = {replay_span, take_span, q};
 	int status;
 
+	if (q->nlocals && q->session.recording.is_cut)
+		return refuse_locals(q);
 	spans_plan(&q->spans, &q->session, &wish);
 	if (!q->spans.n && o->context) {
 		struct cairn_err err;

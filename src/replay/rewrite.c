@@ -970,7 +970,9 @@ static void put_head_ticks(struct rewriter *r, const struct function *fn)
 {
 	for (uint32_t i = 0; i < fn->ir.nheads; i++)
 		put_tick(r, fn, ir_tick_at_head(&fn->ir, i), points_head(i),
-		         replay_shim_insertion_point(fn->ir.heads[i]));
+		         points_behind(
+		                 fn->points, points_head(i),
+		                 replay_shim_insertion_point(fn->ir.heads[i])));
 }
 
 static void put_stops(struct rewriter *r, const struct function *fn)
@@ -1158,6 +1160,8 @@ static void add_again_entry(struct rewriter *r, const struct function *fn)
 
 static void rewrite_function(struct rewriter *r, struct function *fn)
 {
+	LLVMValueRef first;
+
 	if (fn->points)
 		points_place(fn->points, &fn->ir);
 	if (r->options->shows_steps)
@@ -1167,9 +1171,10 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 	fn->first = replay_shim_after_allocas(fn->f);
 	prepare_twice(r, fn);
 	guard_divisions(r, fn);
+	first = r->options->shows_steps ? LLVMGetNextInstruction(fn->first)
+	                                : fn->first;
 	put_tick(r, fn, ir_tick_at_entry(&fn->ir), POINTS_ENTRY,
-	         r->options->shows_steps ? LLVMGetNextInstruction(fn->first)
-	                                 : fn->first);
+	         points_behind(fn->points, POINTS_ENTRY, first));
 	put_head_ticks(r, fn);
 	for (uint32_t i = 0; i < fn->ir.nsites; i++)
 		rewrite_site(r, fn, i);

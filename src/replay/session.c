@@ -168,6 +168,43 @@ int session_load(struct session *s, uint32_t unit, struct cairn_err *err)
 
 /* --- contexts ------------------------------------------------------------ */
 
+static int refuse_cut(const struct session *s, struct cairn_err *err)
+{
+	return cairn_fail(err, CAIRN_E_ABSENT,
+	                  "%s: its beginning was dropped, and %s; ask a whole "
+	                  "recording, or cairn values, print or output",
+	                  s->options->file, s->needs_whole);
+}
+
+/*
+ * Where a replay begins: at a checkpoint that the caller has, or at the one
+ * with which the recording, or that of an ancestor, begins.  None: `start` has
+ * no moment.
+ */
+static int find_start(struct session *s, const struct lineage *log,
+                      struct checkpoint *from, struct checkpoint *own,
+                      struct engine_start *start, struct cairn_err *err)
+{
+	const struct recording_base *base;
+	struct engine_mark mark;
+
+	if (!from) {
+		base = lineage_base(log, &mark);
+		if (s->needs_whole && (base || s->recording.is_cut))
+			return refuse_cut(s, err);
+		if (!base)
+			return 0;
+		CAIRN_TRY(checkpoint_take(own, &s->recording, base,
+		                          s->options->file, err));
+		own->moment.mark = mark;
+		from = own;
+	}
+	CAIRN_TRY(checkpoint_load(from, err));
+	((struct checkpoint_filler *)start->context)->c = from;
+	start->moment = &from->moment;
+	return 0;
+}
+
 int session_run_from(struct session *s, const struct recording_context *c,
                      struct checkpoint *from, struct engine_result *result,
                      struct cairn_err *err)
@@ -178,18 +215,19 @@ int session_run_from(struct session *s, const struct recording_context *c,
 	struct lineage log;
 	struct engine_log source = {o->file, lineage_next, &log, lineage_where,
 	                            lineage_seek};
-	struct checkpoint_filler filler = {from, &s->program,
+	struct checkpoint_filler filler = {NULL, &s->program,
 	                                   o->code.notes_seen};
 	struct engine_start start = {.fill = checkpoint_fill,
 	                             .context = &filler};
+	struct checkpoint own = {0};
 	int rc;
 
-	if (from) {
-		CAIRN_TRY(checkpoint_load(from, err));
-		start.moment = &from->moment;
-	}
 	CAIRN_TRY(lineage_open(&log, &s->recording, c, &where, err));
-	rc = engine_run(&source, from ? &start : NULL, result, err);
+	rc = find_start(s, &log, from, &own, &start, err);
+	if (rc == 0)
+		rc = engine_run(&source, start.moment ? &start : NULL, result,
+		                err);
+	checkpoint_release(&own);
 	lineage_close(&log);
 	return rc;
 }

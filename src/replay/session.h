@@ -67,6 +67,8 @@ bool session_option(struct session_options *o, int option,
 /* A recording whose contexts can be replayed.  There is one in a process. */
 struct session {
 	const struct session_options *options;
+	const char *needs_whole; /* why a recording whose beginning was dropped
+	                            is refused; NULL: it is not */
 	struct recording recording;
 	struct program program;
 };
@@ -80,8 +82,9 @@ void session_close(struct session *s);
  * from here on. */
 int session_load(struct session *s, uint32_t unit, struct cairn_err *err);
 
-/* Replays a context from its beginning, or that of its first ancestor; fails as
- * engine_run and lineage_open. */
+/* Replays a context from its beginning, or that of its first ancestor, or from
+ * the checkpoint with which the recording begins; fails as engine_run,
+ * lineage_open and checkpoint_take. */
 int session_run(struct session *s, const struct recording_context *c,
                 struct engine_result *result, struct cairn_err *err);
 /* The same, from a checkpoint of it on; NULL: from the beginning. */

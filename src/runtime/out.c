@@ -569,6 +569,19 @@ void out_flag(uint32_t flags, uint32_t unwalked)
 	                   __ATOMIC_RELAXED);
 }
 
+void out_count_fork(void)
+{
+	if (process.header)
+		__atomic_fetch_add(
+		        (uint32_t *)(process.header + CAIRN_HDR_FORKS), 1,
+		        __ATOMIC_RELEASE);
+}
+
+const char *out_path(void)
+{
+	return out.is_file ? PATH : NULL;
+}
+
 /* --- chunks --------------------------------------------------------------- */
 
 void *out_meta(size_t size)

@@ -60,6 +60,11 @@ void out_idle(void);
  * CAIRN_FILE_TRUNCATED: something is lost, and the file says so for good. */
 void out_flag(uint32_t flags, uint32_t unwalked);
 
+/* A fork is about to be made: whoever drops parts of the file has to know. */
+void out_count_fork(void);
+/* The absolute name of the file; NULL: there is none. */
+const char *out_path(void);
+
 /* Counts are lost for want of memory: says so, in the header too. */
 void out_lose(void);
 

@@ -376,6 +376,7 @@ static void start(void)
 	trace.bound = TRACE_MEMORY;
 	out_flag(CAIRN_FILE_RECORDING, 0);
 	trace_say_whether_ordered();
+	record_follow();
 }
 
 /* Makes the calling thread go on in a context that was left. */
@@ -714,6 +715,7 @@ static bool is_cut(const struct context *c)
 static void on_fork_prepare(void)
 {
 	record.forking = sys_getpid();
+	out_count_fork();
 	for (struct context *c = record.contexts; c; c = c->next) {
 		c->is_forking = is_mine(c);
 		if (c->stream.buffer)
@@ -779,6 +781,7 @@ static void on_fork(struct thread *me, uintptr_t to)
 		else if (c->id)
 			drop(c);
 	}
+	record_follow();
 }
 
 static void on_mark(struct thread *t, unsigned mark, uintptr_t address)

@@ -138,6 +138,10 @@ bool record_correct(const unsigned char *p, size_t n);
 /* record.c: the calling context goes on behind what others have done so far. */
 void record_order(void);
 
+/* record_follow.c: has only the newest part of this process's file kept, if the
+ * program was compiled so.  Requires: the lock; signals are blocked. */
+void record_follow(void);
+
 /* record.S: makes what the calling thread lacks: the module's number, a
  * context, room for an event.  Keeps all registers. */
 void cairn_record_slow(void);

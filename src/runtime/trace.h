@@ -49,6 +49,7 @@ struct packer {
 };
 
 struct trace_state {
+	void (*wait)(void); /* before the next buffer is packed; or NULL */
 	struct buffer *all, *free, *queue, **queue_end;
 	struct buffer *kept; /* full, but somebody is still to write there */
 	uint64_t size;       /* of all buffers ... */
@@ -56,6 +57,7 @@ struct trace_state {
 	uint32_t nqueued;    /* since the start: the writer waits for it */
 	uint32_t npacked;    /* the same, back in `free` */
 	uint32_t npacking;   /* taken by the writer, and not in the file yet */
+	uint64_t nappended;  /* bytes of the file that have packed ones */
 	bool has_writer, is_alone;
 	bool is_off; /* the file cannot grow */
 	uint64_t start;

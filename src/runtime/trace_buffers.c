@@ -178,6 +178,9 @@ static bool append(struct packer *p, const struct buffer *b, size_t n)
 
 	if (r < 0)
 		trace_stop(-r);
+	else
+		trace.nappended += (CAIRN_CHUNK_HEADER_SIZE + n + RT_PAGE - 1) &
+		                   ~(uint64_t)(RT_PAGE - 1);
 	return r >= 0;
 }
 
@@ -296,6 +299,8 @@ __attribute__((noreturn)) static void write_forever(void)
 		bool is_packed;
 		size_t n;
 
+		if (trace.wait && trace.queue)
+			trace.wait();
 		rt_enter(&mask);
 		look_at_kept();
 		b = trace_take_queued();
@@ -402,6 +407,7 @@ void trace_forget_buffers(void)
 	trace.queue_end = &trace.queue;
 	trace.size = 0;
 	trace.npacking = 0;
+	trace.nappended = 0;
 	trace.has_writer = trace.is_alone = trace.is_off = false;
 	trace.must_stop = trace.writer_tid = 0;
 	trace.mine.context = trace.writers.context = NULL;

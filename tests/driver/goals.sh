@@ -202,8 +202,7 @@ refuses "residual at the source" "leave out --cairn-stage" "$cc" \
 	--cairn=residual,tested=a.c --cairn-stage=source -c a.c
 refuses "paths, turned around" "leave out --cairn-stage" "$cc" \
 	--cairn-stage=source --cairn=paths -c a.c
-refuses "record" "takes no options" "$cc" --cairn=record,slow -c a.c
-refuses "record, last" "keeps all of its log" "$cc" --cairn=record,last=1M -c a.c
+refuses "record" "has no option" "$cc" --cairn=record,slow -c a.c
 refuses "record" "position independent" "$cc" --cairn=record -no-pie a.c
 refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c
 refuses "slow and all" "choose one" "$cc" --cairn=edges,slow,all -c a.c

@@ -175,6 +175,20 @@ def try_program(source, level, *flags):
     r.close()
 
 
+def every_moment():
+    """Of a short program all checkpoints there can be."""
+    for level in ("-O0", "-O1", "-O2"):
+        r = Recording(os.path.join(HERE, "setjmps.c"), level)
+        out = r.cairn("replay", "--every", "1")
+        (files,) = r.checkpoints().values()
+        check(f"{r.name} some", len(files) < 10 and out)
+        for tick, _ in files:
+            out = r.cairn("replay", "--from", str(tick))
+            check(f"{r.name} from {tick}", "identical" not in out.stdout and
+                  out)
+        r.close()
+
+
 def damage():
     """Of those that are damaged or another recording's, none is used."""
     r = Recording(os.path.join(HERE, "calls.c"), "-O1")
@@ -218,7 +232,7 @@ def lies():
         with open(path, "rb") as file:
             data = bytearray(file.read())
         data[184] ^= 1
-        crc = crc32c(data[12:208], crc32c(data[208:]))
+        crc = crc32c(data[12:224], crc32c(data[224:]))
         data[8:12] = crc.to_bytes(4, "little")
         with open(path, "wb") as file:
             file.write(data)
@@ -305,6 +319,7 @@ def main():
     print(f"SEED={SEED}", flush=True)
     for source in PROGRAMS:
         try_program(source, random.choice(["-O0", "-O1", "-O2", "-O3"]))
+    every_moment()
     damage()
     lies()
     files()
