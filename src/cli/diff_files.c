@@ -9,8 +9,9 @@
  *
  * Lines of the same build have the same numbers.  Else --patch says what
  * moved, or the two texts are compared (analysis/linemap.c), if each is known
- * to be the one that was compiled: not newer than the program, and the program
- * still the one that ran.  One file on disk can be both versions only if both
+ * to be the one that was compiled: in the profile (cairn pack --sources), or on
+ * disk, not newer than the program, and the program still the one that ran.
+ * One file on disk can be both versions only if both
  * programs are there and neither is older than it.  What remains is compared by
  * number, which the reader is told.
  *
@@ -25,6 +26,7 @@
 #include "cli/coverage.h"
 #include "format/elf.h"
 #include "format/profile.h"
+#include "format/sources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -216,15 +218,26 @@ static bool has_id(const char *path, const struct profile_module *m)
 
 enum version { VERSION_OTHER, VERSION_UNSURE, VERSION_SURE };
 
-/* Is the file on disk the one that was compiled? */
+/* The text that is in the profile, if it is. */
+static const struct source_text *packed_text(const struct diff_side *s,
+                                             const char *path)
+{
+	return sources_find(&s->profile->sources, path);
+}
+
+/* Is the text in the profile, or else the file on disk, the one that was
+ * compiled? */
 static enum version version_of(const struct diff_side *s, const char *path)
 {
 	uint32_t file = diff_file_number(s, path);
 	size_t n;
 	const struct line_count *c = lines_of_file(s->lines, file, &n);
 	const struct profile_module *m;
+	const struct source_text *packed = packed_text(s, path);
 	struct stat source, program;
 
+	if (packed)
+		return packed->is_newer ? VERSION_OTHER : VERSION_SURE;
 	if (!c || stat(path, &source) || !S_ISREG(source.st_mode))
 		return VERSION_OTHER;
 	m = &s->profile->modules[s->lines->copies[c->first_copy].module];
@@ -255,11 +268,22 @@ static char *read_whole(const char *path, size_t *size)
 	return text;
 }
 
+static char *text_of(const struct diff_side *s, const char *path, size_t *size)
+{
+	const struct source_text *packed = packed_text(s, path);
+
+	if (!packed)
+		return read_whole(path, size);
+	*size = packed->size;
+	return memcpy(xmalloc(packed->size + 1), packed->text,
+	              packed->size + 1);
+}
+
 char *diff_source(const struct diff_side *s, const char *path, size_t *size)
 {
 	if (s->report.options.no_source || version_of(s, path) == VERSION_OTHER)
 		return NULL;
-	return read_whole(path, size);
+	return text_of(s, path, size);
 }
 
 uint32_t diff_file_number(const struct diff_side *s, const char *path)
@@ -315,7 +339,9 @@ static uint32_t named(const struct strtab *names, const char *path)
 static bool map_texts(const struct diff *d, const struct diff_file *f,
                       struct linemap *m)
 {
-	bool is_one = !strcmp(f->path_a, f->path_b);
+	bool is_one = !strcmp(f->path_a, f->path_b) &&
+	              !packed_text(&d->a, f->path_a) &&
+	              !packed_text(&d->b, f->path_b);
 	enum version a = version_of(&d->a, f->path_a);
 	enum version b = version_of(&d->b, f->path_b);
 	char *old, *now;
@@ -328,8 +354,8 @@ static bool map_texts(const struct diff *d, const struct diff_file *f,
 	}
 	if (a == VERSION_OTHER || b == VERSION_OTHER)
 		return false;
-	old = read_whole(f->path_a, &old_size);
-	now = read_whole(f->path_b, &now_size);
+	old = text_of(&d->a, f->path_a, &old_size);
+	now = text_of(&d->b, f->path_b, &now_size);
 	is_there = old && now;
 	if (is_there)
 		linemap_init_text(m, old, old_size, now, now_size);

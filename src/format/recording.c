@@ -369,7 +369,8 @@ int recording_open(struct recording *r, const char *path,
 	} else {
 		rc = cairn_fail(err, CAIRN_E_MISMATCH,
 		                "%s: is no recording; run a program that was "
-		                "compiled with --cairn=record",
+		                "compiled with --cairn=record, and has a "
+		                "function that can be recorded",
 		                path);
 	}
 	if (rc < 0)

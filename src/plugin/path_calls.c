@@ -60,7 +60,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MAX 64 /* calls on one path */
+/* Calls on one path; what comes back from more of them is unfinished. */
+#define LIST_MAX 512
 #define ENTRY_SIZE 32
 
 /* --- what is known of blocks ---------------------------------------------- */

@@ -25,7 +25,7 @@ static const char help[] =
         "FILE.checkpoints: from\nthem questions begin anywhere, and the next "
         "replay runs on all processors.\n\n"
         "  --from TICK      begin at the checkpoint before this tick\n"
-        "  --to TICK        end there\n"
+        "  --to TICK        end there, or at the next checkpoint\n"
         "  --every N        keep a checkpoint every N ticks, instead of every "
         "quarter of\n"
         "                   a second, and such that values and print can begin "
@@ -45,7 +45,9 @@ struct sum {
 	struct spans spans;
 	uint64_t nticks;
 	uint64_t first; /* where one began that was cut */
+	uint64_t begin, end;
 	size_t ncontexts, ncut, nbases;
+	bool is_part; /* was asked for, of one context */
 };
 
 /* For who looks for a mistake: every call of foreign code, on stderr. */
@@ -79,6 +81,7 @@ static void replay_span(void *sum, const struct span *s, struct span_result *r)
 	r->end = result.end;
 	r->nticks = result.nticks - result.first;
 	r->counts[0] = result.first;
+	r->counts[1] = result.nticks;
 	if (result.end == ENGINE_DIVERGED)
 		r->status = DIFFERENT;
 }
@@ -94,6 +97,10 @@ static int take_span(void *sum, const struct span *s,
 		return r->status;
 	}
 	all->nticks += r->nticks;
+	if (r->counts[0] < all->begin)
+		all->begin = r->counts[0];
+	if (r->counts[1] > all->end)
+		all->end = r->counts[1];
 	if (!s->from && r->counts[0]) {
 		all->first = r->counts[0];
 		all->nbases++;
@@ -112,7 +119,11 @@ static void say(const struct sum *sum)
 	if (sum->ncontexts > 1)
 		snprintf(contexts, sizeof(contexts), " in %zu contexts",
 		         sum->ncontexts);
-	if (sum->nbases && sum->ncontexts == 1)
+	if (sum->is_part)
+		snprintf(from, sizeof(from),
+		         " from tick %" PRIu64 " to tick %" PRIu64, sum->begin,
+		         sum->end);
+	else if (sum->nbases && sum->ncontexts == 1)
 		snprintf(from, sizeof(from), " from tick %" PRIu64, sum->first);
 	else if (sum->nbases)
 		snprintf(from, sizeof(from), " from what was kept on");
@@ -123,7 +134,11 @@ static void say(const struct sum *sum)
 
 static int replay_all(struct session *s, const struct spans_wish *wish)
 {
-	struct sum sum = {0};
+	struct sum sum = {
+	        .begin = UINT64_MAX,
+	        .is_part = (wish->from || wish->last) &&
+	                   s->recording.ncontexts == 1,
+	};
 	struct spans_work work = {replay_span, take_span, &sum};
 	struct cairn_err err;
 	int status;
@@ -145,6 +160,12 @@ static int replay_all(struct session *s, const struct spans_wish *wish)
 	spans_release(&sum.spans);
 	if (status != FINE)
 		return status;
+	if (sum.is_part && sum.end <= wish->from) {
+		cairn_fail(&err, CAIRN_E_ABSENT,
+		           "%s: ends at tick %" PRIu64 ", before --from",
+		           s->options->file, sum.end);
+		return command_fail(&err);
+	}
 	say(&sum);
 	return command_flush();
 }
@@ -157,7 +178,10 @@ static bool take_option(struct session_options *o, struct spans_wish *wish,
 	case OPT_FROM:
 		return command_tick("replay", "--from", optarg, &wish->from);
 	case OPT_TO:
-		return command_tick("replay", "--to", optarg, &wish->last);
+		if (!command_tick("replay", "--to", optarg, &wish->last))
+			return false;
+		wish->last += !wish->last; /* 0 would be no limit */
+		return true;
 	case OPT_EVERY:
 		return command_tick("replay", "--every", optarg, &wish->every);
 	default:

@@ -349,6 +349,8 @@ def check_builds(work):
     # built again in the same place: the old text is gone
     packed = os.path.join(work, "packed.cairn")
     call([CAIRN, "pack", "-o", packed, a])
+    whole = os.path.join(work, "whole.cairn")
+    call([CAIRN, "pack", "--sources", "-o", whole, a])
     write(old, main_c=edited())
     build(old)
     c = run(old, os.path.join(work, "again.cairn"), "7")
@@ -358,6 +360,10 @@ def check_builds(work):
     test("number: is said", any("--patch" in note for note in told["notes"]),
          str(told["notes"]))
     check_lines("number", told, one, report(c), lambda file, line: line)
+    told = compare(whole, c)
+    equal("text in the pack: matched", {s["matched"] for s in told["sources"]},
+          {"text"})
+    check_lines("text in the pack", told, one, report(c), partner)
     told = compare("--patch", patch, packed, c)
     check_lines("rebuilt, patch", told, one, report(c), partner)
     check_renamed(work, packed, one)

@@ -184,8 +184,14 @@ def every_moment():
         check(f"{r.name} some", len(files) < 10 and out)
         for tick, _ in files:
             out = r.cairn("replay", "--from", str(tick))
-            check(f"{r.name} from {tick}", "identical" not in out.stdout and
-                  out)
+            check(f"{r.name} from {tick}", f"from tick {tick} to tick" not in
+                  out.stdout and out)
+        out = r.cairn("replay", "--from", "1000000000000")
+        check(f"{r.name} from behind the end", "before --from" not in
+              out.stderr and out)
+        out = r.cairn("replay", "--to", "0")
+        check(f"{r.name} to the beginning", "from tick 0 to tick" not in
+              out.stdout and out)
         r.close()
 
 
