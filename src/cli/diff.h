@@ -14,6 +14,7 @@ struct cairn_err;
 struct line_branch;
 struct line_count;
 struct linemap;
+struct json;
 struct patch;
 
 /* A profile with all that reports know of it. */
@@ -181,6 +182,8 @@ void diff_html(const struct diff *d, FILE *out);
 /* Sentences about what could not be compared well; the next one, or NULL, for
  * the caller to free.  *state is 0 at first. */
 char *diff_note(const struct diff *d, unsigned *state);
+/* All of them, as a list of this name. */
+void diff_json_notes(const struct diff *d, struct json *j);
 
 /* --- between the files that compare --------------------------------------- */
 

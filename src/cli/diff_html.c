@@ -61,20 +61,6 @@ static void put_total(struct json *j, const struct diff_total *t)
 	json_end(j, ']');
 }
 
-static void put_notes(const struct diff *d, struct json *j)
-{
-	unsigned state = 0;
-	char *note;
-
-	json_key(j, "notes");
-	json_begin(j, '[');
-	while ((note = diff_note(d, &state))) {
-		json_string(j, note);
-		free(note);
-	}
-	json_end(j, ']');
-}
-
 static void put_limits(const struct diff *d, struct json *j)
 {
 	struct diff_verdict v[DIFF_NVERDICTS];
@@ -142,7 +128,7 @@ static void put_index(const struct diff *d, struct json *j)
 	put_side(&d->b, j, "b");
 	json_key(j, "same");
 	json_bool(j, d->same_build);
-	put_notes(d, j);
+	diff_json_notes(d, j);
 	put_limits(d, j);
 	json_key(j, "totals");
 	json_begin(j, '[');

@@ -90,7 +90,7 @@ static void put_limits(const struct diff *d, struct json *j)
 	json_end(j, ']');
 }
 
-static void put_notes(const struct diff *d, struct json *j)
+void diff_json_notes(const struct diff *d, struct json *j)
 {
 	unsigned state = 0;
 	char *note;
@@ -200,7 +200,7 @@ void diff_json(const struct diff *d, FILE *out)
 	put_side(&d->b, &j, "b");
 	json_key(&j, "same_build");
 	json_bool(&j, d->same_build);
-	put_notes(d, &j);
+	diff_json_notes(d, &j);
 	put_limits(d, &j);
 	json_key(&j, "totals");
 	json_begin(&j, '{');

@@ -21,6 +21,9 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "tests", "programs")]
+from checks import equal, finish, test  # noqa: E402
+
 BIN = os.environ.get("CAIRN_BIN", os.path.join(ROOT, "build", "bin"))
 CAIRN, CC = os.path.join(BIN, "cairn"), os.path.join(BIN, "cairn-cc")
 BASH = os.path.join(ROOT, "completions", "cairn.bash")
@@ -31,20 +34,6 @@ LINES, COLUMNS = 40, 80
 WORDS = [("report", "--format"), ("report", "--sort"), ("report", "--color"),
          ("diff", "--sort"), ("diff", "--color"), ("paths", "--sort"),
          ("trace", "--export"), ("trace", "--clock"), ("output", "--fd")]
-passed = failed = 0
-
-
-def test(name, fine, what=""):
-    global passed, failed
-    if fine:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {name}{': ' if what else ''}{what}")
-
-
-def equal(name, got, want):
-    test(name, got == want, f"got {str(got)[:300]}, want {str(want)[:300]}")
 
 
 def output(*command):
@@ -293,8 +282,7 @@ def main():
         check_zsh(helps, cc_help)
     else:
         test("zsh", False, "there is no zsh; tools/install-deps check")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ here from the two reports, for one build in every mode, and for two builds whose
 lines are matched by text, by a patch, or by number.  Then limits, selection,
 what is not known, bad input, and the page, also in Chromium.
 """
-import argparse
 import difflib
 import json
 import os
@@ -20,19 +19,18 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "programs"),
                 os.path.join(ROOT, "tests", "report")]
 import page as report_page  # noqa: E402
+from checks import equal, suite, test  # noqa: E402
 from profiles import CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM", shutil.which("chromium"))
 MODES = ["edges", "paths", "trace", "record"]
 FATES = ["same", "changed", "new", "lost", "added", "removed", "unknown"]
-passed = failed = 0
 
 # No two lines with code have the same text: contents tell lines apart.
 HEADER = """static inline int twist(int x)
@@ -104,19 +102,6 @@ EDITS = [("__attribute__((noinline)) static int rare",
          ("\tsum += twist(times);\n", ""),
          ("\t\ts += 3;\n", "\t\ts += 4;\n"),
          ("\treturn sum & 0;", "\tsum += fresh(argc);\n\treturn sum & 0;")]
-
-
-def test(name, fine, what=""):
-    global passed, failed
-    if fine:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {name}{': ' if what else ''}{what}")
-
-
-def equal(name, got, want):
-    test(name, got == want, f"got {str(got)[:300]}, want {str(want)[:300]}")
 
 
 # --- programs ----------------------------------------------------------------
@@ -675,18 +660,5 @@ def check(work):
     check_page(work, a, b)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keep")
-    keep = parser.parse_args().keep
-    with tempfile.TemporaryDirectory() as work:
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-            work = os.path.abspath(keep)
-        check(work)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite(check))

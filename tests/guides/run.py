@@ -20,6 +20,9 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "tests", "programs")]
+from checks import finish, test  # noqa: E402
+
 BIN = os.environ.get("CAIRN_BIN", os.path.join(ROOT, "build", "bin"))
 UPDATE = os.environ.get("UPDATE") == "1"
 ENVIRONMENT = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], LC_ALL="C",
@@ -29,16 +32,6 @@ ENVIRONMENT = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], LC_ALL="C",
                    GIT_COMMITTER_EMAIL="a@b", MAKEFLAGS="")
 BLOCK = re.compile(r"(?:^<!-- file: (\S+) -->\n)?^```(\w+)\n(.*?)^```$",
                    re.M | re.S)
-passed = failed = 0
-
-
-def test(name, fine, what=""):
-    global passed, failed
-    if fine:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {name}{': ' if what else ''}{what}")
 
 
 def shell(command, work, *more, **variables):
@@ -197,8 +190,7 @@ def main():
             check_guide(name, work)
             if name == "tutorial":
                 check_ci(os.path.join(folder), work)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

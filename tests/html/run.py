@@ -16,7 +16,6 @@ residual, cairn tests) are for lists.py, words about branches and preferred
 paths for ways.py.  With node, if there is one: the
 layout of random graphs.
 """
-import argparse
 import concurrent.futures
 import html.parser
 import json
@@ -26,21 +25,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "programs")]
 import lists  # noqa: E402
 import ways  # noqa: E402
-from profiles import Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
+from checks import equal, suite, test  # noqa: E402
+from profiles import CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM", shutil.which("chromium"))
 NODE = os.environ.get("NODE", shutil.which("node"))
 LIMIT = 200                  # paths of a function on a page
 VOID = {"meta", "input", "br", "hr", "img", "link"}
-passed = failed = 0
-LOCK = threading.Lock()      # of these: two pages are open at a time
 
 # Everything that could end an element, a string or a decoder's patience.
 NASTY = b"""#include <cstdio>\r
@@ -84,20 +81,6 @@ int main(int argc, char **)
 	return 1;
 }
 """
-
-
-def test(name, fine, what=""):
-    global passed, failed
-    with LOCK:
-        if fine:
-            passed += 1
-        else:
-            failed += 1
-            print(f"FAIL {name}{': ' if what else ''}{what}")
-
-
-def equal(name, got, want):
-    test(name, got == want, f"got {str(got)[:160]}, want {str(want)[:160]}")
 
 
 # --- programs ----------------------------------------------------------------
@@ -606,21 +589,5 @@ def run(work):
         print("skipped: no node, so no random graph was drawn")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keep")
-    keep = parser.parse_args().keep
-    with tempfile.TemporaryDirectory() as work:
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-            work = os.path.abspath(keep)
-        try:
-            run(work)
-        except Broken as error:
-            test("run", False, str(error))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite(run))

@@ -11,21 +11,19 @@ must come to lie where its counts say; a function that changed must be left
 alone, with a warning; a file that cannot serve must be refused in one sentence.
 Then the sessions of docs/pgo.md.
 """
-import argparse
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(ROOT, "tests", "programs")]
-from profiles import Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
+from checks import equal, suite, test  # noqa: E402
+from profiles import CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
-passed = failed = 0
 SOURCE = "--cairn-stage=source"
 
 # function -> weights of its branches, in their order
@@ -44,19 +42,6 @@ KNOWN = {
 }
 ENTRIES = {"two_ways": 1000, "many_ways": 1000, "loop": 7, "jumps": 7,
            "leaves": 1000, "left": None, "never": 0, "main": 1}
-
-
-def test(name, is_good, why=""):
-    global passed, failed
-    if is_good:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {name}: {why}")
-
-
-def equal(name, found, wanted):
-    test(name, found == wanted, f"{found}, not {wanted}")
 
 
 def compiler(source):
@@ -419,20 +404,5 @@ def check(work):
     check_document(work)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keep", metavar="DIR")
-    keep = parser.parse_args().keep
-    with tempfile.TemporaryDirectory() as scratch:
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-        try:
-            check(os.path.realpath(keep or scratch))
-        except Broken as error:
-            test("commands", False, str(error))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite(check))

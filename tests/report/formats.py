@@ -10,7 +10,6 @@ The program is that of run.py.  What a consumer says of a file must be what the
 JSON report says.  A consumer that is not installed is skipped, and said so;
 tools/install-deps check has all of them.
 """
-import argparse
 import glob
 import json
 import os
@@ -18,13 +17,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE]
 import run as t  # noqa: E402
-from profiles import Broken, CAIRN, CAIRN_CC, call  # noqa: E402
+from checks import suite  # noqa: E402
+from profiles import CAIRN, CAIRN_CC, call  # noqa: E402
 
 MODES = ["edges", "paths", "trace"]
 
@@ -351,21 +350,5 @@ def run(work):
     check_mistakes(work, profile)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keep")
-    keep = parser.parse_args().keep
-    with tempfile.TemporaryDirectory() as work:
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-            work = os.path.abspath(keep)
-        try:
-            run(work)
-        except Broken as error:
-            t.test("run", False, str(error))
-    print(f"{t.passed} passed, {t.failed} failed")
-    return 1 if t.failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite(run))

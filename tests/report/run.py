@@ -10,23 +10,21 @@ The program is built in every mode, and all modes must tell the same: counts of
 lines, ways of branches, calls, copies.  Then the text of the report, and its
 page (page.py).
 """
-import argparse
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "programs")]
 import page  # noqa: E402
-from profiles import Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
+from checks import equal, suite, test  # noqa: E402
+from profiles import CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
 MODES = ["edges", "edges,strict", "paths", "trace", "record"]
-passed = failed = 0
 
 # Two files in two directories, a header with code in both, calls by name and
 # through a pointer; NAME:COUNT in a comment is what the program must do.
@@ -109,19 +107,6 @@ int main()
 	std::printf("%d\\n", n);
 }
 """
-
-
-def test(name, fine, what=""):
-    global passed, failed
-    if fine:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {name}{': ' if what else ''}{what}")
-
-
-def equal(name, got, want):
-    test(name, got == want, f"got {str(got)[:300]}, want {str(want)[:300]}")
 
 
 def write(path, text):
@@ -412,21 +397,5 @@ def run(work):
     page.check_large(sys.modules[__name__], work)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keep")
-    keep = parser.parse_args().keep
-    with tempfile.TemporaryDirectory() as work:
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-            work = os.path.abspath(keep)
-        try:
-            run(work)
-        except Broken as error:
-            test("run", False, str(error))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite(run))

@@ -11,7 +11,6 @@ What its table of functions says must be what the file says: of the formats
 speedscope and folded, of cairn report and of cairn trace.  Part of make proof,
 since it needs npm and its registry.
 """
-import argparse
 import base64
 import html
 import json
@@ -20,12 +19,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE]
 import run as t  # noqa: E402
-from profiles import Broken, CAIRN, call  # noqa: E402
+from checks import suite  # noqa: E402
+from profiles import CAIRN, call  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM", shutil.which("chromium"))
 TRIES = 10      # its table is empty until the page has been laid out
@@ -110,21 +109,5 @@ def run(work):
                     ask(page, path), want)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keep")
-    keep = parser.parse_args().keep
-    with tempfile.TemporaryDirectory() as work:
-        if keep:
-            os.makedirs(keep, exist_ok=True)
-            work = os.path.abspath(keep)
-        try:
-            run(work)
-        except Broken as error:
-            t.test("cannot go on", False, str(error))
-    print(f"{t.passed} passed, {t.failed} failed")
-    return 1 if t.failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite(run))
