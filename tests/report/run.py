@@ -457,7 +457,7 @@ def run(work):
     check_tables(work, profile)
     check_colours(profile)
     check_sources(work, profile)
-    check_cxx(work)
+    page.check_names(sys.modules[__name__], work, check_cxx(work))
     check_names(work)
     check_mistakes(profile)
     page.check(sys.modules[__name__], work, profile)
