@@ -662,6 +662,10 @@ def check_browser(web, path, told):
     near = [x for x in want if x[3] in ("new", "lost", "added", "removed")]
     equal("browser: differences", [x for x in seen["near"] if x[3] in
                                    ("new", "lost", "added", "removed")], near)
+    added, removed = seen["colours"]
+    test("browser: colours are those of the legend", added[1] and removed[1]
+         and added[0] == added[1] and removed[0] == removed[1] and
+         added[0] != removed[0], str(seen["colours"]))
     test("browser: fewer rows", seen["nearRows"] < seen["wholeRows"],
          f"{seen['nearRows']} of {seen['wholeRows']}")
     equal("browser: functions", sorted(seen["functions"]),
