@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FILE:LINE, as options and lists have it.  Maps have the paths that the
- * compiler was called with, so a name stands for all files whose paths end with
- * it.
+ * FILE:LINE, as options and lists have it.  Maps have whole paths, without "."
+ * and "..", so a name stands for all files whose paths end with it, or with
+ * what follows "../" in it: that is how builds in another directory call a
+ * file.
  */
 #include "base/spot.h"
 
 #include "base/alloc.h"
+#include "base/plain.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -43,10 +45,33 @@ void spot_release(struct spot *s)
 	*s = (struct spot){0};
 }
 
-bool spot_is_file(const char *path, const char *file)
+static bool ends_with(const char *path, const char *file)
 {
 	size_t n = strlen(path), k = strlen(file);
 
 	return n >= k && !strcmp(path + n - k, file) &&
 	       (n == k || *file == '/' || path[n - k - 1] == '/');
+}
+
+/* Where a path begins that is plain but for ".." in front. */
+static const char *below(const char *plain)
+{
+	while (!strncmp(plain, "../", 3))
+		plain += 3;
+	return plain;
+}
+
+bool spot_is_file(const char *path, const char *file)
+{
+	char *plain;
+	bool is;
+
+	if (ends_with(path, file))
+		return true;
+	if (!strstr(file, "./") && !strstr(file, "//"))
+		return false;
+	plain = plain_path(file);
+	is = ends_with(path, below(plain));
+	free(plain);
+	return is;
 }

@@ -15,7 +15,8 @@ struct spot {
 bool spot_parse(struct spot *s, const char *text);
 void spot_release(struct spot *s);
 
-/* FILE means every path that ends with it, from a slash on. */
+/* FILE means every path that ends with it, from a slash on; . and .. in it do
+ * not matter. */
 bool spot_is_file(const char *path, const char *file);
 
 #endif /* CAIRN_BASE_SPOT_H */

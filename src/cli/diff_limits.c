@@ -159,6 +159,23 @@ static char *number_note(const struct diff *d)
 	         : NULL;
 }
 
+/* A file that was renamed looks like one that is gone and one that is new. */
+static char *alone_note(const struct diff *d)
+{
+	size_t a = 0, b = 0;
+
+	for (size_t i = 0; i < d->nfiles; i++) {
+		a += !d->files[i].path_b;
+		b += !d->files[i].path_a;
+	}
+	return a && b ? xasprintf("files of A alone: %zu, of B alone: %zu; if "
+	                          "one was renamed, its lines are told as "
+	                          "removed and added, --patch FILE says what "
+	                          "it is called now",
+	                          a, b)
+	              : NULL;
+}
+
 static char *count_note(uint64_t n, const char *what, const char *then)
 {
 	return n ? xasprintf("%s: %" PRIu64 "; %s", what, n, then) : NULL;
@@ -178,6 +195,8 @@ static char *note_of(const struct diff *d, unsigned i)
 	case 4:
 		return number_note(d);
 	case 5:
+		return alone_note(d);
+	case 6:
 		return count_note(d->nuncompared,
 		                  "lines whose branches are not the same in "
 		                  "both builds",
@@ -192,7 +211,7 @@ static char *note_of(const struct diff *d, unsigned i)
 
 char *diff_note(const struct diff *d, unsigned *state)
 {
-	while (*state < 7) {
+	while (*state < 8) {
 		char *note = note_of(d, (*state)++);
 
 		if (note)

@@ -70,10 +70,9 @@ static void print_side(const struct diff *d, FILE *out, bool is_b)
 
 static void print_builds(const struct diff *d, FILE *out)
 {
-	const char *comma = " ";
+	const char *comma = "; lines matched ";
 
-	fprintf(out, "builds     %s",
-	        d->same_build ? "the same" : "different; lines matched");
+	fprintf(out, "builds     %s", d->same_build ? "the same" : "different");
 	for (int i = 0; i < DIFF_NMEANS && !d->same_build; i++)
 		if (d->means[i]) {
 			fprintf(out, "%sby %s in %zu file%s", comma,

@@ -13,6 +13,7 @@
 #include "analysis/lines.h"
 #include "analysis/totals.h"
 #include "base/alloc.h"
+#include "base/plain.h"
 #include "cli/demangle.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -30,28 +31,6 @@ bool report_wants_file(const struct report *r, const char *path)
 
 	return !pattern || !fnmatch(pattern, path, 0) ||
 	       !fnmatch(pattern, base ? base + 1 : path, 0);
-}
-
-/* Resolves . and .. by the text alone: the file may be on another machine. */
-static char *plain_path(const char *path)
-{
-	char *plain = xmalloc(strlen(path) + 2), *end = plain;
-
-	while (*path) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 2 && !strncmp(path, "..", 2)) {
-			while (end > plain && *--end != '/')
-				;
-		} else if (n && !(n == 1 && *path == '.')) {
-			*end++ = '/';
-			memcpy(end, path, n);
-			end += n;
-		}
-		path += n + (path[n] == '/');
-	}
-	*end = '\0';
-	return plain;
 }
 
 bool report_is_system_file(const char *path)

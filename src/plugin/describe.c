@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/plain.h"
 #include "base/ptrmap.h"
 #include "abi/record.h"
 #include "abi/trace.h"
@@ -53,8 +54,9 @@ char *path_of(LLVMMetadataRef file)
 	if (nname == 0)
 		return NULL;
 	if (name[0] == '/' || ndir == 0)
-		return xstrndup(name, nname);
-	return xasprintf("%.*s/%.*s", (int)ndir, dir, (int)nname, name);
+		return plain_file(xstrndup(name, nname));
+	return plain_file(
+	        xasprintf("%.*s/%.*s", (int)ndir, dir, (int)nname, name));
 }
 
 char *path_of_function(LLVMValueRef f)

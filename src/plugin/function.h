@@ -273,8 +273,8 @@ const char *name_of(LLVMValueRef f, size_t *n);
 /* The source line that the map has for an instruction, and its DIFile; 0 if it
  * has none. */
 unsigned line_of(LLVMValueRef instruction, LLVMMetadataRef *file);
-/* The path of a DIFile, absolute where known; the caller frees it.  NULL if it
- * has none. */
+/* The path of a DIFile, absolute where known, the same for all ways to name the
+ * file; the caller frees it.  NULL if it has none. */
 char *path_of(LLVMMetadataRef file);
 /* The file of a function.  Of a local one it is known without line information,
  * too, but with LTO: another file may have a function of the same name.  NULL

@@ -15,6 +15,11 @@
 // Cost: linear in instructions, times the nesting of loops without lines.
 #include "replay/debug.hpp"
 
+extern "C" {
+#include "base/alloc.h"
+#include "base/plain.h"
+}
+
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
@@ -30,11 +35,15 @@ bool Lines::isFile(const DIFile *f)
 	if (!isNew)
 		return at->second;
 	std::string name = f->getFilename().str();
-	std::string path = f->getDirectory().str() + "/" + name;
+	std::string path = name.empty() || name[0] == '/'
+	                           ? name
+	                           : f->getDirectory().str() + "/" + name;
+	char *plain = plain_file(xstrdup(path.c_str()));
 
-	return files[f] = spot_is_file(name.c_str(), line.file) ||
-	                  (!name.empty() && name[0] != '/' &&
-	                   spot_is_file(path.c_str(), line.file));
+	files[f] = spot_is_file(path.c_str(), line.file) ||
+	           spot_is_file(plain, line.file);
+	free(plain);
+	return files[f];
 }
 
 int Lines::groupOf(const Instruction &i)

@@ -27,6 +27,12 @@ const all = () => {
 [seen.near, seen.nearRows] = all();
 press("d");
 [seen.whole, seen.wholeRows] = all();
+const ground = (el) => el && getComputedStyle(el).backgroundColor;
+const legendOf = (text) => ground([...document.querySelectorAll("#legend2 b")]
+	.find((el) => el.textContent === text));
+seen.colours = [["added", "only in B"], ["removed", "only in A"]].map(
+	([fate, text]) => [ground(document.querySelector(
+		`.srow.${fate}:not(.idle) .text`)), legendOf(text)]);
 press("n");
 seen.seek = !!document.querySelector(".srow.seek");
 press("f");

@@ -369,12 +369,27 @@ def check_renamed(work, packed, one):
               os.path.basename(s["file_b"] or "-")) for s in told["sources"]}
     test("renamed: two files", {("main.c", "-"), ("-", "start.c")} <= names,
          str(names))
+    test("renamed: a note", any(
+        n.startswith("files of A alone: 1, of B alone: 1; ")
+        for n in told["notes"]), str(told["notes"]))
+    text, _ = diff("--file", "*.c", "--stable", packed, b)
+    test("renamed: said first", "\nnote       files of A alone: 1" in text,
+         text)
+    lone = os.path.join(work, "lone")
+    write(lone, lone_c="int main(void)\n{\n\treturn 0;\n}\n")
+    call([CAIRN_CC, "-g", "-O1", "lone.c", "-o", "prog"], cwd=lone)
+    other = run(lone, os.path.join(work, "lone.cairn"))
+    text, _ = diff("--stable", packed, other)
+    test("no file in both: no lines matched", "\nbuilds     different\n"
+         in text, text)
     patch = ("--- a/main.c\n+++ b/start.c\n@@ -16 +16 @@\n-\t\ts -= 2;\n"
              "+\t\ts -= 1;\n")
     told = compare("--patch", "-", packed, b, stdin=patch)
     names = {(os.path.basename(s["file_a"] or "-"),
               os.path.basename(s["file_b"] or "-")) for s in told["sources"]}
     test("renamed: one file", ("main.c", "start.c") in names, str(names))
+    test("renamed: no note then", not any("alone" in n for n in told["notes"]),
+         str(told["notes"]))
     equal("renamed: fates", {key[1:] for key, line in told_lines(told).items()
                              if line["fate"] in ("added", "removed")},
           {(16, None), (None, 16)} if any(
@@ -632,6 +647,10 @@ def check_browser(web, path, told):
     near = [x for x in want if x[3] in ("new", "lost", "added", "removed")]
     equal("browser: differences", [x for x in seen["near"] if x[3] in
                                    ("new", "lost", "added", "removed")], near)
+    added, removed = seen["colours"]
+    test("browser: colours are those of the legend", added[1] and removed[1]
+         and added[0] == added[1] and removed[0] == removed[1] and
+         added[0] != removed[0], str(seen["colours"]))
     test("browser: fewer rows", seen["nearRows"] < seen["wholeRows"],
          f"{seen['nearRows']} of {seen['wholeRows']}")
     equal("browser: functions", sorted(seen["functions"]),

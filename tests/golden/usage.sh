@@ -8,6 +8,14 @@ for command in report diff paths drift residual tests trace match-path overlap m
 done
 cairn help merge | head -n 1
 
+# Every help fits a screen of 40 lines and 80 columns.
+for command in '' $(cairn --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
+	cairn $command --help >out
+	awk -v name="$command" 'length > 80 { print "wide: " name ": " $0 }
+		END { if (NR > 40) print "long: " name ": " NR }
+		END { if (NR < 10) print "short: " name ": " NR }' out
+done
+
 # wrong ARGS...: a mistake.
 wrong() {
 	cairn "$@" >out

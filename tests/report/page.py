@@ -186,6 +186,40 @@ def check(t, work, profile):
     check_pictures(t, work, page, web)
 
 
+SHORT = {
+    "main": "main",
+    "int fact<5>()": "fact<5>",
+    "void f<unsigned int>(unsigned int)": "f<unsigned int>",
+    "geo::Box<int>::twice() const": "geo::Box<int>::twice",
+    "bool operator<(A, B)": "operator<",
+    "auto main::$_0::operator()<int>(int) const":
+        "main::$_0::operator()<int>",
+    "bool std::operator< <char, std::char_traits<char> >(A const&)":
+        "std::operator< <>",
+    "std::map<std::basic_string<char>, int>::operator[](int&&)":
+        "std::map<>::operator[]",
+    "a<b<c>, d>::k<char const*>(int) [clone .cold]":
+        "a<b<c>, d>::k<char const*> [clone .cold]",
+    "(anonymous namespace)::g(int)": "{anonymous}::g",
+}
+
+
+def check_names(t, work, profile):
+    """Instances of a template can be told apart in the table."""
+    page = os.path.join(work, "names.html")
+    t.report("--html", page, profile)
+    web = browser()
+    if not web.CHROMIUM:
+        return
+    seen, errors = web.browse(page, "", os.path.join(HERE, "names.js"))
+    t.equal("names: errors", errors, [])
+    if seen is None:
+        return
+    t.test("names: instances", {"shop::pick<int>", "shop::pick<double>"} <=
+           set(seen["rows"]), str(seen["rows"]))
+    t.equal("names: short", seen["short"], SHORT)
+
+
 def write_large(path):
     """A program of LARGE_LINES lines, most of them comments, as in life."""
     each = LARGE_LINES // LARGE_FUNCTIONS

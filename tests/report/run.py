@@ -26,6 +26,33 @@ from profiles import CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
 MODES = ["edges", "edges,strict", "paths", "trace", "record"]
 
+HALF = """static inline int half(int x)
+{
+	if (x & 1)
+		return -1;
+	return x / 2;
+}
+"""
+HALF_TOP = """#include "inc/half.h"
+int low(int n);
+int main(void)
+{
+	int s = 0;
+	for (int i = 0; i < 10; i++)
+		s += half(i);
+	return s + low(4) > 100;
+}
+"""
+HALF_LOW = """#include "../inc/half.h"
+int low(int n)
+{
+	int s = 0;
+	while (n--)
+		s += half(n);
+	return s;
+}
+"""
+
 # Two files in two directories, a header with code in both, calls by name and
 # through a pointer; NAME:COUNT in a comment is what the program must do.
 SHARED = """static inline int twice(int x)
@@ -371,6 +398,30 @@ def check_cxx(work):
     return exe + ".cairn"
 
 
+def check_names(work):
+    """A header that two files find in two ways is one file."""
+    write(os.path.join(work, "ways", "inc", "half.h"), HALF)
+    write(os.path.join(work, "ways", "top.c"), HALF_TOP)
+    write(os.path.join(work, "ways", "sub", "low.c"), HALF_LOW)
+    for mode in ("edges", "paths"):
+        exe = os.path.join(work, "ways", mode)
+        call([CAIRN_CC, "--cairn=" + mode, "-g", "-O0", "top.c",
+              "sub/low.c", "-o", exe], cwd=os.path.join(work, "ways"))
+        run_program(exe, exe + ".cairn")
+        data = json.loads(report("--json", exe + ".cairn"))
+        found = [s for s in data["sources"] if "half.h" in s["file"]]
+        test(mode + ": one header, one file",
+             [s["file"] for s in found] ==
+             [os.path.join(work, "ways", "inc", "half.h")],
+             [s["file"] for s in data["sources"]])
+        equal(mode + ": its lines add up",
+              {x["line"]: x["count"] for x in found[0]["lines"]},
+              {3: 14, 4: 7, 5: 7, 6: 14})
+    # A name that a build in another directory has for it.
+    text = call([CAIRN, "paths", "--line", "../inc/half.h:4", exe + ".cairn"])
+    test("--line by a name with ..", "half" in text, text)
+
+
 def check_mistakes(profile):
     for argv, says in ((["--threshold", "many"], "--threshold"),
                        (["--threshold", "101"], "--threshold"),
@@ -391,7 +442,8 @@ def run(work):
     check_tables(work, profile)
     check_colours(profile)
     check_sources(work, profile)
-    check_cxx(work)
+    page.check_names(sys.modules[__name__], work, check_cxx(work))
+    check_names(work)
     check_mistakes(profile)
     page.check(sys.modules[__name__], work, profile)
     page.check_large(sys.modules[__name__], work)

@@ -51,6 +51,10 @@ static void test_is_file(void **state)
 	assert_false(spot_is_file("/a/b/foo.c", "a/foo.c"));
 	assert_false(spot_is_file("foo.c", "b/foo.c"));
 	assert_false(spot_is_file("/a/b/foo.c", "foo"));
+	assert_true(spot_is_file("/a/b/foo.c", "./foo.c"));
+	assert_true(spot_is_file("/a/b/foo.c", "../b/foo.c"));
+	assert_true(spot_is_file("/a/b/foo.c", "b/x/../foo.c"));
+	assert_false(spot_is_file("/a/b/foo.c", "../a/foo.c"));
 }
 
 int main(void)

@@ -61,8 +61,18 @@ function heat(n, max) {
 	return v && max ? (Math.log1p(v) / Math.log1p(max)) ** 1.6 : 0;
 }
 
-/* A C++ name without what makes it long: arguments of templates, parameters,
- * the type that it returns. */
+/* What is between < and its >, at i, if it is short; spaces become no-break
+ * spaces, so that they end no word.  "": it is long. */
+function shortArguments(name, i) {
+	let depth = 0, end = i;
+	do
+		depth += "<(".includes(name[end]) - ">)".includes(name[end]);
+	while (depth && ++end < name.length && end - i < 18);
+	return depth ? "" : name.slice(i, end + 1).replace(/ /g, "\u00a0");
+}
+
+/* A C++ name without what makes it long: arguments of templates, but for short
+ * ones, which tell instances apart; parameters; the type that it returns. */
 function shortName(name) {
 	let out = "", depth = 0;
 	if (!/[<(]/.test(name))
@@ -79,6 +89,13 @@ function shortName(name) {
 		if (name.startsWith("(anonymous namespace)", i) && !depth) {
 			out += "{anonymous}";
 			i += 20;
+			continue;
+		}
+		const kept = !depth && name[i] === "<" ?
+			shortArguments(name, i) : "";
+		if (kept) {
+			out += kept;
+			i += kept.length - 1;
 			continue;
 		}
 		if ("<(".includes(name[i]) && depth++ === 0)

@@ -76,7 +76,8 @@ function drawSummary() {
 		`${digits(index.b.executions)} executions \u00b7 ` +
 		(index.same ? "the same build" : "different builds");
 	byId("legend2").replaceChildren(...[["new", "new"], ["lost", "lost"],
-		["added", "only in B"], ["idle", "only in B, never ran"]]
+		["added", "only in B"], ["idle", "only in B, never ran"],
+		["removed", "only in A"]]
 		.map(([fate, text]) => make("b", {style: "background:var(--" +
 			(fate === "idle" ? "lost" : fate) + "-bg)"}, text)));
 }
