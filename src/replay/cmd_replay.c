@@ -136,7 +136,7 @@ static int replay_all(struct session *s, const struct spans_wish *wish)
 {
 	struct sum sum = {
 	        .begin = UINT64_MAX,
-	        .is_part = (wish->from || wish->last) &&
+	        .is_part = (wish->from || wish->last != UINT64_MAX) &&
 	                   s->recording.ncontexts == 1,
 	};
 	struct spans_work work = {replay_span, take_span, &sum};
@@ -178,10 +178,7 @@ static bool take_option(struct session_options *o, struct spans_wish *wish,
 	case OPT_FROM:
 		return command_tick("replay", "--from", optarg, &wish->from);
 	case OPT_TO:
-		if (!command_tick("replay", "--to", optarg, &wish->last))
-			return false;
-		wish->last += !wish->last; /* 0 would be no limit */
-		return true;
+		return command_tick("replay", "--to", optarg, &wish->last);
 	case OPT_EVERY:
 		return command_tick("replay", "--every", optarg, &wish->every);
 	default:
