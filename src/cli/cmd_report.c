@@ -246,6 +246,12 @@ static int take_option(void *request, int c, const char *command)
 
 static const struct cli_syntax syntax = {help, ":o:h", options, take_option};
 
+static bool is_text(const struct request *q)
+{
+	return !q->form.json && !q->form.html &&
+	       (!q->format || q->format->write == report_text);
+}
+
 /* Refuses options that ask for two things at once. */
 static int check_options(const struct request *q, char **argv, int argc)
 {
@@ -260,6 +266,10 @@ static int check_options(const struct request *q, char **argv, int argc)
 	if (f->html && f->noutputs > 1)
 		return cli_usage(argv[0],
 		                 "--html FILE is the output; name one");
+	if (!is_text(q) && (q->options.threshold > 0 || q->options.all_lines))
+		return cli_usage(argv[0], "%s is about the text of the report",
+		                 q->options.all_lines ? "--lines"
+		                                      : "--threshold");
 	if (q->options.all_lines && q->options.no_source)
 		return cli_usage(argv[0],
 		                 "--lines and --no-source exclude each other");

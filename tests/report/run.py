@@ -424,6 +424,8 @@ def check_names(work):
 
 def check_mistakes(profile):
     for argv, says in ((["--threshold", "many"], "--threshold"),
+                       (["--threshold", "1", "--json"], "--threshold"),
+                       (["--lines", "--format", "lcov"], "--lines"),
                        (["--threshold", "101"], "--threshold"),
                        (["--color", "red"], "--color"),
                        (["--sort", "size"], "--sort")):
