@@ -26,6 +26,23 @@ uint64_t overlap_excluded_sum(const struct overlap_excluded *x)
 	return sum;
 }
 
+void overlap_note_irreducible(struct overlap_profile *p)
+{
+	for (size_t i = 0; i < p->ncounts; i++) {
+		const struct overlap_count *c = &p->counts[i];
+		const struct overlap_graph *g;
+		struct overlap_part part;
+
+		if (c->kind != OVERLAP_LOOP)
+			continue;
+		g = &p->graphs[c->from.function];
+		if (overlap_is_irreducible(
+		            g, overlap_goes_to(g, c->from.number)) &&
+		    !overlap_before(g, c->from.number, &part))
+			p->excluded.nirreducible += c->count;
+	}
+}
+
 /* --- checks ------------------------------------------------------------------
  */
 

@@ -62,7 +62,8 @@ struct overlap_calls {
 
 /* Interesting flow that is left out, by why. */
 struct overlap_excluded {
-	uint64_t nirreducible; /* LOOP pairs of such loops */
+	uint64_t nirreducible; /* turns of loops that are entered at several
+	                          places, by edges that the loop lacks */
 	uint64_t nunmarked;    /* calls of functions without marks */
 	uint64_t nentered; /* functions that no known call entered: callbacks,
 	                      handlers, threads */
@@ -100,6 +101,14 @@ void overlap_profile_release(struct overlap_profile *p);
  */
 int overlap_profile_check(const struct overlap_profile *p,
                           struct cairn_err *err);
+
+/*
+ * Notes the turns that no LOOP pair stands for.  A loop with several entries is
+ * what one walk of the graph takes for it (loops.h).  Paths end at the edges
+ * that retreat in a walk without those that had to be ended, and one of them
+ * may lead into the loop from a block that the other walk has put elsewhere.
+ */
+void overlap_note_irreducible(struct overlap_profile *p);
 
 /* All that was left out. */
 uint64_t overlap_excluded_sum(const struct overlap_excluded *x);

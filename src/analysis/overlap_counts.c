@@ -126,14 +126,6 @@ static struct overlap_end end_of(uint32_t function, uint32_t site,
 	return (struct overlap_end){function, site, number, block};
 }
 
-static bool is_irreducible(const struct overlap_counts *x, uint32_t i,
-                           uint64_t before)
-{
-	block_id head = overlap_goes_to(&x->graphs[i], before);
-
-	return head != CFG_NONE && overlap_is_irreducible(&x->graphs[i], head);
-}
-
 static uint64_t rest_of(uint64_t all, uint64_t some)
 {
 	return all > some ? all - some : 0;
@@ -156,16 +148,12 @@ static void add_function(struct overlap_counts *x, uint32_t i,
 		to->nin_loops += pair->count;
 		if (pair->before < pairs.first)
 			to->nin_loops += pair->count;
-		if (is_irreducible(x, i, pair->before))
-			to->excluded.nirreducible += pair->count;
-		else
-			add_count(x, (struct overlap_count){
-			                     OVERLAP_LOOP,
-			                     end_of(i, CFG_NONE, pair->before,
-			                            CFG_NONE),
-			                     end_of(i, CFG_NONE, pair->number,
-			                            CFG_NONE),
-			                     pair->count});
+		add_count(x,
+		          (struct overlap_count){
+		                  OVERLAP_LOOP,
+		                  end_of(i, CFG_NONE, pair->before, CFG_NONE),
+		                  end_of(i, CFG_NONE, pair->number, CFG_NONE),
+		                  pair->count});
 	}
 	for (size_t k = 0; k < pc->n; k++) {
 		const struct path_count *c = &pc->items[k];
@@ -298,6 +286,7 @@ static int fill(struct overlap_counts *x, const struct counts *c,
 	add_sites(x, p);
 	for (uint32_t i = 0; i < x->n; i++)
 		add_function(x, i, &nentries);
+	overlap_note_irreducible(&x->profile);
 	for (size_t i = 0; i < p->ncalls; i++)
 		CAIRN_TRY(add_call(x, p, &p->calls[i], err));
 	for (size_t i = 0; i < x->profile.ncalls; i++) {

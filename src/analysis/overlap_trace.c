@@ -165,7 +165,6 @@ struct ot {
 	struct traced *t;
 	struct trace_pieces pieces;
 	uint32_t **site_of;          /* per function and edge of its map */
-	bool *has_irreducible;       /* per function: loops */
 	struct tally *paths;         /* per function: block, number */
 	struct tally calls, returns; /* site, callee */
 	struct ot_counts counts;
@@ -209,13 +208,6 @@ static block_id ot_block(const struct ot *o, const struct ot_frame *f)
 static void ot_count_loop(struct ot *o, const struct ot_frame *f,
                           uint64_t number, block_id block)
 {
-	const struct overlap_graph *g = &o->x->graphs[f->function];
-
-	if (o->has_irreducible[f->function] &&
-	    overlap_is_irreducible(g, overlap_goes_to(g, f->prev))) {
-		ot_excluded(o)->nirreducible++;
-		return;
-	}
 	ot_count(&o->counts,
 	         &(struct overlap_count){
 	                 .kind = OVERLAP_LOOP,
@@ -818,7 +810,6 @@ static void ot_release(struct ot *o)
 	free(o->counts.items);
 	free(o->paths);
 	free(o->site_of);
-	free(o->has_irreducible);
 	free(o->tail_site);
 	free(o->frames);
 	free(o->backs);
@@ -832,9 +823,6 @@ static int ot_make_graphs(struct ot *o, struct cairn_err *err)
 		CAIRN_TRY(whole_init(&x->wholes[i], o->t->functions[i].map,
 		                     o->t->functions[i].f, err));
 		overlap_graph_init(&x->graphs[i], &x->wholes[i].paths);
-		for (uint32_t k = 0; k < x->graphs[i].loops.n; k++)
-			o->has_irreducible[i] |=
-			        x->graphs[i].loops.loop[k].irreducible;
 	}
 	return 0;
 }
@@ -855,7 +843,6 @@ int overlap_trace_init(struct overlap_trace *x, struct traced *t,
 	x->profile.knows_in_calls = true;
 	o.paths = xcalloc(n, sizeof(*o.paths));
 	o.site_of = xcalloc(n, sizeof(*o.site_of));
-	o.has_irreducible = xcalloc(n, sizeof(*o.has_irreducible));
 	o.tail_site = xcalloc(n, sizeof(*o.tail_site));
 	rc = ot_make_graphs(&o, err);
 	if (rc == 0)
@@ -866,6 +853,7 @@ int overlap_trace_init(struct overlap_trace *x, struct traced *t,
 		ot_put_paths(&o);
 		ot_put_calls(&o);
 		ot_put_counts(&o);
+		overlap_note_irreducible(&x->profile);
 		ot_sort(&x->profile);
 	}
 	ot_release(&o);

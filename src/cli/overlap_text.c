@@ -66,7 +66,7 @@ static void print_excluded(const struct overlap_view *v, FILE *out)
 	        "\nexcluded: %" PRIu64 ", %.2f %% of the interesting flow\n",
 	        all, percent(all, all + v->plain.sum.real));
 	fprintf(out,
-	        "%12" PRIu64 "  in loops with several entries\n"
+	        "%12" PRIu64 "  turns of loops with several entries\n"
 	        "%12" PRIu64 "  calls of functions without marks\n"
 	        "%12" PRIu64 "  functions entered by no call that is known "
 	        "(callbacks, handlers, threads)\n"

@@ -159,12 +159,14 @@ def check_flow(document, profile):
         for p in function["paths"]:
             kind = p["end"]["kind"]
             ends[kind] = ends.get(kind, 0) + p["count"]
-    loops = plain["loop"]["real"] + excluded["irreducible"] + \
-        excluded["unfinished_loop"]
+    loops = plain["loop"]["real"] + excluded["unfinished_loop"]
     # other ends of paths may enter a loop, which is no pair
     least = ends.get("back", 0)
     most = sum(n for kind, n in ends.items() if kind not in LEAVES)
     said = []
+    if excluded["irreducible"]:
+        said.append("%d turns of loops with several entries are in no pair"
+                    % excluded["irreducible"])
     if not least <= loops <= most:
         said.append("%d pairs of loops for %s" % (loops, ends))
     entries = sum(f.entries for f in read(profile).values() if f.covered)

@@ -521,10 +521,7 @@ static void end_path(struct run *r, struct frame *f, bool is_over)
 	tally_add(&r->paths[f->function], at, number);
 	if (!is_over)
 		p->has[WITH_UNFINISHED] = true;
-	if (f->has_prev && overlap_is_irreducible(o, f->w.first)) {
-		p->has[WITH_IRREDUCIBLE] = true;
-	} else if (f->has_prev &&
-	           name_before(p, f->function, &f->prev, &name)) {
+	if (f->has_prev && name_before(p, f->function, &f->prev, &name)) {
 		struct overlap_count c = {
 		        .kind = OVERLAP_LOOP,
 		        .from = {f->function, CFG_NONE,
@@ -534,6 +531,8 @@ static void end_path(struct run *r, struct frame *f, bool is_over)
 		};
 
 		p->has[WITH_LOOPS] = true;
+		p->has[WITH_IRREDUCIBLE] |=
+		        overlap_is_irreducible(o, f->w.first);
 		name = mix(group_name(OVERLAP_LOOP, f->function, f->w.first),
 		           name);
 		count_pair(r, c, name, &f->w, 0, is_over);
