@@ -84,6 +84,9 @@ struct overlap_profile {
 	/* Only pairs were counted whose second half was completed.  If not,
 	 * paths that were not completed may be among the counts. */
 	bool is_finished;
+	/* Only paths were counted, and nobody knows how often pairs ran: their
+	 * counts are 0. */
+	bool is_plain;
 	struct overlap_excluded excluded;
 	/* path executions that are part of a pair: of a LOOP, or else of
 	 * another one */

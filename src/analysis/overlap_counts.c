@@ -34,6 +34,7 @@
 
 #include "analysis/counts.h"
 #include "analysis/frames.h"
+#include "analysis/overlap_plain.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/calls.h"
@@ -51,6 +52,21 @@ static const struct map_function *function_of(const struct profile *p,
 /* --- functions and sites ---------------------------------------------------
  */
 
+/* Does it count what is wanted: pairs, or all of its paths? */
+static bool is_wanted(const struct overlap_counts *x,
+                      const struct map_function *f)
+{
+	if (!x->profile.is_plain)
+		return f->pairs;
+	return f->paths == CAIRN_PATHS_DIRECT || f->paths == CAIRN_PATHS_HASHED;
+}
+
+/* Bounds are sums of all paths. */
+static bool is_sound(const struct path_counts *pc)
+{
+	return !pc->nlost && !pc->nother && pc->doubt == COUNTS_EXACT;
+}
+
 static void add_module(struct overlap_counts *x, const struct profile *p,
                        uint32_t module)
 {
@@ -63,9 +79,14 @@ static void add_module(struct overlap_counts *x, const struct profile *p,
 	for (uint32_t i = 0; i < map->nfunctions; i++) {
 		struct overlap_counted f = {.module = module, .index = i};
 
-		if (!map->functions[i].pairs ||
+		if (!is_wanted(x, &map->functions[i]) ||
 		    !path_counts_init(&f.pc, &p->modules[module], i, &places))
 			continue;
+		if (x->profile.is_plain && !is_sound(&f.pc)) {
+			path_counts_release(&f.pc);
+			x->nleft++;
+			continue;
+		}
 		VEC_RESERVE(x->functions, x->n, x->cap);
 		x->functions[x->n++] = f;
 	}
@@ -276,6 +297,17 @@ static uint64_t unfinished_entries(const struct path_counts *pc)
 /* --- all of it -------------------------------------------------------------
  */
 
+static int fill_plain(struct overlap_counts *x, const struct counts *c,
+                      struct cairn_err *err)
+{
+	uint64_t nentries = 0;
+
+	for (uint32_t i = 0; i < x->n; i++)
+		add_function(x, i, &nentries);
+	overlap_plain_fill(x, c);
+	return overlap_profile_check(&x->profile, err);
+}
+
 static int fill(struct overlap_counts *x, const struct counts *c,
                 struct cairn_err *err)
 {
@@ -320,10 +352,13 @@ int overlap_counts_init(struct overlap_counts *x, const struct counts *c,
 		        "it; use a build with --cairn=trace");
 	for (uint32_t i = 0; i < p->nmodules; i++)
 		add_module(x, p, i);
+	x->profile.is_plain = !x->n;
+	for (uint32_t i = 0; i < p->nmodules && x->profile.is_plain; i++)
+		add_module(x, p, i);
 	if (!x->n)
 		return cairn_fail(err, CAIRN_E_ABSENT,
-		                  "no function of it counts pairs of paths; "
-		                  "build the program with "
+		                  "no function of it counts all paths or pairs "
+		                  "of them; build the program with "
 		                  "--cairn=paths,overlap or --cairn=trace");
 	x->graphs = xcalloc(x->n, sizeof(*x->graphs));
 	for (uint32_t i = 0; i < x->n; i++)
@@ -331,7 +366,7 @@ int overlap_counts_init(struct overlap_counts *x, const struct counts *c,
 	x->profile.graphs = x->graphs;
 	x->profile.nfunctions = x->n;
 	x->profile.is_finished = true;
-	rc = fill(x, c, err);
+	rc = x->profile.is_plain ? fill_plain(x, c, err) : fill(x, c, err);
 	if (rc < 0)
 		overlap_counts_release(x);
 	return rc;

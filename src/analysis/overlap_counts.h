@@ -15,13 +15,15 @@ struct overlap_counted {
 	uint32_t first_site; /* of the profile, by number of the cell */
 };
 
-/* The pairs of paths of a profile (--cairn=paths,overlap). */
+/* The pairs of paths of a profile (--cairn=paths,overlap), or what its paths
+ * alone say about them: profile.is_plain. */
 struct overlap_counts {
 	uint32_t n, cap;
 	struct overlap_counted *functions;
 	struct overlap_graph *graphs; /* parallel */
 	struct overlap_profile profile;
 	uint64_t npaths; /* that were completed */
+	uint32_t nleft;  /* is_plain: functions whose counts are in doubt */
 };
 
 /*

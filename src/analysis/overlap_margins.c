@@ -156,7 +156,8 @@ static void take_ends(struct overlap_margins *m, const struct overlap_path *p)
 		                                .first = part.first,
 		                                .last = part.last,
 		                                .sum = part.sum,
-		                                .count = p->count});
+		                                .count = p->count,
+		                                .number = p->number});
 }
 
 /* What a path has before and behind the calls that it comes by. */

@@ -21,7 +21,8 @@ struct overlap_item {
 	uint32_t first, last;
 	uint64_t sum;
 	uint64_t count;
-	/* of a second half: a path that has it, for overlap_behind */
+	/* of a second half: a path that has it, for overlap_behind; the number
+	 * also of the first half of a LOOP */
 	uint32_t function;
 	block_id from, block;
 	uint64_t number;

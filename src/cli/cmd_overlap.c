@@ -27,7 +27,8 @@ static const char help[] =
         "path, the callee's last path and the rest of the\ncaller's.  Says how "
         "often they ran, and between which bounds\nthat would be known from "
         "path profiles and from overlapping paths, which know\nthe first "
-        "decisions of the second half.\n\n"
+        "decisions of the second half.  A profile of\n--cairn=paths has these "
+        "bounds only.\n\n"
         "  --degree K       so many decisions; auto: a third of the highest "
         "degree (the\n"
         "                   default, unless built with overlap=K); max: the "
@@ -195,8 +196,8 @@ static void take_built(struct request *q, const struct profile *p,
 	q->overlap.number = degree - CAIRN_DEGREE_FIRST;
 }
 
-/* Of a profile that has pairs. */
-static int show_counted(struct request *q, char *path)
+/* Of a profile that has pairs, or paths only. */
+static int show_counted(struct request *q, const char *command, char *path)
 {
 	struct profile *p = cli_open(&q->inputs, &path, 1);
 	struct overlap_counts x;
@@ -216,6 +217,16 @@ static int show_counted(struct request *q, char *path)
 		profile_free(p);
 		return cli_fail(&err);
 	}
+	if (x.profile.is_plain && q->has_degree) {
+		overlap_counts_release(&x);
+		counts_free(c);
+		profile_free(p);
+		return cli_usage(command,
+		                 "%s has paths only, for which there are no "
+		                 "degrees; build the program with "
+		                 "--cairn=paths,overlap",
+		                 path);
+	}
 	name_counted(q, path, p, &x, &in);
 	take_built(q, p, &x);
 	if (overlap_view_init_counted(&v, &in, &x, &q->overlap, &err) < 0) {
@@ -229,7 +240,7 @@ static int show_counted(struct request *q, char *path)
 	return status;
 }
 
-static int show(struct request *q, char *path)
+static int show(struct request *q, const char *command, char *path)
 {
 	struct trace_input trace;
 	struct overlap_view v;
@@ -239,7 +250,7 @@ static int show(struct request *q, char *path)
 	        trace_input_try(&trace, &q->inputs, path, q->no_demangle, &err);
 
 	if (rc == CAIRN_E_ABSENT && profile_is_one(path))
-		return show_counted(q, path);
+		return show_counted(q, command, path);
 	if (rc < 0)
 		return cli_fail(&err);
 	if (overlap_view_init(&v, &trace, &q->overlap, &err) < 0) {
@@ -260,7 +271,7 @@ int cmd_overlap(int argc, char **argv)
 	if (cli_parse(&syntax, argc, argv, &q, &status)) {
 		status = check_options(&q, argv, argc);
 		if (!status)
-			status = show(&q, argv[optind]);
+			status = show(&q, argv[0], argv[optind]);
 	}
 	cli_inputs_release(&q.inputs);
 	return status;

@@ -67,7 +67,7 @@ struct overlap_totals overlap_view_sum(const struct overlap_bounds *b,
 }
 
 struct by_flow {
-	uint64_t real;
+	uint64_t flow;
 	uint32_t function;
 };
 
@@ -75,8 +75,8 @@ static int by_flow(const void *a, const void *b)
 {
 	const struct by_flow *x = a, *y = b;
 
-	if (x->real != y->real)
-		return x->real > y->real ? -1 : 1;
+	if (x->flow != y->flow)
+		return x->flow > y->flow ? -1 : 1;
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
@@ -89,11 +89,12 @@ static int rank_functions(struct overlap_view *v, struct cairn_err *err)
 	v->functions = xcalloc((size_t)v->profile->nfunctions + 1,
 	                       sizeof(*v->functions));
 	for (uint32_t i = 0; i < v->profile->nfunctions; i++) {
-		uint64_t real = overlap_view_sum(&v->plain, i).real;
+		struct overlap_totals t = overlap_view_sum(&v->plain, i);
+		uint64_t flow = v->profile->is_plain ? t.potential : t.real;
 
 		is_known |= has_name(v, i);
-		if (real && has_name(v, i))
-			flows[v->nfunctions++] = (struct by_flow){real, i};
+		if (flow && has_name(v, i))
+			flows[v->nfunctions++] = (struct by_flow){flow, i};
 	}
 	qsort(flows, v->nfunctions, sizeof(*flows), by_flow);
 	for (size_t i = 0; i < v->nfunctions; i++)
@@ -119,11 +120,23 @@ static int by_count(const void *a, const void *b)
 {
 	const struct overlap_row *x = a, *y = b;
 
-	if (x->joint->to.count != y->joint->to.count)
-		return x->joint->to.count > y->joint->to.count ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->most != y->most)
+		return x->most > y->most ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	return x->joint < y->joint ? -1 : x->joint > y->joint;
+}
+
+/* Of pairs that nobody counted, by what is known. */
+static void weigh(const struct overlap_view *v, struct overlap_row *row)
+{
+	struct overlap_bound b =
+	        overlap_bounds_pair(&v->plain, row->kind, row->joint);
+
+	row->weight = v->options.tight ? b.tight_lower : b.lower;
+	row->most = b.upper;
 }
 
 static void rank_pairs(struct overlap_view *v)
@@ -137,8 +150,12 @@ static void rank_pairs(struct overlap_view *v)
 	for (int k = 0; k < OVERLAP_NKINDS; k++)
 		for (size_t i = 0; i < m->njoints[k]; i++) {
 			struct overlap_row row = {(enum overlap_kind)k,
-			                          &m->joints[k][i]};
+			                          &m->joints[k][i], 0, 0};
 			const struct overlap_count *c = sample_of(v, &row);
+
+			row.weight = row.joint->to.count;
+			if (v->profile->is_plain)
+				weigh(v, &row);
 
 			if (has_name(v, c->from.function) ||
 			    has_name(v, c->to.function))
@@ -271,6 +288,7 @@ int overlap_view_init_counted(struct overlap_view *v, struct trace_input *in,
 	        .options = *options, .in = in, .counted = *counted};
 	v->profile = &v->counted.profile;
 	v->npaths = v->counted.npaths;
+	v->options.plain |= v->profile->is_plain;
 	return make_view(v, err);
 }
 

@@ -34,6 +34,7 @@ struct overlap_options {
 struct overlap_row {
 	enum overlap_kind kind;
 	const struct overlap_joint *joint;
+	uint64_t weight, most; /* its count, or what it lies between */
 };
 
 /* One half of a pair that is shown. */

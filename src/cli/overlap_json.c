@@ -17,12 +17,13 @@ static void put_number(struct json *j, const char *key, uint64_t v)
 }
 
 static void put_totals(struct json *j, const char *key,
-                       const struct overlap_totals *t)
+                       const struct overlap_totals *t, bool is_plain)
 {
 	json_key(j, key);
 	json_begin(j, '{');
 	put_number(j, "pairs", t->npairs);
-	put_number(j, "real", t->real);
+	json_key(j, "real");
+	json_count(j, t->real, !is_plain);
 	put_number(j, "definite", t->definite);
 	put_number(j, "tight_definite", t->tight_definite);
 	put_number(j, "potential", t->potential);
@@ -33,12 +34,14 @@ static void put_totals(struct json *j, const char *key,
 
 static void put_sums(struct json *j, const struct overlap_bounds *b)
 {
+	bool is_plain = b->margins->profile->is_plain;
+
 	json_begin(j, '{');
 	if (b->degree != OVERLAP_PLAIN)
 		put_number(j, "degree", (uint64_t)b->degree);
 	for (int k = 0; k < OVERLAP_NKINDS; k++)
-		put_totals(j, kinds[k], &b->all[k]);
-	put_totals(j, "all", &b->sum);
+		put_totals(j, kinds[k], &b->all[k], is_plain);
+	put_totals(j, "all", &b->sum, is_plain);
 	json_end(j, '}');
 }
 
@@ -92,8 +95,8 @@ static void put_functions(struct json *j, const struct overlap_view *v)
 		json_key(j, "file");
 		json_string(j, file);
 		put_number(j, "line", line);
-		put_totals(j, "plain", &plain);
-		put_totals(j, "bounds", &bounds);
+		put_totals(j, "plain", &plain, v->profile->is_plain);
+		put_totals(j, "bounds", &bounds, v->profile->is_plain);
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -128,7 +131,8 @@ static void put_pair(struct json *j, const struct overlap_view *v,
 	json_begin(j, '{');
 	json_key(j, "kind");
 	json_string(j, kinds[row->kind]);
-	put_number(j, "count", row->joint->to.count);
+	json_key(j, "count");
+	json_count(j, row->joint->to.count, !v->profile->is_plain);
 	put_number(j, "lower", b.lower);
 	put_number(j, "tight_lower", b.tight_lower);
 	put_number(j, "upper", b.upper);

@@ -13,11 +13,31 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* How far a bound is off, in per cent of what is true. */
-static double error_of(uint64_t bound, uint64_t real)
+/* Numbers that are not known are dashes. */
+struct number {
+	char text[32];
+};
+
+static struct number number_of(const struct overlap_view *v, uint64_t n)
 {
-	return real ? 100.0 * ((double)bound - (double)real) / (double)real
-	            : 0.0;
+	struct number t = {"-"};
+
+	if (!v->profile->is_plain)
+		snprintf(t.text, sizeof(t.text), "%" PRIu64, n);
+	return t;
+}
+
+/* How far a bound is off, in per cent of what is true. */
+static struct number error_of(const struct overlap_view *v, uint64_t bound,
+                              uint64_t real)
+{
+	double off = (double)bound - (double)real;
+	struct number t = {"-"};
+
+	if (!v->profile->is_plain)
+		snprintf(t.text, sizeof(t.text), "%+.1f%%",
+		         real ? 100.0 * off / (double)real : 0.0);
+	return t;
 }
 
 static size_t least(size_t a, size_t b)
@@ -48,11 +68,11 @@ static void print_sums(const struct overlap_view *v, FILE *out,
 		uint64_t definite = tight ? t->tight_definite : t->definite;
 
 		fprintf(out,
-		        "%-9s%14" PRIu64 "%14" PRIu64 "%14" PRIu64
-		        " %+7.1f%%%14" PRIu64 " %+7.1f%%%8.1f%%\n",
-		        kinds[k], t->npairs, t->real, definite,
-		        error_of(definite, t->real), t->potential,
-		        error_of(t->potential, t->real),
+		        "%-9s%14" PRIu64 "%14s%14" PRIu64 " %8s%14" PRIu64
+		        " %8s%8.1f%%\n",
+		        kinds[k], t->npairs, number_of(v, t->real).text,
+		        definite, error_of(v, definite, t->real).text,
+		        t->potential, error_of(v, t->potential, t->real).text,
 		        percent(tight ? t->ntight : t->nexact, t->npairs));
 	}
 }
@@ -62,6 +82,20 @@ static void print_excluded(const struct overlap_view *v, FILE *out)
 	const struct overlap_excluded *x = &v->profile->excluded;
 	uint64_t all = overlap_excluded_sum(x);
 
+	if (v->profile->is_plain) {
+		fprintf(out,
+		        "\nexcluded, since only paths were counted:\n"
+		        "%12" PRIu64 "  calls through pointers, of functions "
+		        "without marks, or that did not always return\n"
+		        "%12" PRIu64 "  functions entered by no other call\n",
+		        x->nunmarked, x->nentered);
+		if (v->counted.nleft)
+			fprintf(out,
+			        "%12" PRIu32 "  functions whose counts are in "
+			        "doubt: see cairn check\n",
+			        v->counted.nleft);
+		return;
+	}
 	fprintf(out,
 	        "\nexcluded: %" PRIu64 ", %.2f %% of the interesting flow\n",
 	        all, percent(all, all + v->plain.sum.real));
@@ -86,9 +120,16 @@ static void print_function(const struct overlap_view *v, FILE *out,
 	struct overlap_totals t = overlap_view_sum(&v->bounds, function);
 	bool tight = v->options.tight;
 
-	fprintf(out, "%12" PRIu64 " %+8.1f%% %+8.1f%% %8.1f%%  %s\n", t.real,
-	        error_of(tight ? t.tight_definite : t.definite, t.real),
-	        error_of(t.potential, t.real),
+	if (v->profile->is_plain) {
+		fprintf(out, "%12" PRIu64 " %12" PRIu64 " %8.1f%%  %s\n",
+		        tight ? t.tight_definite : t.definite, t.potential,
+		        percent(tight ? t.ntight : t.nexact, t.npairs),
+		        trace_input_name(v->in, function));
+		return;
+	}
+	fprintf(out, "%12" PRIu64 " %9s %9s %8.1f%%  %s\n", t.real,
+	        error_of(v, tight ? t.tight_definite : t.definite, t.real).text,
+	        error_of(v, t.potential, t.real).text,
 	        percent(tight ? t.ntight : t.nexact, t.npairs),
 	        trace_input_name(v->in, function));
 }
@@ -97,8 +138,13 @@ static void print_functions(const struct overlap_view *v, FILE *out)
 {
 	size_t n = least(v->nfunctions, v->options.top);
 
-	fprintf(out, "\n%12s %9s %9s %9s  function of the second half\n",
-	        "real", "definite", "potential", "exact");
+	if (v->profile->is_plain)
+		fprintf(out, "\n%12s %12s %9s  function of the second half\n",
+		        "definite", "potential", "exact");
+	else
+		fprintf(out,
+		        "\n%12s %9s %9s %9s  function of the second half\n",
+		        "real", "definite", "potential", "exact");
 	for (size_t i = 0; i < n; i++)
 		print_function(v, out, v->functions[i]);
 	print_more(out, v->nfunctions - n);
@@ -125,8 +171,8 @@ static void print_pair(const struct overlap_view *v, FILE *out,
 	        overlap_bounds_pair(&v->bounds, row->kind, row->joint);
 	struct overlap_shown from, to;
 
-	fprintf(out, "%12" PRIu64 "  %s [%" PRIu64 ", %" PRIu64 "]\n",
-	        row->joint->to.count, kinds[row->kind],
+	fprintf(out, "%12s  %s [%" PRIu64 ", %" PRIu64 "]\n",
+	        number_of(v, row->joint->to.count).text, kinds[row->kind],
 	        v->options.tight ? b.tight_lower : b.lower, b.upper);
 	overlap_view_halves(v, row, &from, &to);
 	print_half(v, out, ' ', &from);

@@ -60,6 +60,8 @@ ENCODINGS = ("trace", "trace,witness", "trace,paths", "record",
              "paths,overlap")
 COUNTED = "paths,overlap"  # no tail calls, and it sees no code without marks
 COME_BACK = ("tails",)  # what a recording calls so comes back
+TAILS = (BOOKS["tails"], OTHERS["musttail"])  # no trace has these return
+LACKS = (2, 99)  # status of programs that lack a file, or their environment
 SETJMP = ("sets",)         # of deaths.cpp
 EXCLUDED = ("irreducible", "entered", "unfinished_call", "unfinished_return")
 CALL_FOREIGN = ("calls", "deaths")  # functions that no compiler knows
@@ -86,7 +88,11 @@ def execute(exe, folder):
     profile = exe + ".cairn"
     done = subprocess.run([exe], capture_output=True, text=True, timeout=30,
                           errors="replace", cwd=folder, check=False,
-                          env=dict(os.environ, CAIRN_OUT=profile))
+                          env=dict(os.environ, CAIRN_OUT=profile,
+                                   PATHS_LOG=exe + ".log",
+                                   BATTERY_TRUTH=folder))
+    if done.returncode in LACKS:
+        raise Broken("%s: status %d: %s" % (exe, done.returncode, done.stderr))
     return done.stdout, profile
 
 
@@ -269,6 +275,44 @@ def test_other(words, folder, level):
     return check_bounds(document) + check_flow(document, profile)
 
 
+def by_halves(pairs, *keys):
+    """Sums over pairs with the same halves."""
+    sums = {}
+    for p in pairs:
+        halves = (p["kind"], *((h["function"], tuple(h["blocks"]))
+                               for h in (p["from"], p["to"])))
+        old = sums.get(halves, (0,) * len(keys))
+        sums[halves] = tuple(a + p[k] for a, k in zip(old, keys))
+    return sums
+
+
+def test_plain(words, folder, level):
+    """From paths alone: what a trace counts is within the bounds, and the sums
+    are those that the trace has where it has the same calls."""
+    said, documents = [], []
+    for mode in ("paths", "trace"):
+        exe = os.path.join(folder, mode)
+        build(words, exe, mode, level)
+        _, profile = execute(exe, folder)
+        documents.append(overlap(profile))
+    plain, traced = documents
+    counts = by_halves(traced["pairs"], "count")
+    bounds = by_halves(plain["pairs"], "lower", "tight_lower", "upper")
+    for halves, (lower, tight, upper) in bounds.items():
+        count, = counts.get(halves, (0,))
+        if not lower <= tight <= count <= upper and not (
+                halves[0] == "return" and words in TAILS):
+            said.append("%s: %d is not in [%d, %d]" % (halves, count, tight,
+                                                       upper))
+    loops = [d["plain"]["loop"] for d in documents]
+    loops[0]["real"] = loops[1]["real"] if loops[0]["real"] is None else -1
+    if loops[0] != loops[1]:
+        said.append("loops: %s, in the trace %s" % tuple(loops))
+    if not bounds or any(p["count"] is not None for p in plain["pairs"]):
+        said.append("%d pairs" % len(bounds))
+    return said
+
+
 def test_weak(words, folder, level):
     """Calls are of the function that was linked, not of the weak one."""
     exe, said = os.path.join(folder, "weak"), []
@@ -371,6 +415,8 @@ def tests(options):
     yield "weak", test_weak, ["overlap/weak.c", "overlap/strong.c"], "-O1"
     yield "degrees", test_degrees, BOOKS["calls"], "-O1"
     yield "text", test_text, BOOKS["calls"], "-O1"
+    for name, words in (BOOKS | OTHERS).items():
+        yield "plain-" + name, test_plain, words, "-O2"
     for seed in range(1, options.csmith + 1):
         yield "csmith-%d" % seed, test_random, seed, "-O2"
 

@@ -60,6 +60,7 @@ PROGRAMS = {
     "tail_recursion": ["battery/tail_recursion.c", "battery/battery.c"],
     "threads": ["battery/threads.c", "battery/battery.c", "-pthread"],
 }
+LACKS = (2, 99)  # status of programs that lack a file, or their environment
 QUICK = os.environ.get("QUICK", "0") not in ("", "0")
 LEVELS = ("-O2",) if QUICK else ("-O2", "-O0", "-O1")
 MODES = ("edges", "paths", "trace")
@@ -99,8 +100,12 @@ def build(compiler, words, directory, mode):
 
 def execute(exe, directory, limit=60):
     done = subprocess.run([exe], capture_output=True, timeout=limit,
-                          env=dict(os.environ, CAIRN_OUT=exe + ".cairn"),
+                          env=dict(os.environ, CAIRN_OUT=exe + ".cairn",
+                                   PATHS_LOG=exe + ".log",
+                                   BATTERY_TRUTH=directory),
                           cwd=directory, check=False)
+    if done.returncode in LACKS:
+        raise Broken("%s: status %d: %s" % (exe, done.returncode, done.stderr))
     return done.returncode, done.stdout
 
 
