@@ -27,6 +27,7 @@
 #include "replay/checkpoint.h"
 #include "replay/engine.h"
 #include "replay/keeper.h"
+#include "replay/meter.h"
 #include "replay/session.h"
 
 #include <fcntl.h>
@@ -316,6 +317,23 @@ static int cut(struct trim *t, struct trim_cut *c, struct cairn_err *err)
 	return rc;
 }
 
+/* Contexts that are not replayed have no ticks to go. */
+static void plan_meter(const struct trim *t)
+{
+	size_t n = t->session->recording.ncontexts;
+	struct meter_part *parts = xcalloc(n + 1, sizeof(*parts));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trim_cut *c = &t->cuts[i];
+
+		parts[i].context = c->context;
+		if (is_to_be_cut(c) && c->nwanted)
+			parts[i].last = c->wanted[c->nwanted - 1];
+	}
+	meter_plan(parts, n);
+	free(parts);
+}
+
 int trim_make(struct trim *t, struct session *s, uint64_t size,
               const char *scratch, struct cairn_err *err)
 {
@@ -324,9 +342,14 @@ int trim_make(struct trim *t, struct session *s, uint64_t size,
 	*t = (struct trim){.session = s, .scratch = xstrdup(scratch)};
 	choose(t, size);
 	rc = plan(t, err);
-	for (size_t i = 0; rc == 0 && i < s->recording.ncontexts; i++)
+	if (rc == 0)
+		plan_meter(t);
+	for (size_t i = 0; rc == 0 && i < s->recording.ncontexts; i++) {
+		meter_begin(i);
 		if (is_to_be_cut(&t->cuts[i]))
 			rc = cut(t, &t->cuts[i], err);
+	}
+	meter_close();
 	unlink(scratch);
 	if (rc < 0)
 		trim_release(t);
