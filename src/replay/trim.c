@@ -434,15 +434,7 @@ static int pack_part(struct bytes *out, const struct trim_part *p,
 	size_t size = ZSTD_compress(packed, room, bytes, n, LEVEL);
 
 	if (!ZSTD_isError(size))
-		writer_chunk(out,
-		             &(struct writer_chunk){
-		                     .type = CAIRN_CHUNK_PACKED,
-		                     .id = p->context,
-		                     .n = n,
-		                     .aux0 = number,
-		                     .aux1 = size,
-		             },
-		             packed, size);
+		writer_part(out, p->context, number, n, packed, size);
 	free(packed);
 	if (!ZSTD_isError(size))
 		return 0;
@@ -483,15 +475,7 @@ static int put_part(struct trim *t, struct bytes *out,
 		rc = pack_part(out, &p, index - first->part + 1, bytes + skip,
 		               n - skip, err);
 	} else {
-		writer_chunk(out,
-		             &(struct writer_chunk){
-		                     .type = k->type,
-		                     .id = p.context,
-		                     .n = k->n,
-		                     .aux0 = index - first->part + 1,
-		                     .aux1 = k->aux1,
-		             },
-		             k->payload, (size_t)k->size);
+		writer_copy_part(out, k, p.context, index - first->part + 1);
 		rc = 0;
 	}
 	free(memory);
@@ -504,42 +488,21 @@ static void put_others(struct bytes *out, const struct container *c)
 	for (size_t i = 0; i < c->nchunks; i++) {
 		const struct chunk *k = &c->chunks[i];
 
-		if (k->type == CAIRN_CHUNK_STREAM ||
-		    k->type == CAIRN_CHUNK_PACKED ||
-		    k->type == CAIRN_CHUNK_CHECKPOINT)
-			continue;
-		writer_chunk(out,
-		             &(struct writer_chunk){.type = k->type,
-		                                    .id = k->id,
-		                                    .module = k->module,
-		                                    .n = k->n,
-		                                    .aux0 = k->aux0,
-		                                    .aux1 = k->aux1},
-		             k->payload, (size_t)k->size);
+		if (k->type != CAIRN_CHUNK_STREAM &&
+		    k->type != CAIRN_CHUNK_PACKED &&
+		    k->type != CAIRN_CHUNK_CHECKPOINT)
+			writer_copy(out, k);
 	}
 }
 
 static void put_header(struct bytes *out, const struct container *c,
                        bool is_cut)
 {
-	struct writer_header h = {
-	        .pid = c->pid,
-	        .ppid = c->ppid,
-	        .nruns = c->nruns,
-	        .start = c->start,
-	        .end = c->end,
-	        .flags = c->flags & ~CAIRN_FILE_LAST,
-	        .how = c->how,
-	        .signal = c->signal,
-	        .unwalked = c->unwalked,
-	};
+	struct writer_header h = writer_header_of(c);
 
+	h.flags &= ~CAIRN_FILE_LAST;
 	if (is_cut)
 		h.flags |= CAIRN_FILE_LAST;
-	if (c->state == CAIRN_STATE_OPEN)
-		h.flags |= CAIRN_FILE_UNFINISHED;
-	if (c->truncated)
-		h.flags |= CAIRN_FILE_TRUNCATED;
 	writer_end(out, &h);
 }
 
