@@ -54,8 +54,9 @@ def make_table():
 TABLE = make_table()
 
 
-def crc32c(data):
-    crc = 0xFFFFFFFF
+def crc32c(data, crc=0):
+    """Of what follows on bytes with this one."""
+    crc ^= 0xFFFFFFFF
     for byte in data:
         crc = crc >> 8 ^ TABLE[(crc ^ byte) & 0xFF]
     return crc ^ 0xFFFFFFFF
@@ -109,9 +110,11 @@ class Cursor:
 
 # --- sections 2 to 4: the container -----------------------------------------
 ORDER = 1 << 31 | 7
-STREAM, PACKED = 8, 9
+STREAM, PACKED, CALLS = 8, 9, 10
 FOREST, NODES, WINDOWS = 13, 14, 15
 CHECKPOINT = 16
+ROW = 16  # counters of a row
+MASK32 = (1 << 32) - 1
 
 
 class Chunk:
@@ -395,6 +398,97 @@ class Windows:
                 for (window, anchored), count in sorted(self.counts.items())]
 
 
+class Calls:
+    """Pairs of paths across calls: {(module and address of the site's cell,
+    is it a return, of the callee's counters, two numbers): count}."""
+
+    def __init__(self, chunks, modules, maps):
+        self.modules, self.counts = modules, {}
+        self.maps = {m.number: of for m, of in zip(modules, maps)}
+        for c in chunks:
+            if c.type == CALLS:
+                need(32 * c.n <= len(c.payload), "calls cut")
+                for i in range(c.n):
+                    self.read_slot(c.aux0, *struct.unpack_from(
+                        "<4Q", c.payload, 32 * i))
+        for m in modules:
+            for f in self.maps[m.number].functions:
+                if f.nrows:
+                    self.read_rows(m, f)
+
+    def add(self, site, is_return, callee, pair, count):
+        key = site, is_return, callee, pair
+        self.counts[key] = self.counts.get(key, 0) + count
+
+    def place(self, has_numbers, at):
+        """Number of the module, and link-time address."""
+        for m in self.modules:
+            if has_numbers and at >> 48 != m.number:
+                continue
+            address = at & (1 << 48) - 1 if has_numbers else at - m.bias
+            if 0 <= address - m.base < 8 * len(m.counts):
+                return m.number, address
+        raise Damaged("a call that no module makes")
+
+    def function(self, place):
+        for f in self.maps[place[0]].functions:
+            if 0 <= place[1] - f.counters < 8 * f.ncounters:
+                return f
+        raise Damaged("a call that no function makes")
+
+    def read_slot(self, has_numbers, site, callee, pair, count):
+        if not site or not count:
+            return
+        module, at = self.place(has_numbers, site & ~1)
+        f = self.function((module, at))
+        index = (at - f.counters) // 8
+        if index < f.first_cell:  # a row, of a call
+            row = next((x for x in f.rows if index in x.sums), None)
+            need(row and not site & 1 and pair >> 32 == 0, "no such row")
+            at = f.cell_at(row.cell)
+            pair |= row.sums[index] << 32
+        self.add((module, at), bool(site & 1),
+                 self.place(has_numbers, callee), (pair >> 32, pair & MASK32),
+                 count)
+
+    def read_rows(self, m, f):
+        first = (f.counters - m.base) // 8
+        for row in f.rows:
+            found = {}
+            for at, total in row.sums.items():
+                for k in range(ROW):
+                    found[total, k] = m.counts[first + at + k], False
+            for k in range(ROW):
+                for rest in range(row.nways):
+                    at = row.returns + k * row.nways + rest
+                    found[k, rest, "back"] = m.counts[first + at], True
+            for pair, (count, is_return) in found.items():
+                if count:
+                    self.add((m.number, f.cell_at(row.cell)), is_return,
+                             (m.number, self.callee(m, row.callee)), pair[:2],
+                             count)
+
+    def callee(self, m, address):
+        """Of two functions there, those that call mean the greater."""
+        found = [f for f in self.maps[m.number].functions
+                 if f.address == address and f.in_rows]
+        need(found, "a row of no callee")
+        return max(found, key=lambda f: f.in_rows).counters
+
+    def json(self):
+        listed = []
+        for (site, is_return, to, pair), count in sorted(self.counts.items()):
+            f = self.function(site)
+            cell = (site[1] - f.counters) // 8 - f.first_cell + 1
+            need(cell in f.cells, "a call at no site")
+            callee = self.function(to)
+            need(callee.counters == to[1], "a call of no function")
+            listed.append(["return" if is_return else "call", f.name,
+                           *f.sites[f.cells.index(cell)], callee.name, *pair,
+                           count])
+        return listed
+
+
 def read_profile(data, exes):
     chunks = read_chunks(data)
     modules = {c.module: Module(c) for c in chunks if c.type == 2}
@@ -460,7 +554,25 @@ def find_map(module, paths):
     raise Damaged("no map for " + module.path)
 
 
+class Rows:
+    """Counters of a call site: ROW for each sum of the caller's paths, then
+    ROW for each way behind the call."""
+
+    def __init__(self, cell, sums, first, nways):
+        self.cell, self.nways, self.callee = cell, nways, None
+        self.sums = {first + ROW * i: total - 1
+                     for i, total in enumerate(sums) if total}
+        self.returns = first + ROW * len(sums)
+        self.end = self.returns + ROW * nways
+
+    def move(self, by):
+        self.sums = {at + by: total for at, total in self.sums.items()}
+        self.returns += by
+
+
 class Function:
+    rows, nrows, in_rows = (), 0, 0
+
     def __init__(self, record):
         self.address, self.counters = u64(record, 8), u64(record, 16)
         self.ncounters = u32(record, 24)
@@ -568,15 +680,9 @@ class Function:
                 self.slots.append((number, c.uv()))
         if self.has_pairs:
             c.uv()  # the degree that was asked for
-            c.uv()  # does it count in rows of its callers?
+            self.in_rows = c.uv()  # does it count in rows of its callers?
         self.cells = [c.uv() for _ in self.sites] if self.has_pairs else []
-        self.nrows = self.row_callees = 0
-        for cell in self.cells:
-            n = c.uv() if cell else 0
-            for _ in range(n):
-                c.uv()
-            self.nrows += 16 * (n + (c.uv() if n else 0))
-            self.row_callees += bool(n)
+        self.read_rows(c)
         self.pending = []  # per site: what is unfinished, and its number
         for _ in self.sites:
             what = c.uv()
@@ -585,6 +691,21 @@ class Function:
             self.pending.append((what, number))
         if self.how in TRACED:
             self.calls = [(c.uv(), c.uv()) for _ in range(c.uv())]
+
+    def read_rows(self, c):
+        """Rows of call sites, and where they are: before the cells."""
+        self.rows, self.nrows = [], 0
+        for cell in self.cells:
+            sums = [c.uv() for _ in range(c.uv() if cell else 0)]
+            if sums:
+                self.rows.append(Rows(cell, sums, self.nrows, c.uv()))
+                self.nrows = self.rows[-1].end
+        self.first_cell = self.ncounters - max(self.cells, default=0)
+        for row in self.rows:
+            row.move(self.first_cell - self.nrows)
+
+    def cell_at(self, cell):
+        return self.counters + 8 * (self.first_cell + cell - 1)
 
     def read_tables(self, record, at, nsites, nprobes):
         self.site_at, self.probes = [], []
@@ -598,6 +719,9 @@ class Function:
             )
         self.probes.sort(key=lambda p: p[0])
         at += 8 * nprobes
+        for row in self.rows:
+            row.callee = u64(record, at)
+            at += 8
         self.callees = {}  # edge -> address
         for edge, what in self.calls:
             if what:
@@ -2140,8 +2264,10 @@ def decode(data, exes):
                     "paths": paths_json(f),
                 }
             )
+    calls = Calls(read_chunks(data), modules, maps)
     return {
         "functions": functions,
+        "calls": calls.json(),
         "lines": [[f, n, c] for (f, n), c in sorted(lines.items())],
         "order": order.json(names),
         "windows": Windows(read_chunks(data), modules).json(names),
@@ -2229,7 +2355,12 @@ def compare_paths(result, listed):
             mine.append({"name": f["name"], "exact": f["exact"], **paths})
     theirs = [f for f in simplify_paths(listed)
               if f["counts"] or f["unfinished"]]
-    return compare_lists("paths", mine, theirs)
+    calls = [[c["kind"], c["caller"], c["block"], c["segment"], c["callee"],
+              *((c["path"], c["rest"]) if c["kind"] == "return" else
+                (c["prefix"], c["path"])), int(c["count"])]
+             for c in listed.get("calls", ())]
+    return compare_lists("paths", mine, theirs) + (
+        compare_lists("calls", result["calls"], calls))
 
 
 def compare_order(result, listed):

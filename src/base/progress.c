@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static bool is_silent;
+static int terminal = STDERR_FILENO;
 
 static uint64_t now_ns(void)
 {
@@ -25,6 +26,11 @@ static uint64_t now_ns(void)
 void progress_silence(void)
 {
 	is_silent = true;
+}
+
+void progress_show_on(int fd)
+{
+	terminal = fd;
 }
 
 void progress_begin(struct progress *p, const char *what, bool is_forced)
@@ -41,6 +47,18 @@ uint64_t progress_time(const struct progress *p)
 	return now_ns() - p->begun;
 }
 
+bool progress_is_wanted(void)
+{
+	return !is_silent && isatty(terminal);
+}
+
+/* Has it taken long, and can it be shown? */
+static bool is_due(const struct progress *p)
+{
+	return progress_time(p) >= PROGRESS_LONG_NS &&
+	       (p->is_forced || progress_is_wanted());
+}
+
 void progress_tell(struct progress *p, uint64_t done, uint64_t all)
 {
 	unsigned percent =
@@ -49,12 +67,18 @@ void progress_tell(struct progress *p, uint64_t done, uint64_t all)
 	if (percent == p->percent)
 		return;
 	p->percent = percent;
-	if (progress_time(p) < PROGRESS_LONG_NS ||
-	    (!p->is_forced && (is_silent || !isatty(STDERR_FILENO))))
+	if (!is_due(p))
 		return;
 	p->is_shown = true;
-	fprintf(stderr, "\rcairn: %s: %u %%", p->what, percent);
-	fflush(stderr);
+	dprintf(terminal, "\rcairn: %s: %u %%", p->what, percent);
+}
+
+void progress_say(struct progress *p, const char *text)
+{
+	if (!progress_is_wanted() || !is_due(p))
+		return;
+	p->is_shown = true;
+	dprintf(terminal, "\rcairn: %s\033[K", text);
 }
 
 void progress_call(void *context, uint64_t done, uint64_t all)
@@ -64,9 +88,9 @@ void progress_call(void *context, uint64_t done, uint64_t all)
 
 void progress_end(struct progress *p)
 {
-	if (p->is_shown && isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
+	if (p->is_shown && isatty(terminal))
+		dprintf(terminal, "\r\033[K");
 	else if (p->is_shown)
-		fprintf(stderr, "\rcairn: %s: done \n", p->what);
+		dprintf(terminal, "\rcairn: %s: done \n", p->what);
 	p->is_shown = false;
 }

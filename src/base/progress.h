@@ -19,6 +19,9 @@ struct progress {
 /* is_forced: even if stderr is no terminal. */
 void progress_begin(struct progress *p, const char *what, bool is_forced);
 void progress_tell(struct progress *p, uint64_t done, uint64_t all);
+/* Another line, on a terminal alone. */
+void progress_say(struct progress *p, const char *text);
+/* Takes the line away; the next thing that is told shows it again. */
 void progress_end(struct progress *p);
 /* The same for those who call back: context is a struct progress. */
 void progress_call(void *context, uint64_t done, uint64_t all);
@@ -26,5 +29,9 @@ void progress_call(void *context, uint64_t done, uint64_t all);
 uint64_t progress_time(const struct progress *p);
 /* From here on only what is forced is shown (--quiet). */
 void progress_silence(void);
+/* Another terminal than stderr. */
+void progress_show_on(int fd);
+/* Is there a terminal, and no --quiet? */
+bool progress_is_wanted(void);
 
 #endif /* CAIRN_BASE_PROGRESS_H */

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "cli/diff.h"
+#include "cli/report_arguments.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -58,18 +59,10 @@ static const char help[] =
 #define GROWTH_MOST 1e9
 
 enum {
-	OPT_PATCH = CLI_OPT_OWN,
-	OPT_FUNCTION,
-	OPT_FILE,
-	OPT_TOP,
+	OPT_PATCH = REPORT_ARG_OWN,
 	OPT_SORT,
-	OPT_THRESHOLD,
 	OPT_CHANGED,
 	OPT_COLOR,
-	OPT_ALL_FILES,
-	OPT_NO_SOURCE,
-	OPT_NO_DEMANGLE,
-	OPT_STABLE,
 	OPT_UNDER_LINES,
 	OPT_UNDER_BRANCHES,
 	OPT_UNDER_NEW,
@@ -85,18 +78,11 @@ static const struct option options[] = {
         CLI_JSON_OPTION,
         CLI_HTML_OPTION,
         CLI_OUTPUT_OPTION,
+        REPORT_ARGUMENTS,
         {"patch", required_argument, NULL, OPT_PATCH},
-        {"function", required_argument, NULL, OPT_FUNCTION},
-        {"file", required_argument, NULL, OPT_FILE},
-        {"top", required_argument, NULL, OPT_TOP},
         {"sort", required_argument, NULL, OPT_SORT},
-        {"threshold", required_argument, NULL, OPT_THRESHOLD},
         {"changed", no_argument, NULL, OPT_CHANGED},
         {"color", required_argument, NULL, OPT_COLOR},
-        {"all-files", no_argument, NULL, OPT_ALL_FILES},
-        {"no-source", no_argument, NULL, OPT_NO_SOURCE},
-        {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
-        {"stable", no_argument, NULL, OPT_STABLE},
         {"fail-under-lines", required_argument, NULL, OPT_UNDER_LINES},
         {"fail-under-branches", required_argument, NULL, OPT_UNDER_BRANCHES},
         {"fail-under-new", required_argument, NULL, OPT_UNDER_NEW},
@@ -186,63 +172,30 @@ static int take_limit(struct diff_limits *l, int c, const char *command)
 	}
 }
 
-/* Handles an option without an argument; false if it is another one. */
-static bool take_switch(struct request *q, int c)
-{
-	struct report_options *o = &q->diff.options.report;
-
-	switch (c) {
-	case OPT_CHANGED:
-		q->diff.options.changed = true;
-		return true;
-	case OPT_ALL_FILES:
-		o->all_files = true;
-		return true;
-	case OPT_NO_SOURCE:
-		o->no_source = true;
-		return true;
-	case OPT_NO_DEMANGLE:
-		o->no_demangle = true;
-		return true;
-	case OPT_STABLE:
-		o->stable = true;
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int take_option(void *request, int c, const char *command)
 {
 	struct request *q = request;
 	struct report_options *o = &q->diff.options.report;
+	int status;
 
 	switch (c) {
+	case OPT_CHANGED:
+		q->diff.options.changed = true;
+		return CLI_FINE;
 	case OPT_PATCH:
 		q->patch_path = optarg;
 		return CLI_FINE;
-	case OPT_FUNCTION:
-		o->function = optarg;
-		return CLI_FINE;
-	case OPT_FILE:
-		o->file = optarg;
-		return CLI_FINE;
-	case OPT_THRESHOLD:
-		return cli_take_percent(command, "--threshold", optarg, 100,
-		                        &o->threshold);
 	case OPT_COLOR:
 		return cli_take_color(command, optarg, &q->color);
-	case OPT_TOP:
-		return cli_take_top(command, optarg, &o->top);
 	case OPT_SORT:
 		return take_sort(command, optarg, &q->diff.options.sort);
 	default:
-		return take_switch(q, c) ||
-		                       cli_form_option(&q->form, c, optarg) ||
-		                       cli_input_option(&q->inputs, c, optarg)
-		               ? CLI_FINE
-		               : take_limit(&q->diff.options.limits, c,
-		                            command);
+		if (cli_form_option(&q->form, c, optarg) ||
+		    cli_input_option(&q->inputs, c, optarg))
+			return CLI_FINE;
+		status = take_limit(&q->diff.options.limits, c, command);
+		return status == CLI_OTHER ? report_argument(o, c, command)
+		                           : status;
 	}
 }
 

@@ -15,6 +15,7 @@
 #include "cli/hot.h"
 #include "cli/html.h"
 #include "cli/report.h"
+#include "cli/report_arguments.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -54,22 +55,14 @@ static const char help[] =
 #define DEFAULT_TOP 20
 
 enum {
-	OPT_LCOV = CLI_OPT_OWN,
+	OPT_LCOV = REPORT_ARG_OWN,
 	OPT_FORMAT,
-	OPT_FUNCTION,
-	OPT_FILE,
-	OPT_TOP,
 	OPT_SORT,
-	OPT_THRESHOLD,
 	OPT_LINES,
 	OPT_FILES,
 	OPT_COPIES,
 	OPT_NO_BRANCHES,
 	OPT_COLOR,
-	OPT_ALL_FILES,
-	OPT_NO_SOURCE,
-	OPT_NO_DEMANGLE,
-	OPT_STABLE,
 };
 
 static const struct option options[] = {
@@ -79,20 +72,13 @@ static const struct option options[] = {
         {"format", required_argument, NULL, OPT_FORMAT},
         CLI_HTML_OPTION,
         CLI_OUTPUT_OPTION,
-        {"function", required_argument, NULL, OPT_FUNCTION},
-        {"file", required_argument, NULL, OPT_FILE},
-        {"top", required_argument, NULL, OPT_TOP},
+        REPORT_ARGUMENTS,
         {"sort", required_argument, NULL, OPT_SORT},
-        {"threshold", required_argument, NULL, OPT_THRESHOLD},
         {"lines", no_argument, NULL, OPT_LINES},
         {"files", no_argument, NULL, OPT_FILES},
         {"copies", no_argument, NULL, OPT_COPIES},
         {"no-branches", no_argument, NULL, OPT_NO_BRANCHES},
         {"color", required_argument, NULL, OPT_COLOR},
-        {"all-files", no_argument, NULL, OPT_ALL_FILES},
-        {"no-source", no_argument, NULL, OPT_NO_SOURCE},
-        {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
-        {"stable", no_argument, NULL, OPT_STABLE},
         {0},
 };
 
@@ -169,18 +155,6 @@ static bool take_switch(struct request *q, int c)
 	case OPT_NO_BRANCHES:
 		o->no_branches = true;
 		return true;
-	case OPT_ALL_FILES:
-		o->all_files = true;
-		return true;
-	case OPT_NO_SOURCE:
-		o->no_source = true;
-		return true;
-	case OPT_NO_DEMANGLE:
-		o->no_demangle = true;
-		return true;
-	case OPT_STABLE:
-		o->stable = true;
-		return true;
 	default:
 		return false;
 	}
@@ -212,23 +186,12 @@ static int take_option(void *request, int c, const char *command)
 	struct report_options *o = &q->options;
 
 	switch (c) {
-	case OPT_FUNCTION:
-		o->function = optarg;
-		return CLI_FINE;
-	case OPT_FILE:
-		o->file = optarg;
-		return CLI_FINE;
 	case OPT_LCOV:
 		return take_format(q, command, "lcov", "--lcov");
 	case OPT_FORMAT:
 		return take_format(q, command, optarg, "--format");
-	case OPT_THRESHOLD:
-		return cli_take_percent(command, "--threshold", optarg, 100,
-		                        &o->threshold);
 	case OPT_COLOR:
 		return cli_take_color(command, optarg, &q->color);
-	case OPT_TOP:
-		return cli_take_top(command, optarg, &o->top);
 	case OPT_SORT:
 		if (parse_sort(optarg, &o->sort))
 			return CLI_FINE;
@@ -240,7 +203,7 @@ static int take_option(void *request, int c, const char *command)
 		                       cli_form_option(&q->form, c, optarg) ||
 		                       cli_input_option(&q->inputs, c, optarg)
 		               ? CLI_FINE
-		               : CLI_OTHER;
+		               : report_argument(o, c, command);
 	}
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "format/container.h"
 
 #include <errno.h>
@@ -89,12 +90,17 @@ static int open_nameless(struct cairn_err *err)
 static _Noreturn void become_tool(const char *path, bool is_partial, int out,
                                   int errors)
 {
-	const char **argv = xcalloc(2 * all.nexes + 8, sizeof(*argv));
+	const char **argv = xcalloc(2 * all.nexes + 10, sizeof(*argv));
+	int terminal = progress_is_wanted() ? dup(STDERR_FILENO) : -1;
 	char *tool = walked_tool();
 	struct cairn_err err;
 	size_t n = 0;
 
 	argv[n++] = "walk";
+	if (terminal >= 0) {
+		argv[n++] = "--progress";
+		argv[n++] = xasprintf("%d", terminal);
+	}
 	for (size_t i = 0; i < all.nexes; i++) {
 		argv[n++] = "--exe";
 		argv[n++] = all.exes[i];

@@ -7,7 +7,7 @@
 /*
  * A profile while files are added to it: maps are not looked for yet, so that
  * registers of frames still have their load bias, and paths, frames and calls
- * may be there several times.  Only profile.c and loading.c know of this.
+ * may be there several times.  Only profile.c and loading*.c know of this.
  */
 struct loaded_frame {
 	struct profile_frame frame;
@@ -54,6 +54,10 @@ int loading_counts(struct loading *l, const char *path,
 /* Sums what is there several times, if that is much: memory stays in proportion
  * to what is different. */
 void loading_compact(struct loading *l);
+/* Sorts the paths of a module and adds up those that are the same. */
+void loading_sum_paths(struct profile_module *m);
+/* Makes the sum of all frames that of the profile.  Requires: maps. */
+void loading_settle_frames(struct loading *l);
 
 /* Are files of this program files of p's? */
 int loading_check_program(const struct profile *p,

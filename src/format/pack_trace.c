@@ -72,13 +72,7 @@ static int pack_part(struct trace_packer *k, uint32_t thread, uint64_t number,
 		return cairn_fail(err, CAIRN_E_LIMIT,
 		                  "cannot pack a part of the trace: %s",
 		                  ZSTD_getErrorName(n));
-	writer_chunk(&k->out,
-	             &(struct writer_chunk){.type = CAIRN_CHUNK_PACKED,
-	                                    .id = thread,
-	                                    .n = k->raw.n,
-	                                    .aux0 = number,
-	                                    .aux1 = n},
-	             k->packed.data, n);
+	writer_part(&k->out, thread, number, k->raw.n, k->packed.data, n);
 	k->raw.n = 0;
 	return 0;
 }
@@ -93,13 +87,7 @@ static int pack_copy(struct trace_packer *k, const struct streams_part *part,
 
 	CAIRN_TRY(streams_load(k->s, part, &k->memory, &k->capacity, &bytes, &n,
 	                       err));
-	writer_chunk(&k->out,
-	             &(struct writer_chunk){.type = c->type,
-	                                    .id = thread,
-	                                    .n = c->n,
-	                                    .aux0 = part->number,
-	                                    .aux1 = c->aux1},
-	             c->payload, (size_t)c->size);
+	writer_copy_part(&k->out, c, thread, part->number);
 	return 0;
 }
 
@@ -189,36 +177,8 @@ static int pack_chunk(struct trace_packer *k, const struct chunk *c,
 	if (c->type == CAIRN_CHUNK_STREAM || c->type == CAIRN_CHUNK_PACKED ||
 	    c->type == CAIRN_CHUNK_MAP || c->type == CAIRN_CHUNK_SOURCES)
 		return 0;
-	writer_chunk(&k->out,
-	             &(struct writer_chunk){.type = c->type,
-	                                    .id = c->id,
-	                                    .module = c->module,
-	                                    .n = c->n,
-	                                    .aux0 = c->aux0,
-	                                    .aux1 = c->aux1},
-	             c->payload, (size_t)c->size);
+	writer_copy(&k->out, c);
 	return c->type == CAIRN_CHUNK_MODULE ? pack_map(k, c, err) : 0;
-}
-
-static struct writer_header pack_header(const struct container *c)
-{
-	struct writer_header h = {
-	        .pid = c->pid,
-	        .ppid = c->ppid,
-	        .nruns = c->nruns,
-	        .start = c->start,
-	        .end = c->end,
-	        .flags = c->flags,
-	        .how = c->how,
-	        .signal = c->signal,
-	        .unwalked = c->unwalked,
-	};
-
-	if (c->state == CAIRN_STATE_OPEN)
-		h.flags |= CAIRN_FILE_UNFINISHED;
-	if (c->truncated)
-		h.flags |= CAIRN_FILE_TRUNCATED;
-	return h;
 }
 
 /* All but the streams. */
@@ -236,7 +196,7 @@ static int pack_begin(struct trace_packer *k, struct cairn_err *err)
 
 static int pack_all(struct trace_packer *k, struct cairn_err *err)
 {
-	struct writer_header header = pack_header(&k->s->c);
+	struct writer_header header = writer_header_of(&k->s->c);
 
 	CAIRN_TRY(pack_begin(k, err));
 	for (size_t i = 0; i < k->s->nthreads; i++)
@@ -305,7 +265,7 @@ int pack_writer_part(struct pack_writer *w, uint32_t thread, const void *bytes,
 int pack_writer_end(struct pack_writer *w, const char *path,
                     struct cairn_err *err)
 {
-	struct writer_header header = pack_header(&w->k.s->c);
+	struct writer_header header = writer_header_of(&w->k.s->c);
 
 	CAIRN_TRY(pack_writer_begin(w, err));
 	header.flags &= ~CAIRN_FILE_RECORDING;

@@ -13,6 +13,7 @@
 #include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "format/container.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -82,6 +83,66 @@ void writer_end(struct bytes *out, const struct writer_header *header)
 	         crc32c(0, h + CAIRN_HDR_STATE,
 	                CAIRN_HDR_STATE_CRC - CAIRN_HDR_STATE));
 }
+
+/* --- from other files ---------------------------------------------------- */
+
+void writer_copy(struct bytes *out, const struct chunk *k)
+{
+	writer_chunk(out,
+	             &(struct writer_chunk){.type = k->type,
+	                                    .id = k->id,
+	                                    .module = k->module,
+	                                    .n = k->n,
+	                                    .aux0 = k->aux0,
+	                                    .aux1 = k->aux1},
+	             k->payload, (size_t)k->size);
+}
+
+void writer_copy_part(struct bytes *out, const struct chunk *k, uint32_t id,
+                      uint64_t number)
+{
+	struct chunk part = *k;
+
+	part.id = id;
+	part.module = 0;
+	part.aux0 = number;
+	writer_copy(out, &part);
+}
+
+void writer_part(struct bytes *out, uint32_t id, uint64_t number, size_t n,
+                 const void *packed, size_t size)
+{
+	writer_chunk(out,
+	             &(struct writer_chunk){.type = CAIRN_CHUNK_PACKED,
+	                                    .id = id,
+	                                    .n = n,
+	                                    .aux0 = number,
+	                                    .aux1 = size},
+	             packed, size);
+}
+
+struct writer_header writer_header_of(const struct container *c)
+{
+	struct writer_header h = {
+	        .pid = c->pid,
+	        .ppid = c->ppid,
+	        .nruns = c->nruns,
+	        .start = c->start,
+	        .end = c->end,
+	        .flags = c->flags,
+	        .how = c->how,
+	        .signal = c->signal,
+	        .unwalked = c->unwalked,
+	};
+
+	if (c->state == CAIRN_STATE_OPEN)
+		h.flags |= CAIRN_FILE_UNFINISHED;
+	if (c->truncated)
+		h.flags |= CAIRN_FILE_TRUNCATED;
+	return h;
+}
+
+/* --- files --------------------------------------------------------------- */
 
 static int write_all(int fd, const unsigned char *data, size_t size)
 {

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 struct cairn_err;
+struct chunk;
+struct container;
 
 /* What the header of a file that a tool writes says. */
 struct writer_header {
@@ -32,6 +34,17 @@ void writer_begin(struct bytes *out);
 void writer_chunk(struct bytes *out, const struct writer_chunk *k,
                   const void *payload, size_t size);
 void writer_end(struct bytes *out, const struct writer_header *h);
+
+/* A chunk of another file, as it is. */
+void writer_copy(struct bytes *out, const struct chunk *k);
+/* A part of a stream, of a thread or context, by another number. */
+void writer_copy_part(struct bytes *out, const struct chunk *k, uint32_t id,
+                      uint64_t number);
+/* The same, of bytes that are packed: n before that. */
+void writer_part(struct bytes *out, uint32_t id, uint64_t number, size_t n,
+                 const void *packed, size_t size);
+/* The header of a file that has what another one had. */
+struct writer_header writer_header_of(const struct container *c);
 
 /*
  * Writes data under a name so that the name never shows half a file: into a

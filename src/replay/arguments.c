@@ -17,7 +17,7 @@ int arguments_read(const struct arguments *a, int argc, char **argv,
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, a->shorts ? a->shorts : "h",
+	while ((option = getopt_long(argc, argv, a->shorts ? a->shorts : "hq",
 	                             a->options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(a->help, stdout);

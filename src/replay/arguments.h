@@ -11,7 +11,7 @@ struct session_options;
 struct arguments {
 	const char *command, *help;
 	const struct option *options;
-	const char *shorts; /* of one letter; NULL: "h" */
+	const char *shorts; /* of one letter; NULL: "hq" */
 	/* One of its own, with optarg; false: it was used wrongly, which was
 	 * said, or there is none such.  NULL: it has none. */
 	bool (*take)(void *question, int option);

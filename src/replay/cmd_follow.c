@@ -382,6 +382,7 @@ int command_follow(int argc, char **argv)
 	if (status != ARGUMENTS_FINE)
 		return status;
 	f.session.file = argv[optind];
+	f.session.is_quiet = true;
 	f.session.code.saves = f.session.code.notes_seen = true;
 	if (!f.size || !f.pid || !open_header(&f))
 		return command_usage("follow", "is for the runtime alone");

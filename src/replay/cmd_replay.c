@@ -4,8 +4,9 @@
  * they did the same.
  */
 #include "base/err.h"
-#include "replay/command.h"
+#include "replay/arguments.h"
 #include "replay/checkpoint.h"
+#include "replay/command.h"
 #include "replay/engine.h"
 #include "replay/session.h"
 #include "replay/spans.h"
@@ -170,27 +171,39 @@ static int replay_all(struct session *s, const struct spans_wish *wish)
 	return command_flush();
 }
 
-/* False: it was used wrongly, which was said. */
-static bool take_option(struct session_options *o, struct spans_wish *wish,
-                        int option)
+/* One that is not of every session.  False: it was used wrongly, which was
+ * said. */
+static bool take_option(void *wish, int option)
 {
+	struct spans_wish *w = wish;
+
 	switch (option) {
 	case OPT_FROM:
-		return command_tick("replay", "--from", optarg, &wish->from);
+		return command_tick("replay", "--from", optarg, &w->from);
 	case OPT_TO:
-		return command_tick("replay", "--to", optarg, &wish->last);
+		return command_tick("replay", "--to", optarg, &w->last);
 	case OPT_EVERY:
-		return command_tick("replay", "--every", optarg, &wish->every);
+		return command_tick("replay", "--every", optarg, &w->every);
 	default:
-		return session_option(o, option, optarg);
+		return false;
 	}
 }
+
+static const struct arguments arguments = {
+        .command = "replay",
+        .help = help,
+        .options = options,
+        .take = take_option,
+        .operands = "name one file",
+        .noperands = 1,
+};
 
 /* Calls are shown in their order, by one process.  Checkpoints that are asked
  * for can be used by questions, too, though it takes longer. */
 static void choose_code(struct session_options *o, struct spans_wish *wish)
 {
 	o->code.shows_calls = is_debugged("calls");
+	o->is_quiet |= o->code.shows_calls;
 	wish->no_checkpoints = o->no_cache || o->code.shows_calls;
 	wish->njobs = o->njobs;
 	o->code.saves = !wish->no_checkpoints;
@@ -203,25 +216,18 @@ int command_replay(int argc, char **argv)
 	struct spans_wish wish = {.last = UINT64_MAX};
 	struct session s;
 	struct cairn_err err;
-	int option, status;
+	int status = arguments_read(&arguments, argc, argv, &o, &wish);
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return FINE;
-		}
-		if (!take_option(&o, &wish, option))
-			return ERROR;
-	}
-	if (argc - optind != 1)
-		return command_usage("replay", "name one file");
+	if (status != ARGUMENTS_FINE)
+		return status;
 	o.file = argv[optind];
 	choose_code(&o, &wish);
-	if (session_open(&s, &o, &err) < 0)
-		return command_fail(&err);
-	status = replay_all(&s, &wish);
-	session_close(&s);
-	free(o.exes);
-	free(o.parents);
+	if (session_open(&s, &o, &err) < 0) {
+		status = command_fail(&err);
+	} else {
+		status = replay_all(&s, &wish);
+		session_close(&s);
+	}
+	arguments_release(&o);
 	return status;
 }

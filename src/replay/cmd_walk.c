@@ -11,12 +11,14 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "format/pack_trace.h"
 #include "format/profile.h"
 #include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/engine.h"
 #include "replay/flow.h"
+#include "replay/meter.h"
 #include "replay/session.h"
 
 #include <getopt.h>
@@ -27,14 +29,29 @@
 
 static const char help[] =
         "usage: cairn-replay walk [OPTION...] OUT FILE\n\n"
-        "Writes the trace of a recording into OUT.\n\n" SESSION_HELP;
+        "Writes the trace of a recording into OUT.\n\n"
+        "  --progress FD    the terminal to show progress on\n" SESSION_HELP;
 
-static const struct option options[] = {SESSION_OPTIONS, {0}};
+enum { OPT_PROGRESS = SESSION_OTHERS };
+
+static const struct option options[] = {
+        {"progress", required_argument, NULL, OPT_PROGRESS},
+        SESSION_OPTIONS,
+        {0}};
+
+static bool take_option(void *unused, int option)
+{
+	(void)unused;
+	if (option == OPT_PROGRESS)
+		progress_show_on((int)strtol(optarg, NULL, 10));
+	return option == OPT_PROGRESS;
+}
 
 static const struct arguments arguments = {
         .command = "walk",
         .help = help,
         .options = options,
+        .take = take_option,
         .operands = "name two files",
         .noperands = 2,
 };
@@ -118,8 +135,11 @@ static int walk_all(struct walker *w, struct cairn_err *err)
 	CAIRN_TRY(traced_init(&w->traced, w->profile, NULL, err));
 	CAIRN_TRY(flow_init(&w->flow, &w->session.program, &w->traced, err));
 	engine_follow(&follower);
-	for (size_t i = 0; i < r->ncontexts; i++)
+	meter_plan_all(1);
+	for (size_t i = 0; i < r->ncontexts; i++) {
+		meter_begin(i);
 		CAIRN_TRY(walk_context(w, &r->contexts[i], err));
+	}
 	return 0;
 }
 

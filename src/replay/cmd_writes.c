@@ -10,6 +10,7 @@
 #include "replay/command.h"
 #include "replay/engine.h"
 #include "replay/globals.h"
+#include "replay/meter.h"
 #include "replay/places.h"
 #include "replay/session.h"
 #include "replay/shadow.h"
@@ -166,8 +167,8 @@ static void listen(void *context, const struct engine_write *w)
 	changes_add(context, w, shadow_at(w->at));
 }
 
-/* Returns an exit status. */
-static int replay_once(struct session *s, struct changes *c,
+/* first: of the parts that the meter knows.  Returns an exit status. */
+static int replay_once(struct session *s, struct changes *c, size_t first,
                        void (*told)(void *, const struct engine_write *))
 {
 	struct engine_result result;
@@ -179,6 +180,7 @@ static int replay_once(struct session *s, struct changes *c,
 		const struct recording_context *context =
 		        &s->recording.contexts[i];
 
+		meter_begin(first + i);
 		changes_begin(c, context->number);
 		if (session_run(s, context, &result, &err) < 0)
 			return command_fail(&err);
@@ -194,12 +196,16 @@ static int replay_once(struct session *s, struct changes *c,
  * several, what they store is collected first. */
 static int replay_all(struct session *s, struct changes *c)
 {
+	size_t n = s->recording.ncontexts;
+	unsigned ntimes = n > 1 ? 2 : 1;
 	int status = FINE;
 
-	if (s->recording.ncontexts > 1)
-		status = replay_once(s, c, note);
+	meter_plan_all(ntimes);
+	if (ntimes > 1)
+		status = replay_once(s, c, 0, note);
 	if (status == FINE)
-		status = replay_once(s, c, listen);
+		status = replay_once(s, c, n * (ntimes - 1), listen);
+	meter_close();
 	changes_finish(c);
 	return status;
 }

@@ -54,6 +54,10 @@ struct engine_again {
 	void (*entry)(void);
 };
 
+/* About where the replay is: for other threads, which may look at any time.  0:
+ * nothing is replayed. */
+uint64_t engine_tick(void);
+
 /* What the engine asks of the compiler. */
 struct engine_compiler {
 	/* Loads the unit of a function: its body and entry are there

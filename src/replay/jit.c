@@ -21,6 +21,7 @@
 #include "replay/arena.h"
 #include "replay/cache.h"
 #include "replay/engine.h"
+#include "replay/meter.h"
 #include "replay/program.h"
 #include "replay/rewrite.h"
 #include "replay/state.h"
@@ -568,14 +569,17 @@ static int load(struct program *p, uint32_t unit, struct cairn_err *err)
 	struct program_unit *u = &p->units[unit];
 	const struct job j = {p, u, unit, p->modules[u->module].path, NULL};
 	struct lookup l = {.j = &j};
+	int rc;
 
 	if (u->is_loaded)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "%s: its IR lacks a function; build it again",
 		                  p->modules[u->module].path);
-	CAIRN_TRY(make(&l, err));
-	u->is_loaded = true;
-	return 0;
+	meter_compile(true);
+	rc = make(&l, err);
+	meter_compile(false);
+	u->is_loaded = rc == 0;
+	return rc;
 }
 
 static int load_again(struct program *p, const struct program_function *f,

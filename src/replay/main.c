@@ -7,6 +7,7 @@
 #include "replay/command.h"
 
 #include "base/err.h"
+#include "replay/meter.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ static const struct {
 
 int command_fail(const struct cairn_err *err)
 {
+	meter_close();
 	fprintf(stderr, "cairn: %s\n", err->text);
 	return ERROR;
 }

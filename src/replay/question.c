@@ -17,6 +17,7 @@
 #include "format/zframe.h"
 #include "replay/command.h"
 #include "replay/engine.h"
+#include "replay/meter.h"
 #include "replay/shadow.h"
 
 #include <errno.h>
@@ -428,6 +429,19 @@ static void write_answer(struct question *q, uint64_t tick, FILE *out,
 		write_text(q, tick, out);
 }
 
+/* Answers are written to stdout.  Elements of JSON are no whole lines: with
+ * them there is no progress on the same terminal from begin_json on. */
+static void begin_output(void)
+{
+	meter_hold();
+}
+
+static void end_output(const struct question *q)
+{
+	if (!q->options->is_json)
+		meter_go_on();
+}
+
 static void give(struct question *q, uint64_t tick)
 {
 	struct json element = q->json; /* without what is before it */
@@ -435,7 +449,9 @@ static void give(struct question *q, uint64_t tick)
 	q->nanswers++;
 	q->nhere++;
 	if (!q->is_merged) {
+		begin_output();
 		write_answer(q, tick, stdout, &q->json);
+		end_output(q);
 		return;
 	}
 	element.out = answers_begin(&q->answers);
@@ -661,7 +677,9 @@ static int take_span(void *question, const struct span *s,
 	if (out) {
 		q->nanswers += r->counts[0];
 		q->nunknown += r->counts[1];
+		begin_output();
 		copy_answers(q, out);
+		end_output(q);
 	}
 	if (r->status != FINE)
 		command_fail(&r->err);
@@ -733,6 +751,7 @@ static void begin_json(struct question *q)
 	struct json *j = &q->json;
 
 	*j = (struct json){.out = stdout, .flat_below = 2};
+	begin_output();
 	json_begin(j, '{');
 	json_key(j, "file");
 	json_string(j, q->spot.file);

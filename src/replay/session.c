@@ -11,6 +11,7 @@
 #include "replay/engine.h"
 #include "replay/jit.h"
 #include "replay/lineage.h"
+#include "replay/meter.h"
 #include "replay/unit.h"
 
 #include <errno.h>
@@ -51,6 +52,9 @@ bool session_option(struct session_options *o, int option, const char *argument)
 		return true;
 	case SESSION_NO_CACHE:
 		o->no_cache = true;
+		return true;
+	case 'q':
+		o->is_quiet = true;
 		return true;
 	case SESSION_JOBS:
 		return take_jobs(o, argument);
@@ -144,6 +148,8 @@ int session_open(struct session *s, const struct session_options *options,
 	CAIRN_TRY(check_named(options, err));
 	CAIRN_TRY(recording_open(&s->recording, options->file, mode_of(options),
 	                         err));
+	if (!options->is_quiet)
+		meter_open(&s->recording, &s->program);
 	rc = open_all(s, err);
 	if (rc < 0)
 		session_close(s);
@@ -152,6 +158,7 @@ int session_open(struct session *s, const struct session_options *options,
 
 void session_close(struct session *s)
 {
+	meter_close();
 	jit_close();
 	engine_close();
 	program_release(&s->program);

@@ -21,6 +21,7 @@ struct session_options {
 	const char **parents; /* recordings that others go on from */
 	size_t nparents, parents_cap;
 	bool is_partial, no_cache;
+	bool is_quiet;  /* shows no progress */
 	unsigned njobs; /* 0: as there are processors */
 	struct rewrite_options code;
 };
@@ -42,6 +43,7 @@ enum {
 	        {"partial", no_argument, NULL, SESSION_PARTIAL},     \
 	        {"no-cache", no_argument, NULL, SESSION_NO_CACHE},   \
 	        {"jobs", required_argument, NULL, SESSION_JOBS},     \
+	        {"quiet", no_argument, NULL, 'q'},                   \
 	{                                                            \
 		"help", no_argument, NULL, 'h'                       \
 	}
@@ -58,6 +60,7 @@ enum {
 	"                   ~/.cache/cairn, nor checkpoints beside FILE\n"    \
 	"  --jobs N         replay N parts at a time (as many as "            \
 	"processors)\n"                                                       \
+	"  -q, --quiet      do not show how far it is\n"                      \
 	"  -h, --help       this text\n"
 
 /* Is it one of these?  Then it is noted. */

@@ -17,6 +17,7 @@
 #include "format/recording.h"
 #include "replay/checkpoint.h"
 #include "replay/command.h"
+#include "replay/meter.h"
 #include "replay/session.h"
 
 #include <sched.h>
@@ -202,13 +203,14 @@ static int run_in_order(const struct spans *p, const struct spans_work *w)
 	for (size_t i = 0; i < p->n && status == FINE; i++) {
 		struct span_result r = {0};
 
+		meter_begin(i);
 		w->replay(w->context, &p->items[i], &r);
 		status = w->take(w->context, &p->items[i], &r, NULL);
 	}
 	return status;
 }
 
-static void begin(struct process *x, const struct span *s,
+static void begin(struct process *x, const struct spans *p, size_t i,
                   struct span_result *r, const struct spans_work *w)
 {
 	*r = (struct span_result){.is_apart = true, .status = ERROR};
@@ -221,22 +223,19 @@ static void begin(struct process *x, const struct span *s,
 		return;
 	if (dup2(fileno(x->out), STDOUT_FILENO) < 0)
 		_exit(ERROR);
-	w->replay(w->context, s, r);
+	meter_begin_apart(i);
+	w->replay(w->context, &p->items[i], r);
 	fflush(stdout);
 	_exit(FINE);
 }
 
-static int await(struct process *x, const struct span *s,
-                 const struct span_result *r, const struct spans_work *w)
+static void await(struct process *x)
 {
-	int status = ERROR;
-
 	if (x->pid > 0)
-		waitpid(x->pid, &status, 0);
+		waitpid(x->pid, NULL, 0);
 	x->pid = 0;
 	if (x->out)
 		rewind(x->out);
-	return w->take(w->context, s, r, x->out);
 }
 
 /* Those that are left need not go on. */
@@ -266,8 +265,10 @@ static int run_at_once(const struct spans *p, const struct spans_work *w)
 	}
 	for (size_t i = 0; i < p->n && status == FINE; i++) {
 		for (; next < p->n && next < i + p->wish.njobs; next++)
-			begin(&x[next], &p->items[next], &r[next], w);
-		status = await(&x[i], &p->items[i], &r[i], w);
+			begin(&x[next], p, next, &r[next], w);
+		await(&x[i]);
+		meter_end(i);
+		status = w->take(w->context, &p->items[i], &r[i], x[i].out);
 	}
 	end_all(x, p->n);
 	munmap(r, size);
@@ -284,7 +285,31 @@ bool spans_are_apart(const struct spans *p)
 	return has_parts && p->wish.njobs > 1;
 }
 
+/* Whoever waits is told about these. */
+static void plan_meter(const struct spans *p)
+{
+	struct meter_part *parts = xcalloc(p->n + 1, sizeof(*parts));
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct span *s = &p->items[i];
+
+		parts[i] = (struct meter_part){
+		        .context = s->context,
+		        .first = s->from ? s->from->moment.tick
+		                         : s->context->base.tick,
+		        .last = s->to ? s->to->moment.tick : s->last,
+		};
+	}
+	meter_plan(parts, p->n);
+	free(parts);
+}
+
 int spans_run(const struct spans *p, const struct spans_work *w)
 {
-	return spans_are_apart(p) ? run_at_once(p, w) : run_in_order(p, w);
+	int status;
+
+	plan_meter(p);
+	status = spans_are_apart(p) ? run_at_once(p, w) : run_in_order(p, w);
+	meter_close();
+	return status;
 }

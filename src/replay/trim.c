@@ -27,6 +27,7 @@
 #include "replay/checkpoint.h"
 #include "replay/engine.h"
 #include "replay/keeper.h"
+#include "replay/meter.h"
 #include "replay/session.h"
 
 #include <fcntl.h>
@@ -316,6 +317,23 @@ static int cut(struct trim *t, struct trim_cut *c, struct cairn_err *err)
 	return rc;
 }
 
+/* Contexts that are not replayed have no ticks to go. */
+static void plan_meter(const struct trim *t)
+{
+	size_t n = t->session->recording.ncontexts;
+	struct meter_part *parts = xcalloc(n + 1, sizeof(*parts));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trim_cut *c = &t->cuts[i];
+
+		parts[i].context = c->context;
+		if (is_to_be_cut(c) && c->nwanted)
+			parts[i].last = c->wanted[c->nwanted - 1];
+	}
+	meter_plan(parts, n);
+	free(parts);
+}
+
 int trim_make(struct trim *t, struct session *s, uint64_t size,
               const char *scratch, struct cairn_err *err)
 {
@@ -324,9 +342,14 @@ int trim_make(struct trim *t, struct session *s, uint64_t size,
 	*t = (struct trim){.session = s, .scratch = xstrdup(scratch)};
 	choose(t, size);
 	rc = plan(t, err);
-	for (size_t i = 0; rc == 0 && i < s->recording.ncontexts; i++)
+	if (rc == 0)
+		plan_meter(t);
+	for (size_t i = 0; rc == 0 && i < s->recording.ncontexts; i++) {
+		meter_begin(i);
 		if (is_to_be_cut(&t->cuts[i]))
 			rc = cut(t, &t->cuts[i], err);
+	}
+	meter_close();
 	unlink(scratch);
 	if (rc < 0)
 		trim_release(t);
@@ -411,15 +434,7 @@ static int pack_part(struct bytes *out, const struct trim_part *p,
 	size_t size = ZSTD_compress(packed, room, bytes, n, LEVEL);
 
 	if (!ZSTD_isError(size))
-		writer_chunk(out,
-		             &(struct writer_chunk){
-		                     .type = CAIRN_CHUNK_PACKED,
-		                     .id = p->context,
-		                     .n = n,
-		                     .aux0 = number,
-		                     .aux1 = size,
-		             },
-		             packed, size);
+		writer_part(out, p->context, number, n, packed, size);
 	free(packed);
 	if (!ZSTD_isError(size))
 		return 0;
@@ -460,15 +475,7 @@ static int put_part(struct trim *t, struct bytes *out,
 		rc = pack_part(out, &p, index - first->part + 1, bytes + skip,
 		               n - skip, err);
 	} else {
-		writer_chunk(out,
-		             &(struct writer_chunk){
-		                     .type = k->type,
-		                     .id = p.context,
-		                     .n = k->n,
-		                     .aux0 = index - first->part + 1,
-		                     .aux1 = k->aux1,
-		             },
-		             k->payload, (size_t)k->size);
+		writer_copy_part(out, k, p.context, index - first->part + 1);
 		rc = 0;
 	}
 	free(memory);
@@ -481,42 +488,21 @@ static void put_others(struct bytes *out, const struct container *c)
 	for (size_t i = 0; i < c->nchunks; i++) {
 		const struct chunk *k = &c->chunks[i];
 
-		if (k->type == CAIRN_CHUNK_STREAM ||
-		    k->type == CAIRN_CHUNK_PACKED ||
-		    k->type == CAIRN_CHUNK_CHECKPOINT)
-			continue;
-		writer_chunk(out,
-		             &(struct writer_chunk){.type = k->type,
-		                                    .id = k->id,
-		                                    .module = k->module,
-		                                    .n = k->n,
-		                                    .aux0 = k->aux0,
-		                                    .aux1 = k->aux1},
-		             k->payload, (size_t)k->size);
+		if (k->type != CAIRN_CHUNK_STREAM &&
+		    k->type != CAIRN_CHUNK_PACKED &&
+		    k->type != CAIRN_CHUNK_CHECKPOINT)
+			writer_copy(out, k);
 	}
 }
 
 static void put_header(struct bytes *out, const struct container *c,
                        bool is_cut)
 {
-	struct writer_header h = {
-	        .pid = c->pid,
-	        .ppid = c->ppid,
-	        .nruns = c->nruns,
-	        .start = c->start,
-	        .end = c->end,
-	        .flags = c->flags & ~CAIRN_FILE_LAST,
-	        .how = c->how,
-	        .signal = c->signal,
-	        .unwalked = c->unwalked,
-	};
+	struct writer_header h = writer_header_of(c);
 
+	h.flags &= ~CAIRN_FILE_LAST;
 	if (is_cut)
 		h.flags |= CAIRN_FILE_LAST;
-	if (c->state == CAIRN_STATE_OPEN)
-		h.flags |= CAIRN_FILE_UNFINISHED;
-	if (c->truncated)
-		h.flags |= CAIRN_FILE_TRUNCATED;
 	writer_end(out, &h);
 }
 

@@ -121,3 +121,25 @@ done
 against cairn-cc "$programs/jumps.c" -O2 -D_GNU_SOURCE --
 against cairn-cc "$programs/jumps.c" -O2 --cairn-stage=source -D_GNU_SOURCE --
 against cairn-cc "$programs/interpreter.c" -O2 -D_GNU_SOURCE --
+
+# Pairs of paths, in loops and across calls: of a run, which has rows and
+# addresses of the process, and of the sum that merge writes.
+pairs() {
+	name=$(basename "$1")
+	cairn-cc --cairn=paths,overlap -g -D_GNU_SOURCE "$2" "$1" -o program &&
+		CAIRN_OUT=run.cairn ./program >/dev/null 2>&1
+	cairn merge -q -o sum.cairn run.cairn || return
+	for file in run sum; do
+		cairn paths --json --top 0 $file.cairn >paths.json || return
+		grep -q '"rest": ' paths.json &&
+			echo "$name $2: a $file with returns," "$(
+			"$CAIRN_ROOT/tools/decode.py" --compare-paths \
+				paths.json $file.cairn |
+				sed 's/^[1-9][0-9]* functions, //')"
+	done
+	rm run.cairn sum.cairn
+}
+for level in -O0 -O2; do
+	pairs "$CAIRN_ROOT/tests/overlap/calls.c" $level
+	pairs "$programs/interpreter.c" $level
+done

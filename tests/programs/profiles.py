@@ -14,7 +14,8 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 CAIRN_BIN = os.path.abspath(
-    os.environ.get("CAIRN_BIN", os.path.join(ROOT, "build", "bin")))
+    os.environ.get("CAIRN_BIN", os.path.join(
+        ROOT, os.environ.get("BUILD", "build"), "bin")))
 CAIRN = os.path.join(CAIRN_BIN, "cairn")
 CAIRN_CC = os.path.join(CAIRN_BIN, "cairn-cc")
 CAIRN_CXX = os.path.join(CAIRN_BIN, "cairn-c++")

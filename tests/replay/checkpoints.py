@@ -12,16 +12,16 @@ import glob
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
-BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+import recorded
+from recorded import HERE
+from checks import check, finish, run
+from decode import crc32c
+
 PROGRAMS = ["callbacks.c", "calls.c", "jumps.c", "stacks.c", "threads.c",
             "throws.cpp", "coroutines.cpp", "rounding.c", "vectors.c",
             "faults.c"]
@@ -30,48 +30,10 @@ NFROM = 4    # checkpoints of a program that are begun at
 NLINES = 2   # and lines that are asked for
 ALL = ["--limit", str(10 ** 15)]  # from the beginning, in one process
 SEED = int(os.environ.get("SEED", str(int(time.time()) % 100000)))
-passed = failed = 0
 
 
-def check(name, problem):
-    global passed, failed
-    if problem:
-        print(f"FAIL {name}: {str(problem)[:600]}")
-        failed += 1
-    else:
-        passed += 1
-
-
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True,
-                          errors="replace", timeout=300, check=False,
-                          **options)
-
-
-class Recording:
-    """A program, recorded in a folder of its own."""
-
-    def __init__(self, source, level, *flags):
-        self.name = f"{os.path.basename(source)} {level}"
-        self.source = source
-        self.folder = tempfile.mkdtemp()
-        cxx = source.endswith(".cpp")
-        program = os.path.join(self.folder, "program")
-        out = run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
-                  "--cairn=record", level, "-g", "-w", "-pthread",
-                  "-std=c++20" if cxx else "-std=gnu17", *flags, source, "-o",
-                  program, "-lm")
-        if out.returncode:
-            raise ValueError(out.stderr)
-        with open(os.path.join(self.folder, "input"), "w",
-                  encoding="ascii") as file:
-            file.write("what it reads\n" * 50)
-        run(program, "input", cwd=self.folder)
-        (self.file,) = glob.glob(os.path.join(self.folder, "*.cairn"))
-
-    def cairn(self, command, *args):
-        return run(os.path.join(BIN, "cairn"), command, *args, self.file,
-                   env=dict(os.environ, XDG_CACHE_HOME=self.folder))
+class Recording(recorded.Recording):
+    """With checkpoints of its replay."""
 
     def checkpoints(self):
         """Files of them, and their ticks, by context."""
@@ -80,9 +42,6 @@ class Recording:
             context, tick = os.path.basename(path).split("-")
             all_of.setdefault(int(context), []).append((int(tick), path))
         return all_of
-
-    def close(self):
-        shutil.rmtree(self.folder)
 
 
 def ticks_of(out):
@@ -219,15 +178,6 @@ def damage():
     r.close()
 
 
-def crc32c(data, crc=0):
-    crc ^= 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    return crc ^ 0xffffffff
-
-
 def lies():
     """Checkpoints that are whole, but not what the replay comes to: its hash
     of memory, at 184, is another."""
@@ -330,8 +280,7 @@ def main():
     lies()
     files()
     csmith()
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -14,76 +14,28 @@ import json
 import os
 import random
 import re
-import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
-BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+from recorded import cairn, compile_program, HERE, Recording, recordings
+from checks import check, finish, run
+from decode import crc32c
+
 PROGRAMS = ["reader.c", "callbacks.c", "setjmps.c", "jumps.c", "threads.c",
             "throws.cpp", "faults.c"]
 NLINES = 2
 SEED = int(os.environ.get("SEED", str(int(time.time()) % 100000)))
 CHECKPOINT = 16
 HEADER, HEAD = 64, 64
-passed = failed = 0
 
 
-def check(name, problem):
-    global passed, failed
-    if problem:
-        print(f"FAIL {name}: {str(problem)[:600]}", flush=True)
-        failed += 1
-    else:
-        passed += 1
-
-
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True,
-                          errors="replace", timeout=300, check=False,
-                          **options)
-
-
-def compile_program(source, folder, *flags, mode="record"):
-    cxx = source.endswith(".cpp")
-    program = os.path.join(folder, "program")
-    out = run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
-              "--cairn=" + mode, "-g", "-w", "-pthread",
-              "-std=c++20" if cxx else "-std=gnu17", *flags, source, "-o",
-              program, "-lm")
-    if out.returncode:
-        raise ValueError(out.stderr)
-    return program
-
-
-class Recording:
-    """A program, recorded in a folder of its own."""
-
-    def __init__(self, source, level, *flags):
-        self.name = f"{os.path.basename(source)} {level}"
-        self.source = source
-        self.folder = tempfile.mkdtemp()
-        program = compile_program(source, self.folder, level, *flags)
-        with open(os.path.join(self.folder, "input"), "w",
-                  encoding="ascii") as file:
-            for i in range(6000):
-                file.write(f"{random.randrange(1 << 30) if i % 3 else i}\n")
-        run(program, "input", cwd=self.folder)
-        self.files = sorted(glob.glob(os.path.join(self.folder, "*.cairn")))
-        self.file = self.files[0]
-
-    def cairn(self, command, *args, file=None):
-        return run(os.path.join(BIN, "cairn"), command, *args,
-                   file or self.file,
-                   env=dict(os.environ, XDG_CACHE_HOME=self.folder))
-
-    def close(self):
-        shutil.rmtree(self.folder)
+def many_numbers():
+    """What programs read: so much that there is something to drop."""
+    return "".join(f"{random.randrange(1 << 30) if i % 3 else i}\n"
+                   for i in range(6000))
 
 
 def chunks(data):
@@ -192,7 +144,8 @@ def trim(r, size, source, cut):
 
 
 def try_program(source, level, *flags):
-    r = Recording(os.path.join(HERE, source), level, *flags)
+    r = Recording(os.path.join(HERE, source), level, *flags,
+                  text=many_numbers())
     cut, twice = (os.path.join(r.folder, k) for k in ("cut", "twice"))
     size = log_size(r.cairn("trim", "--last", "1G", "-o", cut))[1]
     check(f"{r.name} nothing to trim", moments(cut) != moments(r.file) and
@@ -210,7 +163,7 @@ def try_program(source, level, *flags):
 
 def exact_size():
     """A reader's log is what it reads: the file shrinks as it should."""
-    r = Recording(os.path.join(HERE, "reader.c"), "-O1")
+    r = Recording(os.path.join(HERE, "reader.c"), "-O1", text=many_numbers())
     cut = os.path.join(r.folder, "cut")
     kept, size = log_size(r.cairn("trim", "--last", "5K", "-o", cut))
     check("reader, kept", not 2500 < kept <= 5120 and (kept, size))
@@ -232,7 +185,7 @@ def children():
     """Each begins at a checkpoint of its own, without its parents; one that
     was not trimmed goes on from what was kept of its parent, or says that it
     was not."""
-    r = Recording(os.path.join(HERE, "forked.c"), "-O1")
+    r = Recording(os.path.join(HERE, "forked.c"), "-O1", text=many_numbers())
     before = {k: r.cairn("replay", file=k).stdout for k in r.files}
     alone = os.path.join(r.folder, "alone")
     os.mkdir(alone)
@@ -250,18 +203,9 @@ def children():
     r.close()
 
 
-def crc32c(data, crc=0):
-    crc ^= 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    return crc ^ 0xffffffff
-
-
 def damage():
     """Whatever is wrong with a checkpoint, no replay begins there."""
-    r = Recording(os.path.join(HERE, "calls.c"), "-O1")
+    r = Recording(os.path.join(HERE, "calls.c"), "-O1", text=many_numbers())
     cut = os.path.join(r.folder, "cut")
     size = log_size(r.cairn("trim", "--last", "1G", "-o", cut))[1]
     trim(r, size // 2, r.file, cut)
@@ -338,6 +282,11 @@ int main(void)
 """
 
 
+def compile_last(source, folder, level):
+    return compile_program(source, os.path.join(folder, "program"), level,
+                           "-g", mode="record,last=1M")
+
+
 def feed(program, folder, nlines, env=None, stop=None):
     """Runs a reader on so many numbers; stop(process) is called in the
     middle."""
@@ -358,7 +307,7 @@ def feed(program, folder, nlines, env=None, stop=None):
         except BrokenPipeError:
             pass
         said = p.stderr.read().decode()
-    (path,) = glob.glob(os.path.join(folder, "*.cairn"))
+    (path,) = recordings(folder)
     return path, said
 
 
@@ -385,17 +334,12 @@ def settle(paths, seconds=200):
     check("settled", f"{paths} are followed for more than {seconds} s")
 
 
-def cairn_in(folder, *command):
-    return run(os.path.join(BIN, "cairn"), *command,
-               env=dict(os.environ, XDG_CACHE_HOME=folder))
-
-
 def compare_tail(name, folder, path):
     """Identical, and what it wrote is the end of what it wrote."""
-    out = cairn_in(folder, "replay", path)
+    out = cairn(folder, "replay", path)
     check(f"{name} replays", not re.search(r"from tick \d+, identical",
                                            out.stdout) and out)
-    tail = cairn_in(folder, "output", "--raw", path).stdout
+    tail = cairn(folder, "output", "--raw", path).stdout
     with open(os.path.join(folder, "out"), encoding="ascii") as file:
         said = file.read()
     check(f"{name} output", (not tail or not said.endswith(tail)) and
@@ -407,7 +351,7 @@ def in_flight():
     follower that is killed, none at all."""
     source = os.path.join(HERE, "reader.c")
     with tempfile.TemporaryDirectory() as top:
-        program = compile_program(source, top, "-O1", mode="record,last=1M")
+        program = compile_last(source, top, "-O1")
 
         def folder(name):
             path = os.path.join(top, name)
@@ -426,14 +370,14 @@ def in_flight():
         here = folder("killed")
         path, _ = feed(program, here, 300000, stop=lambda p: p.kill())
         settle([path])
-        out = cairn_in(here, "replay", path)
+        out = cairn(here, "replay", path)
         check("killed", "identical up to where" not in out.stdout and out)
 
         here = folder("follower")
 
         def kill_follower(p):
             for _ in range(600):
-                files = glob.glob(os.path.join(here, "*.cairn"))
+                files = recordings(here)
                 if files and glob.glob(files[0] + ".last"):
                     break
                 time.sleep(.1)
@@ -445,7 +389,7 @@ def in_flight():
               and "none")
         compare_tail("follower killed", here, path)
         os.rename(path + ".last", path + ".away")
-        out = cairn_in(here, "replay", path)
+        out = cairn(here, "replay", path)
         check("without FILE.last", "is not there; put" not in out.stderr and
               out)
 
@@ -453,7 +397,7 @@ def in_flight():
         path, said = feed(program, here, 30000, {"CAIRN_TRIM": "/nowhere"})
         check("none, says", ("cannot execute /nowhere" not in said or
                              said.count("\n") != 1) and said)
-        out = cairn_in(here, "replay", path)
+        out = cairn(here, "replay", path)
         check("none, whole", ("identical" not in out.stdout or
                               "from" in out.stdout) and out)
 
@@ -462,8 +406,8 @@ def crowd():
     """Threads log more than is kept, faster than it can be replayed: they wait,
     and the file stays small."""
     with tempfile.TemporaryDirectory() as folder:
-        program = compile_program(os.path.join(HERE, "last", "crowd.c"), folder, "-O2",
-                                  mode="record,last=1M")
+        program = compile_last(os.path.join(HERE, "last", "crowd.c"), folder,
+                               "-O2")
         most = 0
         with subprocess.Popen([program], cwd=folder,
                               stdout=subprocess.DEVNULL,
@@ -473,16 +417,16 @@ def crowd():
                 if p.poll() is not None:
                     break
                 used = sum(os.stat(k).st_blocks * 512 for k in
-                           glob.glob(os.path.join(folder, "*.cairn")))
+                           recordings(folder))
                 most = max(most, used)
                 time.sleep(.1)
             check("crowd, ends", p.poll() != 0 and "it does not")
             if p.poll() is None:
                 p.kill()
-        (path,) = glob.glob(os.path.join(folder, "*.cairn"))
+        (path,) = recordings(folder)
         settle([path])
         check("crowd, disk", most > 20 << 20 and most)
-        out = cairn_in(folder, "replay", path)
+        out = cairn(folder, "replay", path)
         check("crowd, replays", "kept on, identical" not in out.stdout and out)
 
 
@@ -493,23 +437,22 @@ def unseen():
         source = os.path.join(folder, "waits.c")
         with open(source, "w", encoding="ascii") as file:
             file.write(WAITS)
-        program = compile_program(source, folder, "-O1", mode="record,last=1M")
+        program = compile_last(source, folder, "-O1")
         out = run(program, cwd=folder, stdin=subprocess.DEVNULL)
         check("waits", out.stdout != "-1 1\n0 3\n" and out)
-        files = glob.glob(os.path.join(folder, "*.cairn"))
+        files = recordings(folder)
         settle(files)
-        out = cairn_in(folder, "replay", *files)
+        out = cairn(folder, "replay", *files)
         check("waits, replayed", "identical" not in out.stdout and out)
     with tempfile.TemporaryDirectory() as folder:
-        program = compile_program(os.path.join(HERE, "forked.c"), folder,
-                                  "-O1", mode="record,last=1M")
+        program = compile_last(os.path.join(HERE, "forked.c"), folder, "-O1")
         run(program, cwd=folder,
             env=dict(os.environ, XDG_CACHE_HOME=folder))
-        files = glob.glob(os.path.join(folder, "*.cairn"))
+        files = recordings(folder)
         check("forked", len(files) < 3 and files)
         settle(files)
         for path in files:
-            out = cairn_in(folder, "replay", path)
+            out = cairn(folder, "replay", path)
             check("forked, replayed", "identical" not in out.stdout and out)
 
 
@@ -524,8 +467,7 @@ def main():
     in_flight()
     crowd()
     unseen()
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -7,59 +7,26 @@ The programs of tests/replay/output print what no replay could compute.  What
 stderr; pieces that begin with "line N" have to be from line N.  Ends with
 "N passed, M failed".
 """
-import glob
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
-BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+from recorded import cairn, compile_program, HERE, record, recordings
+from checks import check, finish, run
+
 PROGRAMS = os.path.join(HERE, "output")
-passed = failed = 0
-
-
-def check(name, problem):
-    global passed, failed
-    if problem:
-        print(f"FAIL {name}: {str(problem)[:400]}")
-        failed += 1
-    else:
-        passed += 1
-
-
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, timeout=300,
-                          check=False, **options)
 
 
 def build(folder, source, *options):
-    cxx = source.endswith(".cpp")
-    program = os.path.join(folder, os.path.splitext(source)[0])
-    out = run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
-              "--cairn=record", "-g", "-w", "-pthread", *options,
-              os.path.join(PROGRAMS, source), "-o", program)
-    if out.returncode:
-        raise ValueError(out.stderr.decode())
-    return program
-
-
-def record(folder, program, *args):
-    """What it did, and its recording."""
-    for name in glob.glob(os.path.join(folder, "*.cairn")):
-        os.remove(name)
-    out = run(program, *args, cwd=folder)
-    (file,) = glob.glob(os.path.join(folder, "*.cairn"))
-    return out, file
+    return compile_program(
+        os.path.join(PROGRAMS, source),
+        os.path.join(folder, os.path.splitext(source)[0]), "-g", *options)
 
 
 def output(folder, *args):
-    return run(os.path.join(BIN, "cairn"), "output", *args, cwd=folder,
-               env=dict(os.environ, XDG_CACHE_HOME=folder))
+    return cairn(folder, "output", *args, text=False)
 
 
 def differ(a, b):
@@ -104,7 +71,7 @@ def programs(folder):
                     ("-O2", "-D_FORTIFY_SOURCE=2"), ("-O1", "-flto")):
         name = " ".join(("outside", *options))
         program = build(folder, "outside.c", *options)
-        out, file = record(folder, program)
+        out, file = record(folder, program, text=False)
         check(name + " status", out.returncode and out)
         compare(name, folder, file, out)
         compare_lines(name, folder, file, "outside.c", 5)
@@ -112,7 +79,7 @@ def programs(folder):
         program = build(folder, "streams.cpp", *options)
         for args in ((), ("unsynced",)):
             name = " ".join(("streams", *options, *args))
-            out, file = record(folder, program, *args)
+            out, file = record(folder, program, *args, text=False)
             check(name + " status", out.returncode and out)
             compare(name, folder, file, out)
 
@@ -122,17 +89,17 @@ def threads(folder):
         program = build(folder, "threads.c", *options)
         for i in range(10):
             name = " ".join(("threads", *options, str(i)))
-            out, file = record(folder, program)
+            out, file = record(folder, program, text=False)
             compare(name, folder, file, out)
         compare_lines(name, folder, file, "threads.c", 1)
 
 
 def forked(folder, name, program):
     """Parent and child have a file each: what they wrote themselves."""
-    for old in glob.glob(os.path.join(folder, "*.cairn")):
+    for old in recordings(folder):
         os.remove(old)
-    real = run(program, "fork", cwd=folder).stdout
-    files = sorted(glob.glob(os.path.join(folder, "*.cairn")),
+    real = run(program, "fork", cwd=folder, text=False).stdout
+    files = sorted(recordings(folder),
                    key=lambda x: int(x.split(".")[-2]))
     check(f"{name} files", len(files) != 2 and files)
     mine = [output(folder, "--raw", file) for file in files]
@@ -151,7 +118,7 @@ def ends(folder):
         program = build(folder, "ends.c", *options)
         for how, status in ENDS.items():
             name = " ".join(("ends", *options, how))
-            out, file = record(folder, program, how)
+            out, file = record(folder, program, how, text=False)
             if how == "exec":  # what that prints is no output of ours
                 out.stdout = out.stdout.replace(b"another program\n", b"")
             if how == "closed":
@@ -160,14 +127,14 @@ def ends(folder):
                   status is not None and out.returncode != status and out)
             compare(name, folder, file, out)
         forked(folder, " ".join(("fork", *options)), program)
-        out, file = record(folder, program, "wide")
+        out, file = record(folder, program, "wide", text=False)
         check("wide", out.stdout != b"wide\n" and out)
 
 
 def others(folder):
     """What is said to who asks for something else."""
     program = build(folder, "ends.c", "-O2")
-    _, file = record(folder, program)
+    _, file = record(folder, program, text=False)
     text = output(folder, file).stdout.decode()
     check("text", 'ends.c:' not in text and text)
     check("text: a piece", '"three"' not in text and text)
@@ -182,7 +149,7 @@ def others(folder):
     with open(silent, "w", encoding="ascii") as source:
         source.write("int main(void) { return 0; }\n")
     program = build(folder, silent)
-    _, file = record(folder, program)
+    _, file = record(folder, program, text=False)
     out = output(folder, file)
     check("nothing", (out.returncode or out.stdout or
                       b"has no output" not in out.stderr) and out)
@@ -195,8 +162,7 @@ def main():
             test(folder)
     finally:
         shutil.rmtree(folder)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -12,14 +12,12 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
-BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+from recorded import CAIRN, cairn, CAIRN_CC, CAIRN_CXX, HERE, recordings
+from checks import check, finish, run
+
 LEVELS = os.environ.get("LEVELS", "-O0 -O2").split()
 # More ways to compile, which the language leaves more open in.
 MORE = {"undefined": ["-O1", "-Os", "-O3 -march=native -ffast-math",
@@ -27,22 +25,6 @@ MORE = {"undefined": ["-O1", "-Os", "-O3 -march=native -ffast-math",
         "jumps": ["-O2 -ftrapv", "-O2 -fno-builtin"],
         "vectors": ["-O3 -march=native"]}
 DIFFERENT = {"outside", "loose"}  # what they print need not be the same
-passed = failed = 0
-
-
-def check(name, problem):
-    global passed, failed
-    if problem:
-        print(f"FAIL {name}: {str(problem)[:400]}")
-        failed += 1
-    else:
-        passed += 1
-
-
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True,
-                          errors="replace", timeout=300, check=False,
-                          **options)
 
 
 def build(source, level, program, *options, objects=()):
@@ -50,7 +32,7 @@ def build(source, level, program, *options, objects=()):
     cxx = source.endswith(".cpp")
     compiler = ["clang++-19" if cxx else "clang-19"]
     if options:
-        compiler = [os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
+        compiler = [CAIRN_CXX if cxx else CAIRN_CC,
                     *options]
     out = run(*compiler, *level.split(), "-g", "-w", "-pthread",
               "-std=c++20" if cxx else "-std=gnu17", source, *objects, "-o",
@@ -65,12 +47,11 @@ def execute(folder, program, *args):
         file.write("what it reads\n" * 50)
     out = run(program, "input", *args, cwd=folder)
     os.remove(os.path.join(folder, "input"))
-    return out, sorted(glob.glob(os.path.join(folder, "*.cairn")))
+    return out, recordings(folder)
 
 
 def replay(folder, *args):
-    return run(os.path.join(BIN, "cairn"), "replay", *args, cwd=folder,
-               env=dict(os.environ, XDG_CACHE_HOME=folder))
+    return cairn(folder, "replay", *args)
 
 
 def try_program(source, level, objects=()):
@@ -129,7 +110,7 @@ def refusals():
         out = replay(folder, file)
         check("no program", not is_sentence(out, "not there any more") and out)
         check("no advice to pack", "cairn pack" in out.stderr and out)
-        out = run(os.path.join(BIN, "cairn"), "report", file)
+        out = run(CAIRN, "report", file)
         check("no program to report", not is_sentence(
             out, "not there any more") and out)
         check("no advice to pack a report", "cairn pack" in out.stderr and out)
@@ -236,7 +217,7 @@ def link(folder, level, name, compilers, *options, shared=False):
 def linked():
     """Calls between files."""
     plain = ["clang++-19"]
-    record = [os.path.join(BIN, "cairn-c++"), "--cairn=record"]
+    record = [CAIRN_CXX, "--cairn=record"]
     for level, *options in (("-O0",), ("-O2",), ("-O2", "-static-pie"),
                             ("-O2", "-fuse-ld=lld", "-ffunction-sections",
                              "-Wl,--gc-sections"), ("-O2", "shared")):
@@ -252,7 +233,7 @@ def linked():
             check(f"{name} output", (out.returncode, out.stdout) !=
                   (expected.returncode, expected.stdout) and
                   f"{out}, plain {expected}")
-            again = replay(folder, *glob.glob(os.path.join(folder, "*.cairn")))
+            again = replay(folder, *recordings(folder))
             check(name, not again.stdout.endswith(", identical\n") and again)
             code = run("objdump", "-d", "--disassemble=main.body",
                        program).stdout
@@ -285,8 +266,7 @@ def main():
     checks()
     static_threads()
     refusals()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

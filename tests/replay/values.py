@@ -13,55 +13,22 @@ import glob
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
-BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+import recorded
+from recorded import cairn, compile_program, HERE, recordings, ROOT
+from checks import check, finish, run
+
 LEVELS = os.environ.get("LEVELS", "-O0 -O2").split()
 GONE = ("<optimized out>", "<not in memory>")
 LEAST_KNOWN = 0.75  # of all values at -O2
-passed = failed = 0
-
-
-def check(name, problem):
-    global passed, failed
-    if problem:
-        print(f"FAIL {name}: {str(problem)[:600]}")
-        failed += 1
-    else:
-        passed += 1
-
-
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True,
-                          errors="replace", timeout=300, check=False,
-                          **options)
-
-
-def build(source, program, *options):
-    cxx = source.endswith(".cpp")
-    out = run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
-              "--cairn=record", "-w", "-pthread",
-              "-std=c++17" if cxx else "-std=gnu17", *options, source, "-o",
-              program)
-    if out.returncode:
-        raise ValueError(out.stderr)
 
 
 def record(folder, program):
     """What it printed, and its recording."""
-    out = run(program, cwd=folder)
-    (file,) = glob.glob(os.path.join(folder, "*.cairn"))
+    out, file = recorded.record(folder, program)
     return out.stdout, file
-
-
-def cairn(folder, *args):
-    return run(os.path.join(BIN, "cairn"), *args, cwd=folder,
-               env=dict(os.environ, XDG_CACHE_HOME=folder))
 
 
 def expected(output, lines):
@@ -112,7 +79,7 @@ def try_program(source, level):
     count = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "program")
-        build(source, program, level, "-g")
+        compile_program(source, program, level, "-g")
         output, file = record(folder, program)
         with open(source, encoding="ascii") as stream:
             lines = stream.readlines()
@@ -161,7 +128,7 @@ def options():
         with open(source, "w", encoding="ascii") as stream:
             stream.write(SMALL)
         program = os.path.join(folder, "small")
-        build(source, program, "-O0", "-g")
+        compile_program(source, program, "-O0", "-g")
         file = record(folder, program)[1]
 
         def ask(*args):
@@ -237,9 +204,9 @@ def mistakes(ask, file):
 
 
 def without_debug(folder, ask, source):
-    os.remove(glob.glob(os.path.join(folder, "*.cairn"))[0])
+    os.remove(recordings(folder)[0])
     program = os.path.join(folder, "small")
-    build(source, program, "-O0")
+    compile_program(source, program, "-O0")
     out = ask("values", record(folder, program)[1], "--at", "small.c:11")
     check("no -g", (out.returncode != 2 or "-g" not in out.stderr) and out)
 
@@ -270,7 +237,7 @@ def lengths():
     """What would need the length of an array before the program runs."""
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "lengths")
-        build(os.path.join(HERE, "shown/lengths.c"), program, "-O0", "-g")
+        compile_program(os.path.join(HERE, "shown/lengths.c"), program, "-O0", "-g")
         file = record(folder, program)[1]
         for text in ("sizeof a", "c[1][1]", "c + 1", "*(c + 1)"):
             out = cairn(folder, "print", text, file, "--at", "lengths.c:18")
@@ -286,11 +253,11 @@ def forks():
         with open(source, "w", encoding="ascii") as stream:
             stream.write(FORKS)
         program = os.path.join(folder, "forks")
-        build(source, program, "-O1", "-g", "-fno-inline")
+        compile_program(source, program, "-O1", "-g", "-fno-inline")
         run(program, cwd=folder)
         found = sorted(answer(cairn(folder, "values", file, "--at",
                                     "forks.c:6", "--var", "sum"))
-                       for file in glob.glob(os.path.join(folder, "*.cairn")))
+                       for file in recordings(folder))
         check("forks", found != [["[1] sum = 5", "[1] sum = 105"],
                                  ["[1] sum = 5", "[1] sum = 15"]] and found)
 
@@ -299,7 +266,7 @@ def threads():
     """What threads do under a lock is shown in the order of the lock."""
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "counter")
-        build(os.path.join(ROOT, "tests/record/counter.c"), program, "-O0",
+        compile_program(os.path.join(ROOT, "tests/record/counter.c"), program, "-O0",
               "-g")
         file = record(folder, program)[1]
         ask = ("print", "counter.value - 0xc0ffee0000000000", file, "--at",
@@ -359,7 +326,7 @@ def units():
                           encoding="ascii") as stream:
                     stream.write(text)
             program = os.path.join(folder, "program")
-            build(os.path.join(folder, "first.c"), program, level, "-g",
+            compile_program(os.path.join(folder, "first.c"), program, level, "-g",
                   os.path.join(folder, "second.c"))
             file = record(folder, program)[1]
             for args, lines in (
@@ -382,7 +349,7 @@ def bad_address():
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(HERE, "jumps.c")
         program = os.path.join(folder, "jumps")
-        build(source, program, "-O2", "-g")
+        compile_program(source, program, "-O2", "-g")
         file = record(folder, program)[1]
         with open(source, encoding="ascii") as stream:
             last = stream.read().count("\n") - 1
@@ -400,8 +367,7 @@ def main():
     threads()
     lengths()
     bad_address()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

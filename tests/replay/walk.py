@@ -13,7 +13,6 @@ each process of forked.c.  Ends with "N passed, M failed".
 """
 import argparse
 import collections
-import glob
 import json
 import os
 import subprocess
@@ -23,45 +22,20 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
-BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
 sys.path.insert(0, os.path.join(ROOT, "tests", "csmith"))
 import run as csmith  # noqa: E402
+from recorded import CAIRN, compile_program, recordings  # noqa: E402
+from checks import check, finish  # noqa: E402
+from profiles import Broken, call  # noqa: E402
 
-CAIRN = os.path.join(BIN, "cairn")
 MODES = ("record", "edges", "paths", "trace")
 PROGRAMS = ("walk.c", "walk.cpp", "throws.cpp", "calls.c")
-passed = failed = 0
-
-
-def check(name, problem):
-    global passed, failed
-    if problem:
-        print(f"FAIL {name}: {str(problem)[:600]}", flush=True)
-        failed += 1
-    else:
-        passed += 1
-
-
-def run(*command, **options):
-    options.setdefault("timeout", 300)
-    out = subprocess.run(command, capture_output=True, text=True,
-                         errors="replace", check=False, **options)
-    if out.returncode:
-        raise ValueError(f"{' '.join(command[:3])}: status {out.returncode}: "
-                         f"{out.stderr[-300:]}")
-    return out.stdout
 
 
 def build(source, level, mode, work, flags=()):
-    cxx = source.endswith(".cpp")
-    exe = os.path.join(work, "p")
     os.mkdir(work)
-    run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
-        "--cairn=" + mode, level, "-g", "-w", "-pthread",
-        "-std=c++17" if cxx else "-std=gnu17", *flags, source, "-o", exe,
-        "-lm")
-    return exe
+    return compile_program(source, os.path.join(work, "p"), level, "-g",
+                           *flags, mode=mode)
 
 
 def build_all(source, level, folder, flags=()):
@@ -74,7 +48,7 @@ def build_all(source, level, folder, flags=()):
             file.write("what it reads\n" * 50)
         subprocess.run([exe], cwd=work, timeout=60, check=False,
                        capture_output=True)
-        files[mode] = sorted(glob.glob(os.path.join(work, "*.cairn")))[0]
+        files[mode] = recordings(work)[0]
     return files
 
 
@@ -85,7 +59,7 @@ def name_of(function):
 def counts(file, has_open_frames=False):
     """With frames that were there before, a trace does not know all paths: that
     is its reason, and its counts are right."""
-    report = json.loads(run(CAIRN, "report", "--json", file))
+    report = json.loads(call([CAIRN, "report", "--json", file]))
     return {name_of(f): ([b["count"] for b in f["blocks"]],
                          [(e["source"], e["target"], e["count"])
                           for e in f["edges"]])
@@ -94,7 +68,7 @@ def counts(file, has_open_frames=False):
 
 
 def paths(file):
-    report = json.loads(run(CAIRN, "paths", "--top", "0", "--json", file))
+    report = json.loads(call([CAIRN, "paths", "--top", "0", "--json", file]))
     return {name_of(f): collections.Counter(
         {tuple(p["edges"]): p["count"] for p in f["paths"]})
             for f in report["functions"]}
@@ -104,7 +78,7 @@ def blocks(file):
     """Per thread: what it did, without the parts of blocks.  Threads of a
     trace that came one after the other can be in one stream."""
     threads = []
-    for line in run(CAIRN, "trace", "--json", "--blocks", file).splitlines():
+    for line in call([CAIRN, "trace", "--json", "--blocks", file]).splitlines():
         event = json.loads(line)
         kind = event["event"]
         if kind == "start":
@@ -180,7 +154,7 @@ def try_forks(level, *arguments):
         for mode in MODES:
             work = os.path.join(folder, mode)
             exe = build(os.path.join(HERE, "forked.c"), level, mode, work)
-            said = run(exe, *arguments, cwd=work, env=dict(
+            said = call([exe, *arguments], cwd=work, env=dict(
                 os.environ, CAIRN_OUT=os.path.join(work, "%p.cairn")))
             for role, pid in map(str.split, said.splitlines()):
                 roles[role][mode] = os.path.join(work, pid + ".cairn")
@@ -193,7 +167,7 @@ def try_source(name, source, level, flags=()):
     with tempfile.TemporaryDirectory() as folder:
         try:
             compare(name, build_all(source, level, folder, flags))
-        except ValueError as error:
+        except (Broken, ValueError) as error:
             check(name, error)
 
 
@@ -211,7 +185,7 @@ def try_random(seed):
             return False  # too many blocks to compare them as text
         try:
             compare("csmith %d" % seed, files)
-        except ValueError as error:
+        except (Broken, ValueError) as error:
             check("csmith %d" % seed, error)
     return True
 
@@ -231,8 +205,7 @@ def main():
     while left > 0:
         left -= try_random(seed)
         seed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 sys.exit(main())

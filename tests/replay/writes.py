@@ -6,58 +6,33 @@ books.c keeps books of its own: what it prints has to be what `cairn writes`
 says, for each variable, write by write, with lines and values.  Ends with
 "N passed, M failed".
 """
-import glob
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
-BIN = os.environ.get("CAIRN_BIN", os.path.join(BUILD, "bin"))
+import recorded
+from recorded import cairn, compile_program, HERE, recordings
+from checks import check, finish
+
 PROGRAMS = os.path.join(HERE, "writes")
-passed = failed = 0
 
 
-def check(name, problem):
-    global passed, failed
-    if problem:
-        print(f"FAIL {name}: {str(problem)[:600]}")
-        failed += 1
-    else:
-        passed += 1
-
-
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, timeout=300,
-                          text=True, check=False, **options)
-
-
-def build(folder, program, *options):
-    cxx = any(word.endswith(".cpp") for word in options)
-    out = run(os.path.join(BIN, "cairn-c++" if cxx else "cairn-cc"),
-              "--cairn=record", "-w",
-              "-pthread", *options, "-o", os.path.join(folder, program))
-    if out.returncode:
-        raise ValueError(out.stderr)
+def build(folder, program, source, *options):
+    compile_program(os.path.join(PROGRAMS, source),
+                    os.path.join(folder, program), *options)
 
 
 def record(folder, program):
-    for name in glob.glob(os.path.join(folder, "*.cairn")):
-        os.remove(name)
-    out = run(os.path.join(folder, program), cwd=folder)
+    out, file = recorded.record(folder, os.path.join(folder, program))
     check(program + " status", out.returncode and out)
-    (file,) = glob.glob(os.path.join(folder, "*.cairn"))
     return out.stdout, file
 
 
 def writes(folder, *args):
-    return run(os.path.join(BIN, "cairn"), "writes", *args, cwd=folder,
-               env=dict(os.environ, XDG_CACHE_HOME=folder))
+    return cairn(folder, "writes", *args)
 
 
 def answer(folder, *args):
@@ -146,8 +121,7 @@ def answer_address(folder, file):
 def books_of(folder):
     for options in (("-O0",), ("-O2",), ("-O2", "-static-pie")):
         name = " ".join(("books", *options))
-        build(folder, "books", "-g", *options,
-              os.path.join(PROGRAMS, "books.c"))
+        build(folder, "books", "books.c", "-g", *options)
         text, file = record(folder, "books")
         books = read_books(text)
         check(f"{name} names", len(books) < 16 and books)
@@ -177,8 +151,7 @@ def is_refused(out, words):
 
 def kinds(folder):
     """Qualified names; values that are no words of the machine."""
-    build(folder, "kinds", "-g", "-O0", "-std=c++17",
-          os.path.join(PROGRAMS, "kinds.cpp"))
+    build(folder, "kinds", "kinds.cpp", "-g", "-O0")
     _, file = record(folder, "kinds")
     for name, new in (
             ("ns::P::cnt", "4"), ("P::cnt", "4"), ("::ns::P::cnt", "4"),
@@ -201,7 +174,7 @@ def kinds(folder):
 
 
 def names(folder):
-    build(folder, "names", "-g", "-O0", os.path.join(PROGRAMS, "main.c"),
+    build(folder, "names", "main.c", "-g", "-O0",
           os.path.join(PROGRAMS, "other.c"))
     _, file = record(folder, "names")
     out = writes(folder, "--var", "twice", file)
@@ -223,8 +196,7 @@ def names(folder):
     out = writes(folder, "--addr", "0x1000", file)
     check("nobody wrote", (out.returncode or
                            "nobody wrote" not in out.stdout) and out)
-    build(folder, "bare", "-O0", os.path.join(PROGRAMS, "main.c"),
-          os.path.join(PROGRAMS, "other.c"))
+    build(folder, "bare", "main.c", "-O0", os.path.join(PROGRAMS, "other.c"))
     _, file = record(folder, "bare")
     (one,) = answer(folder, "--var", "other.inner", file)["writes"]
     check("without -g", (one["new"] != "01 00 00 00" or
@@ -235,13 +207,12 @@ def main():
     folder = tempfile.mkdtemp()
     try:
         books_of(folder)
-        limits(folder, glob.glob(os.path.join(folder, "*.cairn"))[0])
+        limits(folder, recordings(folder)[0])
         names(folder)
         kinds(folder)
     finally:
         shutil.rmtree(folder)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ page (page.py).
 """
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -21,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "programs")]
 import page  # noqa: E402
-from checks import equal, suite, test  # noqa: E402
+from checks import equal, on_terminal, suite, test  # noqa: E402
 from profiles import CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
 MODES = ["edges", "edges,strict", "paths", "trace", "record"]
@@ -331,22 +330,6 @@ def check_tables(work, profile):
               report("--threshold", "10", "--no-source", profile).split("\n\n")
               [1].splitlines()[1:-1]]
     test("--threshold", shares and min(shares) >= 10, str(shares))
-
-
-def on_terminal(argv, **environment):
-    """What a program writes to a terminal."""
-    pid, fd = pty.fork()
-    if not pid:
-        os.environ.update(environment)
-        os.execv(argv[0], argv)
-    text = b""
-    try:
-        while chunk := os.read(fd, 65536):
-            text += chunk
-    except OSError:
-        pass                     # the other side is closed
-    os.waitpid(pid, 0)
-    return text
 
 
 def check_colours(profile):

@@ -27,31 +27,24 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BIN = os.environ.get("CAIRN_BIN", os.path.join(HERE, "../../build/bin"))
-CAIRN = os.path.join(BIN, "cairn")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, "../programs"))
+import checks  # noqa: E402
+from checks import finish, test  # noqa: E402
+from profiles import CAIRN, CAIRN_CC, CAIRN_CXX  # noqa: E402
+
 VERIFY = ["-Xclang", "-mllvm", "-Xclang", "-cairn-verify"]
 PROGRAMS = ["calls.c", "throws.cpp", "jumps.c"]
 LEVELS = ["-O0", "-O1", "-O2"]
 TIMEOUT = 20
-
-passed, failed = 0, []
 
 
 class Skip(Exception):
     pass
 
 
-def check(what, ok, said=""):
-    global passed
-    if ok:
-        passed += 1
-    else:
-        failed.append("FAIL %s%s" % (what, ": %s" % (said,) if said else ""))
-
-
 def run(*words, ok=True, **more):
-    r = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       text=True, check=False, timeout=300, **more)
+    r = checks.run(*words, **more)
     if ok and r.returncode:
         raise RuntimeError("%s: %s" % (" ".join(words), r.stderr[-2000:]))
     return r
@@ -70,8 +63,8 @@ class Program:
         return os.path.join(self.work, name)
 
     def build(self, mode, name):
-        cc = "cairn-c++" if self.source.endswith(".cpp") else "cairn-cc"
-        r = run(os.path.join(BIN, cc), "--cairn=" + mode, "-g",
+        cc = CAIRN_CXX if self.source.endswith(".cpp") else CAIRN_CC
+        r = run(cc, "--cairn=" + mode, "-g",
                 *self.flags, *VERIFY, self.source, "-o", self.path(name))
         self.warnings = r.stderr
 
@@ -105,8 +98,8 @@ def compare(what, built, traced):
     a, b = counts(built), counts(traced)
     wrong = [(k, a.get(k, 0), b.get(k, 0)) for k in sorted(set(a) | set(b))
              if a.get(k, 0) != b.get(k, 0)]
-    check("%s: counts of %d segments" % (what, len(a)), not wrong,
-          "%d differ, as (build, trace): %s" % (len(wrong), wrong[:3]))
+    test("%s: counts of %d segments" % (what, len(a)), not wrong,
+         "%d differ, as (build, trace): %s" % (len(wrong), wrong[:3]))
 
 
 def untested(p, name):
@@ -118,9 +111,9 @@ def check_preferred(p, depth, trace_says):
     what = "%s depth %d" % (p.name, depth)
     p.write_list("list", "--depth", str(depth), "trace.cairn")
     p.build("paths,calls=%d,prefer=%s" % (depth, p.path("list")), "paths")
-    check(what + ": does the same", p.execute("paths") == trace_says)
+    test(what + ": does the same", p.execute("paths") == trace_says)
     sound = run(CAIRN, "check", p.path("paths.cairn"), ok=False)
-    check(what + ": is sound", sound.returncode == 0, sound.stdout)
+    test(what + ": is sound", sound.returncode == 0, sound.stdout)
     built = p.segments("paths.cairn")
     compare(what, built, p.segments("--like", "paths.cairn", "trace.cairn"))
     return built
@@ -134,7 +127,7 @@ def check_first_scheme(p, depth):
             "residual")
     p.execute("residual")
     left = untested(p, "residual")
-    check(what, not left, "untested: %s" % list(left.items())[:3])
+    test(what, not left, "untested: %s" % list(left.items())[:3])
 
 
 def check_second_scheme(p, depth):
@@ -151,8 +144,8 @@ def check_second_scheme(p, depth):
             "third")
     p.execute("third")
     left = untested(p, "third")
-    check(what + ": residual", not left,
-          "untested: %s" % list(left.items())[:3])
+    test(what + ": residual", not left,
+         "untested: %s" % list(left.items())[:3])
 
 
 def check_untested(keep):
@@ -174,8 +167,8 @@ def check_untested(keep):
         p.execute("residual", seed)
         new = {k: n for k, n in field.items() if k not in tested}
         found = untested(p, "residual")
-        check("seed %s has %d untested segments" % (seed, len(new)),
-              new and found == new, "%s, not %s" % (found, new))
+        test("seed %s has %d untested segments" % (seed, len(new)),
+             new and found == new, "%s, not %s" % (found, new))
     if not keep:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -193,7 +186,7 @@ def check_program(source, flags, depths, keep):
     except Skip:
         return
     except (RuntimeError, subprocess.TimeoutExpired) as e:
-        check(p.name, False, str(e))
+        test(p.name, False, str(e))
     finally:
         if not keep:
             shutil.rmtree(work, ignore_errors=True)
@@ -206,26 +199,26 @@ def check_two_counts(keep):
     p = Program(os.path.join(HERE, "calls.c"), ["-O1"], work)
     p.build("trace", "trace")
     built = check_preferred(p, 1, p.execute("trace"))
-    check("what is refused is said", "calls.c:110: the call of by_value in "
-          "main is not inlined" in p.warnings, p.warnings)
-    check("recursion", any(c["root"] == c["calls"] == "deep"
-                           for c in built["calls"]), "")
+    test("what is refused is said", "calls.c:110: the call of by_value in "
+         "main is not inlined" in p.warnings, p.warnings)
+    test("recursion", any(c["root"] == c["calls"] == "deep"
+                          for c in built["calls"]), "")
     plain = p.path("inlined")
     p.build("inline,calls=1,prefer=%s" % p.path("list"), "inlined")
-    check("inline alone does the same", p.execute("inlined")[0] ==
-          p.execute("trace")[0])
-    check("inline alone has no marks", "cairn_cnts" not in run(
+    test("inline alone does the same", p.execute("inlined")[0] ==
+         p.execute("trace")[0])
+    test("inline alone has no marks", "cairn_cnts" not in run(
         "readelf", "-SW", plain).stdout)
     p.write_list("top", "--depth", "1", "--top", "2", "trace.cairn")
     with open(p.path("top"), encoding="utf-8") as f:
         lines = f.read().splitlines()
-    check("two are chosen", sum(" * " in l for l in lines) == 2, lines)
-    check("of three call sites", sum(l.startswith("c ")
-                                     for l in lines) == 3, lines)
+    test("two are chosen", sum(" * " in l for l in lines) == 2, lines)
+    test("of three call sites", sum(l.startswith("c ")
+                                    for l in lines) == 3, lines)
     p.build("paths,calls=1,prefer=%s" % p.path("top"), "twice")
     p.execute("twice")
     found = counts(p.segments("twice.cairn"))
-    check("two sites, two counts", found.get(
+    test("two sites, two counts", found.get(
         "twice 1 (1 leaf 1) 2 (2 leaf 1) 3 .") == 200, found)
     p.write_list("list2", "--depth", "2", "trace.cairn")
     p.build("paths,calls=2,prefer=%s" % p.path("list2"), "deep")
@@ -233,7 +226,7 @@ def check_two_counts(keep):
     sites = collections.Counter(
         (c["root"], c["block"]) for c in p.segments("deep.cairn")["calls"]
         if c["in"] == "indirect")
-    check("a pointer that calls three functions", 3 in sites.values(), sites)
+    test("a pointer that calls three functions", 3 in sites.values(), sites)
     if not keep:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -262,17 +255,17 @@ def check_bad(keep):
             f.write(text)
     places = {n: os.path.join(work, n) for n in files}
     for _, mode, sentence in BAD:
-        r = run(os.path.join(BIN, "cairn-cc"), "--cairn=" +
+        r = run(CAIRN_CC, "--cairn=" +
                 mode.format(**places), "-c", places["f.c"], "-o",
                 os.path.join(work, "f.o"), ok=False)
-        check("bad: " + mode, r.returncode and sentence in r.stderr, r.stderr)
+        test("bad: " + mode, r.returncode and sentence in r.stderr, r.stderr)
     for words, sentence in [(["--depth", "99"], "--depth takes a number"),
                             (["--top", "0"], "--top takes a number"),
                             ([], "no trace or profile given"),
                             ([places["other"]], "other")]:
         r = run(CAIRN, "segments", *words, ok=False)
-        check("bad: segments %s" % words, r.returncode == 2 and
-              sentence in r.stderr, r.stderr)
+        test("bad: segments %s" % words, r.returncode == 2 and
+             sentence in r.stderr, r.stderr)
     if not keep:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -308,10 +301,7 @@ def main():
     check_untested(args.keep)
     check_bad(args.keep)
     shutil.rmtree(work, ignore_errors=True)
-    for line in failed:
-        print(line)
-    print("%d passed, %d failed" % (passed, len(failed)))
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -163,6 +163,44 @@ function scrollList(list, i) {
 	drawList(list, false);
 }
 
+/* The heads of its columns, [key, name] each: buttons that sort by s.sort. */
+function drawHead(head, list, columns, s, title, redraw) {
+	head.replaceChildren(...columns.map(([key, name]) =>
+		make("button", {class: s.sort === key ? "sorted" : null,
+			title: "sort by " + title(key, name), onclick: () => {
+				s.sort = key;
+				redraw();
+				list.el.scrollTop = 0;
+			}}, name + (s.sort === key ? " \u25be" : ""))));
+}
+
+/* --- addresses: #KEY=VALUE&KEY=VALUE -------------------------------------- */
+
+function writeHash(parts) {
+	try {
+		history.replaceState(null, "", "#" + parts.join("&"));
+	} catch (e) {
+		/* a viewer that forbids it */
+	}
+}
+
+/* A Map; theme=dark is done here. */
+function readHash() {
+	const get = new Map(location.hash.slice(1).split("&").map((part) => {
+		const at = part.indexOf("=");
+		let value = part.slice(at + 1);
+		try {
+			value = decodeURIComponent(value);
+		} catch (e) {
+			/* as it is */
+		}
+		return [part.slice(0, at), value];
+	}));
+	if (get.has("theme"))
+		setTheme(get.get("theme"));
+	return get;
+}
+
 /* --- the theme ------------------------------------------------------------ */
 
 function setTheme(name) {

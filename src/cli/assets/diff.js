@@ -150,14 +150,8 @@ function sorted() {
 
 function drawLists() {
 	const columns = showsFiles() ? FILE_COLUMNS : FUNCTION_COLUMNS;
-	byId("fhead").replaceChildren(...columns.map(([key, name]) =>
-		make("button", {class: state.sort === key ? "sorted" : null,
-			title: name ? "sort by " + name : "sort by what became of it",
-			onclick: () => {
-				state.sort = key;
-				drawLists();
-				flist.el.scrollTop = 0;
-			}}, name + (state.sort === key ? " \u25be" : ""))));
+	drawHead(byId("fhead"), flist, columns, state, (key, name) => name ||
+		"what became of it", drawLists);
 	const list = sorted();
 	setItems(flist, list);
 	byId("shown").textContent = several(list.length, showsFiles() ? "file" :
@@ -343,26 +337,11 @@ function writeAddress() {
 		parts.push("near=0");
 	if (!showsFiles())
 		parts.push("list=functions");
-	try {
-		history.replaceState(null, "", "#" + parts.join("&"));
-	} catch (e) {
-		/* a viewer that forbids it */
-	}
+	writeHash(parts);
 }
 
 function readAddress() {
-	const get = new Map(location.hash.slice(1).split("&").map((part) => {
-		const at = part.indexOf("=");
-		let value = part.slice(at + 1);
-		try {
-			value = decodeURIComponent(value);
-		} catch (e) {
-			/* as it is */
-		}
-		return [part.slice(0, at), value];
-	}));
-	if (get.has("theme"))
-		setTheme(get.get("theme"));
+	const get = readHash();
 	state.near = get.get("near") !== "0";
 	showList(get.get("list") === "functions" || !files.length ?
 		"functions" : "files");

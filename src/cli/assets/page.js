@@ -298,11 +298,7 @@ function writeAddress() {
 		parts.push("tab=" + state.tab);
 	if (showsFiles())
 		parts.push("list=files");
-	try {
-		history.replaceState(null, "", "#" + parts.join("&"));
-	} catch (e) {
-		/* a viewer that forbids it */
-	}
+	writeHash(parts);
 }
 
 function findFunction(name) {
@@ -315,18 +311,7 @@ function findFunction(name) {
 
 /* path=N is the number of a path, top=N its rank. */
 function readAddress() {
-	const get = new Map(location.hash.slice(1).split("&").map((part) => {
-		const at = part.indexOf("=");
-		let value = part.slice(at + 1);
-		try {
-			value = decodeURIComponent(value);
-		} catch (e) {
-			/* as it is */
-		}
-		return [part.slice(0, at), value];
-	}));
-	if (get.has("theme"))
-		setTheme(get.get("theme"));
+	const get = readHash();
 	const first = rowsOf(lists[0])[0];
 	if (!get.has("f") && first) {
 		showTab(get.get("tab"));
@@ -405,13 +390,8 @@ function sorted() {
 }
 
 function drawFunctions() {
-	byId("fhead").replaceChildren(...COLUMNS.map(([key, name]) =>
-		make("button", {class: state.sort === key ? "sorted" : null,
-			title: "sort by " + name, onclick: () => {
-				state.sort = key;
-				drawFunctions();
-				flist.el.scrollTop = 0;
-			}}, name + (state.sort === key ? " \u25be" : ""))));
+	drawHead(byId("fhead"), flist, COLUMNS, state, (key, name) => name,
+		drawFunctions);
 	const list = sorted();
 	setItems(flist, list);
 	if (!showsFiles())

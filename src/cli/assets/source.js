@@ -114,16 +114,10 @@ function toggleDirectory(node) {
 }
 
 function drawFileList() {
-	byId("dhead").replaceChildren(...DCOLUMNS.map(([key, name]) =>
-		make("button", {class: dstate.sort === key ? "sorted" : null,
-			title: "sort by " + (key === "name" ? name :
-				key === "instructions" ? "executed instructions" :
-				name + ", the least executed first"),
-			onclick: () => {
-				dstate.sort = key;
-				drawFileList();
-				dlist.el.scrollTop = 0;
-			}}, name + (dstate.sort === key ? " \u25be" : ""))));
+	drawHead(byId("dhead"), dlist, DCOLUMNS, dstate, (key, name) =>
+		key === "name" ? name : key === "instructions" ?
+			"executed instructions" : name + ", the least executed first",
+	drawFileList);
 	const rows = treeRows();
 	setItems(dlist, rows);
 	if (showsFiles())
