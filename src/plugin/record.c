@@ -642,7 +642,8 @@ static LLVMValueRef is_expected(const struct recorder *r, LLVMValueRef f)
 	LLVMValueRef e = LLVMBuildLoad2(r->builder, r->i64,
 	                                word_at(r, CAIRN_RECORD_EXPECT), "");
 
-	return LLVMBuildICmp(r->builder, LLVMIntEQ, e, as_i64(r, f), "");
+	return LLVMBuildICmp(r->builder, LLVMIntEQ, e,
+	                     as_i64(r, record_own_address(f)), "");
 }
 
 /* An exception goes back to code without marks. */

@@ -175,6 +175,16 @@ class CairnPrinter : public GCMetadataPrinter
 			        4);
 	}
 
+	// Its symbol, or a local one if there is such.
+	static MCSymbol *ownSymbol(AsmPrinter &AP, const Function &F)
+	{
+		const GlobalAlias *Own = F.getParent()->getNamedAlias(
+		        (F.getName() + RECORD_OWN).str());
+
+		return Own && Own->hasLocalLinkage() ? AP.getSymbol(Own)
+		                                     : AP.getSymbol(&F);
+	}
+
 	void emitRecord(AsmPrinter &AP, const Function *F,
 	                const GlobalVariable *Counters, uint64_t Count,
 	                StringRef Blob, const MDNode *Callees)
@@ -197,7 +207,7 @@ class CairnPrinter : public GCMetadataPrinter
 		                       8 * (Calls.size() + Blocks.size() +
 		                            Callees->getNumOperands())));
 		if (Code)
-			Out.emitSymbolValue(Code, 8);
+			Out.emitSymbolValue(ownSymbol(AP, *F), 8);
 		else
 			Out.emitInt64(0);
 		if (Counters)

@@ -287,6 +287,51 @@ def linked():
             check(f"{name} known", ("_Z5knowni" in calls) == shared and calls)
 
 
+def build_weak(folder, level, compilers, shared):
+    """The files of weak/, each with a compiler of its own."""
+    program = os.path.join(folder, "weak")
+    objects = {}
+    for file, compiler in compilers.items():
+        pic = ["-fPIC"] if shared and file == "weak" else []
+        objects[file] = os.path.join(folder, file + ".o")
+        run(*compiler, level, "-g", *pic, "-c", "-o", objects[file],
+            os.path.join(HERE, "weak", file + ".cpp"))
+    if shared:
+        library = os.path.join(folder, "weak.so")
+        run(*compilers["weak"], "-shared", "-o", library, objects["weak"])
+        objects["weak"] = library
+    out = run(*compilers["main"], "-o", program, objects["main"],
+              objects["weak"], objects["strong"])
+    if out.returncode:
+        raise ValueError(out.stderr)
+    return program
+
+
+def replaced():
+    """Functions with marks whose place others take, of the same link or of
+    the program that uses the library."""
+    plain = ["clang++-19"]
+    record = [os.path.join(BIN, "cairn-c++"), "--cairn=record"]
+    for level in LEVELS:
+        for strong in (plain, record):
+            for shared in (False, True):
+                name = f"replaced {level} {len(strong)} {shared}"
+                with tempfile.TemporaryDirectory() as folder:
+                    compilers = dict.fromkeys(("main", "weak", "strong"),
+                                              plain)
+                    before = run(build_weak(folder, level, compilers, shared))
+                    compilers = {"main": record, "weak": record,
+                                 "strong": strong}
+                    out = run(build_weak(folder, level, compilers, shared),
+                              cwd=folder)
+                    check(f"{name} output", (out.returncode, out.stdout) !=
+                          (0, before.stdout) and f"{out}, plain {before}")
+                    again = replay(folder, *glob.glob(
+                        os.path.join(folder, "*.cairn")))
+                    check(name, not again.stdout.endswith(", identical\n")
+                          and again)
+
+
 def left_out():
     """No function of these programs is; a naked one is, and is named."""
     def compile_here(source):
@@ -332,6 +377,7 @@ def main():
     foreign()
     children()
     linked()
+    replaced()
     left_out()
     checks()
     static_threads()
