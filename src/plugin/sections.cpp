@@ -314,8 +314,10 @@ class CairnPrinter : public GCMetadataPrinter
 		        CAIRN_IR_SECTION, ELF::SHT_PROGBITS, 0));
 		Out.emitValueToAlignment(Align(8));
 		Out.emitBytes(cast<MDString>(Unit.getOperand(0))->getString());
+		// GNU ld would drop what is not loaded and has relocations
 		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
-		                          ELF::SHT_PROGBITS, 0, nullptr,
+		                          ELF::SHT_PROGBITS,
+		                          ELF::SHF_GNU_RETAIN, nullptr,
 		                          nullptr));
 		Out.emitInt32(CAIRN_UNIT_MAGIC);
 		Out.emitInt32(CAIRN_UNIT_HEAD + 8 * N);

@@ -263,9 +263,12 @@ def linked():
     """Calls between files."""
     plain = ["clang++-19"]
     record = [os.path.join(BIN, "cairn-c++"), "--cairn=record"]
+    gone = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
     for level, *options in (("-O0",), ("-O2",), ("-O2", "-static-pie"),
-                            ("-O2", "-fuse-ld=lld", "-ffunction-sections",
-                             "-Wl,--gc-sections"), ("-O2", "shared")):
+                            ("-O2", "-fuse-ld=lld", *gone),
+                            ("-O2", "-fuse-ld=bfd", *gone),
+                            ("-O2", "-fuse-ld=bfd", "shared", *gone),
+                            ("-O2", "shared")):
         name = " ".join(["linked", level, *options])
         shared = "shared" in options
         options = [option for option in options if option != "shared"]
