@@ -11,9 +11,9 @@
 // same.  Loads and stores of whole structures become those of their parts.
 //
 // An asm goto moves into a function of its own, without marks, which returns
-// where it went: to its caller that is an input, and a switch.  vfork becomes
-// fork: a child that runs in its parent's memory would be part of its parent's
-// recording.
+// where it went: to its caller that is an input, and a switch.
+// __builtin_setjmp becomes a call of setjmp.  vfork becomes fork: a child that
+// runs in its parent's memory would be part of its parent's recording.
 //
 // Two kinds of addresses would have to be inputs whenever they are computed,
 // and are made to follow from what is known:
@@ -707,11 +707,11 @@ static void callOutside(CallBrInst &Goto)
 	Goto.eraseFromParent();
 }
 
-void canonical_move_gotos(LLVMModuleRef Module)
+static void moveGotos(Module &M)
 {
 	SmallVector<CallBrInst *, 8> All;
 
-	for (Function &F : *unwrap(Module))
+	for (Function &F : M)
 		for (BasicBlock &B : F)
 			if (auto *Goto =
 			            dyn_cast<CallBrInst>(B.getTerminator()))
@@ -719,6 +719,103 @@ void canonical_move_gotos(LLVMModuleRef Module)
 					All.push_back(Goto);
 	for (CallBrInst *Goto : All)
 		callOutside(*Goto);
+}
+
+// --- __builtin_setjmp
+// --------------------------------------------------------------
+
+// A function that is nothing but assembly.
+static Function *assembly(Module &M, const char *Name, ArrayRef<Type *> Types,
+                          const char *Text)
+{
+	LLVMContext &C = M.getContext();
+	auto *None = FunctionType::get(Type::getVoidTy(C), false);
+
+	if (Function *Old = M.getFunction(Name))
+		return Old;
+	auto *F = Function::Create(
+	        FunctionType::get(Type::getVoidTy(C), Types, false),
+	        GlobalValue::InternalLinkage, Name, M);
+	IRBuilder<> B(BasicBlock::Create(C, "", F));
+
+	B.CreateCall(None, InlineAsm::get(None, Text, "", true));
+	B.CreateUnreachable();
+	F->addFnAttr(Attribute::Naked);
+	F->addFnAttr(Attribute::NoInline);
+	F->setDoesNotReturn();
+	F->setDoesNotThrow();
+	F->addFnAttr(CAIRN_IR_LEFT_OUT);
+	return F;
+}
+
+#define JMP_BUF_WORDS 25
+#define JMP_BUF_ALIGN 16
+
+// Its buffer has a frame pointer, an address and a stack pointer; whoever jumps
+// loads them, and nothing else.  They lead to `cairn.land`, with the address of
+// a jmp_buf as the frame pointer, and from there to a call of setjmp.  As the
+// stack pointer has been that of the second stack, it is there that longjmp
+// runs.
+static void setjmpInstead(CallInst &Call)
+{
+	Module &M = *Call.getModule();
+	IRBuilder<> B(&Call);
+	Value *Buffer = Call.getArgOperand(0);
+	auto *Save =
+	        new AllocaInst(ArrayType::get(B.getInt64Ty(), JMP_BUF_WORDS), 0,
+	                       nullptr, Align(JMP_BUF_ALIGN), "",
+	                       Call.getFunction()->getEntryBlock().begin());
+	auto Setjmp =
+	        M.getOrInsertFunction("_setjmp", B.getInt32Ty(), B.getPtrTy());
+
+	B.CreateStore(Save, Buffer);
+	B.CreateStore(assembly(M, "cairn.land", {},
+	                       "movq %rbp, %rdi\n\tmovl $$1, %esi\n\t"
+	                       "andq $$-16, %rsp\n\tcall longjmp@PLT"),
+	              B.CreateConstGEP1_64(B.getPtrTy(), Buffer, 1));
+	CallInst *New = B.CreateCall(Setjmp, {Save});
+	New->addFnAttr(Attribute::ReturnsTwice);
+	Call.replaceAllUsesWith(New);
+	Call.eraseFromParent();
+}
+
+static void jumpInstead(CallInst &Call)
+{
+	Module &M = *Call.getModule();
+
+	Call.setCalledFunction(
+	        assembly(M, "cairn.jump", {PointerType::get(M.getContext(), 0)},
+	                 "movq (%rdi), %rbp\n\tmovq 16(%rdi), %rsp\n\t"
+	                 "jmpq *8(%rdi)"));
+	Call.setTailCall(false);
+}
+
+static void replaceBuiltins(Module &M)
+{
+	SmallVector<CallInst *, 8> Setjmps, Longjmps;
+
+	for (Function &F : M)
+		for (Instruction &I : instructions(F)) {
+			auto *Call = dyn_cast<IntrinsicInst>(&I);
+
+			if (!Call || F.hasFnAttribute(Attribute::Naked))
+				continue;
+			if (Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp)
+				Setjmps.push_back(Call);
+			if (Call->getIntrinsicID() ==
+			    Intrinsic::eh_sjlj_longjmp)
+				Longjmps.push_back(Call);
+		}
+	for (CallInst *Call : Setjmps)
+		setjmpInstead(*Call);
+	for (CallInst *Call : Longjmps)
+		jumpInstead(*Call);
+}
+
+void canonical_begin(LLVMModuleRef Module)
+{
+	moveGotos(*unwrap(Module));
+	replaceBuiltins(*unwrap(Module));
 }
 
 // --- what setjmp finds

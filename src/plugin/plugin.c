@@ -645,7 +645,7 @@ static void record_module(struct plugin *p)
 {
 	struct record_unit u;
 
-	canonical_move_gotos(p->module);
+	canonical_begin(p->module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 	     f = LLVMGetNextFunction(f)) {
 		const char *reason = ir_has_marks(f) ? record_why_not(f) : NULL;

@@ -22,9 +22,9 @@ struct mode;
 /* For the writer of sections: the IR, the unit's id, what it defines. */
 #define RECORD_UNIT "cairn.unit"
 
-/* Before all else: every asm goto becomes a call of a function without marks
- * and a switch: canonical.cpp. */
-void canonical_move_gotos(LLVMModuleRef module);
+/* Before all else: what has other ways out than the rest of us knows, asm goto
+ * and __builtin_setjmp, becomes calls: canonical.cpp. */
+void canonical_begin(LLVMModuleRef module);
 /* Makes a module canonical: canonical.cpp. */
 void canonical_module(LLVMModuleRef module, bool is_executable);
 /* Why that cannot be done with f, or NULL. */
