@@ -315,10 +315,9 @@ class CairnPrinter : public GCMetadataPrinter
 		Out.emitValueToAlignment(Align(8));
 		Out.emitBytes(cast<MDString>(Unit.getOperand(0))->getString());
 		// GNU ld would drop what is not loaded and has relocations
-		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
-		                          ELF::SHT_PROGBITS,
-		                          ELF::SHF_GNU_RETAIN, nullptr,
-		                          nullptr));
+		Out.switchSection(
+		        section(AP, CAIRN_MAP_SECTION, ELF::SHT_PROGBITS,
+		                ELF::SHF_GNU_RETAIN, nullptr, nullptr));
 		Out.emitInt32(CAIRN_UNIT_MAGIC);
 		Out.emitInt32(CAIRN_UNIT_HEAD + 8 * N);
 		Out.emitBytes(cast<MDString>(Unit.getOperand(1))->getString());
