@@ -170,8 +170,8 @@ def unzstd(payload, size):
 # --- section 16: recordings --------------------------------------------------
 RECORDING = 128
 OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
-          "ZERO", "ENV", "OUT"]
-OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1, 0]
+          "ZERO", "ENV", "OUT", "HASHED"]
+OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1, 0, 0]
 
 
 def read_begins(chunks):
@@ -204,15 +204,27 @@ def read_logs(data, chunks):
     return logs
 
 
-def read_out(c):
-    """Flags, pending, address, length and bytes of OUT."""
+def out_hash(data):
+    """Of what goes out by its address."""
+    h = len(data)
+    for at in range(0, len(data), 8):
+        h ^= int.from_bytes(data[at:at + 8], "little")
+        h = h * 0x9e3779b97f4a7c15 & 0xffffffffffffffff
+        h ^= h >> 32
+    return h & 0xffffffff or 1
+
+
+def read_out(c, is_hashed):
+    """Flags, pending, address, hash (0: none), length and bytes of OUT."""
     word = c.uv()
     n = word >> 6
     pending = c.uv() if word & 8 else 0
     address = c.uv() if word & 4 else 0
     need(n <= 4096 and (not n or word & 6), "length of a piece")
-    return [word & 63, pending, address, n,
-            c.take(n).hex() if word & 2 else ""]
+    bytes_ = c.take(n).hex() if word & 2 else ""
+    hash_ = int.from_bytes(c.take(4), "little") if is_hashed else 0
+    need(not is_hashed or (hash_ and not bytes_), "hash of a piece")
+    return [word & 63, pending, address, hash_, n, bytes_]
 
 
 def read_event(c, tick, cell):
@@ -223,8 +235,8 @@ def read_event(c, tick, cell):
         what = c.uv()
         need(what < len(OTHERS), "kind of an event")
         values = [c.uv() for _ in range(OTHER_VALUES[what])]
-        if OTHERS[what] == "OUT":
-            values = read_out(c)
+        if what >= 9:
+            return [tick, "OUT", *read_out(c, what == 10)], cell
         return [tick, OTHERS[what], *values], cell
     cell += c.sv()
     place = [cell >> 32, cell & 0xFFFFFFFF]

@@ -51,6 +51,11 @@
 #define CAIRN_HDR_FORKS 192   /* u32: of a recording, forks that were tried */
 #define CAIRN_HDR_BEAT 196    /* u32: whoever cuts it counts here, as a clock */
 #define CAIRN_HDR_DROPPED 200 /* u64: bytes of it that are holes */
+/* u32 each, of stdout and stderr: bytes of OUTs that were still in libc's
+ * buffer when it was last looked at, for the case that the program is killed */
+#define CAIRN_HDR_PENDING 208
+#define CAIRN_PENDING_PERHAPS \
+	0x80000000u /* lines: libc may have written them */
 
 enum cairn_file_kind {
 	CAIRN_KIND_PROFILE = 1, /* counts of an edges build */

@@ -2,6 +2,8 @@
 #ifndef CAIRN_ABI_RECORD_H
 #define CAIRN_ABI_RECORD_H
 
+#include <stdint.h>
+
 /*
  * What the marks of a recording, the runtime and the replayer agree on.
  *
@@ -127,6 +129,9 @@ enum cairn_other {
 	/* uv: length << CAIRN_OUT_BITS | enum cairn_out, [uv: pending], [uv:
 	 * address], [bytes]: the program wrote to stdout or stderr */
 	CAIRN_OTHER_OUT = 9,
+	/* the same, of bytes that the context has in memory, and at its end
+	 * four bytes more: the hash of them */
+	CAIRN_OTHER_HASHED = 10,
 	CAIRN_NOTHERS
 };
 
@@ -154,6 +159,21 @@ enum cairn_out {
 	CAIRN_OUT_LATE = 32,   /* it was found in libc's buffer: somebody had
 	                          put it there, some time since the last OUT */
 };
+
+/*
+ * A hash of what goes out by its address: begins with the number of bytes, and
+ * takes eight at a time, the last ones with zeros behind them.  It is never 0.
+ */
+static inline uint64_t cairn_out_step(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
+static inline uint32_t cairn_out_hash(uint64_t h)
+{
+	return (uint32_t)h ? (uint32_t)h : 1;
+}
 
 #define CAIRN_OUT_BITS 6
 #define CAIRN_OUT_MAX 4096u /* bytes of a piece */

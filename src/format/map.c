@@ -869,11 +869,12 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* The unit of a function: of those with the id, which can be several if the
- * same was linked twice, the first that defines it. */
+ * same was linked twice, the first that defines it.  If another function has
+ * taken its place none does, and nobody calls it: then it is any of these. */
 static uint32_t find_unit(const struct map *m, const unsigned char *id,
                           uint64_t address)
 {
-	uint32_t low = 0, high = m->nunits;
+	uint32_t low = 0, high = m->nunits, first;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -883,11 +884,12 @@ static uint32_t find_unit(const struct map *m, const unsigned char *id,
 		else
 			high = middle;
 	}
+	first = low;
 	for (; low < m->nunits && !memcmp(m->units[low].id, id, CAIRN_UNIT_ID);
 	     low++)
 		if (defines(m, &m->units[low], address))
 			return low;
-	return MAP_NONE;
+	return low > first ? first : MAP_NONE;
 }
 
 /* Finds the units of functions, once all are read, and before functions that

@@ -71,6 +71,7 @@ static const unsigned nvalues[CAIRN_NOTHERS] = {
         [CAIRN_OTHER_STOP] = 0,   [CAIRN_OTHER_FORK] = 3,
         [CAIRN_OTHER_FORGET] = 0, [CAIRN_OTHER_ZERO] = 2,
         [CAIRN_OTHER_ENV] = 1,    [CAIRN_OTHER_OUT] = 1,
+        [CAIRN_OTHER_HASHED] = 1,
 };
 
 static void read_in(struct cursor *c, struct recording_event *e)
@@ -101,6 +102,18 @@ static void read_out(struct cursor *c, struct recording_event *e)
 	e->nbytes = (size_t)n;
 }
 
+/* It says that the bytes are known, and what is left of them. */
+static void read_hash(struct cursor *c, struct recording_event *e)
+{
+	const unsigned char *hash = cursor_take(c, 4);
+
+	e->what = CAIRN_OTHER_OUT;
+	if (hash)
+		e->value[3] = get_le32(hash);
+	if (e->bytes || !e->value[3])
+		c->bad = true;
+}
+
 static int read_other(const struct recording_log *l, struct cursor *c,
                       struct recording_event *e, struct cairn_err *err)
 {
@@ -111,8 +124,10 @@ static int read_other(const struct recording_log *l, struct cursor *c,
 	e->what = (enum cairn_other)what;
 	for (unsigned i = 0; i < nvalues[what]; i++)
 		e->value[i] = cursor_uv(c);
-	if (what == CAIRN_OTHER_OUT)
+	if (what == CAIRN_OTHER_OUT || what == CAIRN_OTHER_HASHED)
 		read_out(c, e);
+	if (what == CAIRN_OTHER_HASHED)
+		read_hash(c, e);
 	return 0;
 }
 

@@ -103,7 +103,7 @@ void recording_log_release(struct recording_log *l);
 int recording_next_part(struct recording_log *l, const unsigned char **bytes,
                         size_t *n, struct cairn_err *err);
 
-#define RECORDING_VALUES 3
+#define RECORDING_VALUES 4
 
 struct recording_event {
 	uint64_t tick;
@@ -114,8 +114,9 @@ struct recording_event {
 	size_t nbytes;
 	uint64_t frame;        /* of BACK */
 	enum cairn_other what; /* of OTHER, and what it says: */
-	/* of OUT enum cairn_out, bytes pending, address; and nbytes, with bytes
-	 * NULL if they are those at the address */
+	/* of OUT enum cairn_out, bytes pending, address, hash if HASHED (which
+	 * is OUT here) or 0; and nbytes, with bytes NULL if they are those at
+	 * the address */
 	uint64_t value[RECORDING_VALUES];
 	bool is_inherited; /* of another process, which was forked later */
 };

@@ -143,6 +143,17 @@ static bool changes_env_by_text(LLVMValueRef assembly)
 	return false;
 }
 
+/* The same of an asm goto, which is alone in a function (canonical.cpp). */
+static bool changes_env_outside(LLVMValueRef f)
+{
+	LLVMBasicBlockRef first =
+	        LLVMIsDeclaration(f) ? NULL : LLVMGetEntryBasicBlock(f);
+	LLVMValueRef end = first ? LLVMGetBasicBlockTerminator(first) : NULL;
+
+	return end && LLVMGetInstructionOpcode(end) == LLVMCallBr &&
+	       changes_env_by_text(LLVMGetCalledValue(end));
+}
+
 bool ir_changes_env(LLVMValueRef i)
 {
 	LLVMValueRef f;
@@ -154,7 +165,8 @@ bool ir_changes_env(LLVMValueRef i)
 	if (LLVMIsAInlineAsm(f))
 		return changes_env_by_text(f);
 	return LLVMIsAFunction(f) &&
-	       changes_env_by_name(LLVMGetValueName2(f, &n));
+	       (changes_env_by_name(LLVMGetValueName2(f, &n)) ||
+	        changes_env_outside(f));
 }
 
 /* --- kinds of calls ------------------------------------------------------ */

@@ -10,6 +10,11 @@
 // goto becomes a switch over small numbers, since addresses of code are not the
 // same.  Loads and stores of whole structures become those of their parts.
 //
+// An asm goto moves into a function of its own, without marks, which returns
+// where it went: to its caller that is an input, and a switch.
+// __builtin_setjmp becomes a call of setjmp.  vfork becomes fork: a child that
+// runs in its parent's memory would be part of its parent's recording.
+//
 // Two kinds of addresses would have to be inputs whenever they are computed,
 // and are made to follow from what is known:
 //
@@ -589,17 +594,258 @@ static void numberLabels(Function &F)
 			switchInstead(*Goto, Numbers);
 }
 
+// --- asm goto
+// --------------------------------------------------------------------
+
+// What of an asm goto is not constant: constants may have to be such.
+static SmallVector<Value *, 8> varyingOperands(const CallBrInst &Goto)
+{
+	SmallVector<Value *, 8> Values;
+
+	for (Value *V : Goto.args())
+		if (!isa<Constant>(V))
+			Values.push_back(V);
+	return Values;
+}
+
+// Results of the assembly, and the number of the way that it took: 0 if it
+// came to its end, then its labels.
+static StructType *resultOf(const CallBrInst &Goto)
+{
+	SmallVector<Type *, 8> Parts;
+
+	if (!Goto.getType()->isVoidTy())
+		Parts.push_back(Goto.getType());
+	Parts.push_back(Type::getInt32Ty(Goto.getContext()));
+	return StructType::get(Goto.getContext(), Parts);
+}
+
+static Function *makeOutside(const CallBrInst &Goto, ArrayRef<Value *> Varying)
+{
+	const Function &F = *Goto.getFunction();
+	SmallVector<Type *, 8> Types;
+
+	for (Value *V : Varying)
+		Types.push_back(V->getType());
+	auto *New = Function::Create(
+	        FunctionType::get(resultOf(Goto), Types, false),
+	        GlobalValue::InternalLinkage, F.getAddressSpace(), "cairn.goto",
+	        const_cast<Module *>(F.getParent()));
+
+	New->addFnAttrs(
+	        AttrBuilder(F.getContext(), F.getAttributes().getFnAttrs()));
+	New->setAttributes(
+	        withoutFacts(New->getAttributes(), New->getContext()));
+	New->removeFnAttr(Attribute::AlwaysInline);
+	New->removeFnAttr(Attribute::InlineHint);
+	New->addFnAttr(Attribute::NoInline);
+	New->addFnAttr(CAIRN_IR_LEFT_OUT);
+	return New;
+}
+
+// A block that returns what the assembly has computed, and which way it took.
+static BasicBlock *returnBlock(Function &F, unsigned Way)
+{
+	BasicBlock *Block = BasicBlock::Create(F.getContext(), "", &F);
+	IRBuilder<> B(Block);
+	auto *T = cast<StructType>(F.getReturnType());
+
+	B.CreateRet(B.CreateInsertValue(Constant::getNullValue(T),
+	                                B.getInt32(Way),
+	                                T->getNumElements() - 1));
+	return Block;
+}
+
+static void fillOutside(Function &New, const CallBrInst &Goto)
+{
+	BasicBlock *Entry = BasicBlock::Create(New.getContext(), "", &New);
+	SmallVector<BasicBlock *, 8> Ways;
+	SmallVector<Value *, 8> Args;
+	Function::arg_iterator Next = New.arg_begin();
+
+	for (unsigned I = 0; I <= Goto.getNumIndirectDests(); I++)
+		Ways.push_back(returnBlock(New, I));
+	for (Value *V : Goto.args())
+		Args.push_back(isa<Constant>(V) ? V : &*Next++);
+	auto *Copy = CallBrInst::Create(
+	        Goto.getFunctionType(), Goto.getCalledOperand(), Ways[0],
+	        ArrayRef(Ways).drop_front(), Args, "", Entry);
+	Copy->setAttributes(Goto.getAttributes());
+	Copy->copyMetadata(Goto, {Goto.getContext().getMDKindID("srcloc")});
+	if (Goto.getType()->isVoidTy())
+		return;
+	for (BasicBlock *Way : Ways) {
+		auto *Return = cast<ReturnInst>(Way->getTerminator());
+		IRBuilder<> B(Return);
+
+		Return->setOperand(
+		        0, B.CreateInsertValue(Return->getOperand(0), Copy, 0));
+	}
+}
+
+static void callOutside(CallBrInst &Goto)
+{
+	SmallVector<Value *, 8> Varying = varyingOperands(Goto);
+	Function *New = makeOutside(Goto, Varying);
+	IRBuilder<> B(&Goto);
+
+	fillOutside(*New, Goto);
+	CallInst *Call = B.CreateCall(New, Varying);
+	unsigned Last =
+	        cast<StructType>(New->getReturnType())->getNumElements() - 1;
+	// the same edges as before
+	auto *S = B.CreateSwitch(B.CreateExtractValue(Call, Last),
+	                         Goto.getDefaultDest(),
+	                         Goto.getNumIndirectDests());
+
+	for (unsigned I = 0; I < Goto.getNumIndirectDests(); I++)
+		S->addCase(B.getInt32(I + 1), Goto.getIndirectDest(I));
+	if (!Goto.use_empty()) {
+		B.SetInsertPoint(S);
+		Goto.replaceAllUsesWith(B.CreateExtractValue(Call, 0));
+	}
+	Goto.eraseFromParent();
+}
+
+static void moveGotos(Module &M)
+{
+	SmallVector<CallBrInst *, 8> All;
+
+	for (Function &F : M)
+		for (BasicBlock &B : F)
+			if (auto *Goto =
+			            dyn_cast<CallBrInst>(B.getTerminator()))
+				if (!F.hasFnAttribute(Attribute::Naked))
+					All.push_back(Goto);
+	for (CallBrInst *Goto : All)
+		callOutside(*Goto);
+}
+
+// --- __builtin_setjmp
+// --------------------------------------------------------------
+
+// A function that is nothing but assembly.
+static Function *assembly(Module &M, const char *Name, ArrayRef<Type *> Types,
+                          const char *Text)
+{
+	LLVMContext &C = M.getContext();
+	auto *None = FunctionType::get(Type::getVoidTy(C), false);
+
+	if (Function *Old = M.getFunction(Name))
+		return Old;
+	auto *F = Function::Create(
+	        FunctionType::get(Type::getVoidTy(C), Types, false),
+	        GlobalValue::InternalLinkage, Name, M);
+	IRBuilder<> B(BasicBlock::Create(C, "", F));
+
+	B.CreateCall(None, InlineAsm::get(None, Text, "", true));
+	B.CreateUnreachable();
+	F->addFnAttr(Attribute::Naked);
+	F->addFnAttr(Attribute::NoInline);
+	F->setDoesNotReturn();
+	F->setDoesNotThrow();
+	F->addFnAttr(CAIRN_IR_LEFT_OUT);
+	return F;
+}
+
+#define JMP_BUF_WORDS 25
+#define JMP_BUF_ALIGN 16
+
+// Its buffer has a frame pointer, an address and a stack pointer; whoever jumps
+// loads them, and nothing else.  They lead to `cairn.land`, with the address of
+// a jmp_buf as the frame pointer, and from there to a call of setjmp.  As the
+// stack pointer has been that of the second stack, it is there that longjmp
+// runs.
+static void setjmpInstead(CallInst &Call)
+{
+	Module &M = *Call.getModule();
+	IRBuilder<> B(&Call);
+	Value *Buffer = Call.getArgOperand(0);
+	auto *Save =
+	        new AllocaInst(ArrayType::get(B.getInt64Ty(), JMP_BUF_WORDS), 0,
+	                       nullptr, Align(JMP_BUF_ALIGN), "",
+	                       Call.getFunction()->getEntryBlock().begin());
+	auto Setjmp =
+	        M.getOrInsertFunction("_setjmp", B.getInt32Ty(), B.getPtrTy());
+
+	B.CreateStore(Save, Buffer);
+	B.CreateStore(assembly(M, "cairn.land", {},
+	                       "movq %rbp, %rdi\n\tmovl $$1, %esi\n\t"
+	                       "andq $$-16, %rsp\n\tcall longjmp@PLT"),
+	              B.CreateConstGEP1_64(B.getPtrTy(), Buffer, 1));
+	CallInst *New = B.CreateCall(Setjmp, {Save});
+	New->addFnAttr(Attribute::ReturnsTwice);
+	Call.replaceAllUsesWith(New);
+	Call.eraseFromParent();
+}
+
+static void jumpInstead(CallInst &Call)
+{
+	Module &M = *Call.getModule();
+
+	Call.setCalledFunction(
+	        assembly(M, "cairn.jump", {PointerType::get(M.getContext(), 0)},
+	                 "movq (%rdi), %rbp\n\tmovq 16(%rdi), %rsp\n\t"
+	                 "jmpq *8(%rdi)"));
+	Call.setTailCall(false);
+}
+
+static void replaceBuiltins(Module &M)
+{
+	SmallVector<CallInst *, 8> Setjmps, Longjmps;
+
+	for (Function &F : M)
+		for (Instruction &I : instructions(F)) {
+			auto *Call = dyn_cast<IntrinsicInst>(&I);
+
+			if (!Call || F.hasFnAttribute(Attribute::Naked))
+				continue;
+			if (Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp)
+				Setjmps.push_back(Call);
+			if (Call->getIntrinsicID() ==
+			    Intrinsic::eh_sjlj_longjmp)
+				Longjmps.push_back(Call);
+		}
+	for (CallInst *Call : Setjmps)
+		setjmpInstead(*Call);
+	for (CallInst *Call : Longjmps)
+		jumpInstead(*Call);
+}
+
+void canonical_begin(LLVMModuleRef Module)
+{
+	moveGotos(*unwrap(Module));
+	replaceBuiltins(*unwrap(Module));
+}
+
 // --- what setjmp finds
 // -----------------------------------------------------------
 
 // Also where the compiler was told not to know them (-fno-builtin).
 static void markTwice(Module &M)
 {
-	for (const char *Name : {"setjmp", "_setjmp", "sigsetjmp",
-	                         "__sigsetjmp", "getcontext", "vfork"})
+	for (const char *Name :
+	     {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "getcontext"})
 		if (Function *F = M.getFunction(Name))
 			if (F->isDeclaration())
 				F->addFnAttr(Attribute::ReturnsTwice);
+}
+
+// In all of the module: what has no marks may call what has.
+static void forkInstead(Module &M)
+{
+	for (const char *Name : {"vfork", "__vfork"}) {
+		Function *F = M.getFunction(Name);
+
+		if (!F || !F->isDeclaration())
+			continue;
+		for (User *U : F->users())
+			if (auto *Call = dyn_cast<CallBase>(U))
+				Call->removeFnAttr(Attribute::ReturnsTwice);
+		F->replaceAllUsesWith(
+		        M.getOrInsertFunction("fork", F->getFunctionType())
+		                .getCallee());
+	}
 }
 
 static bool returnsTwice(const Instruction &I)
@@ -1341,6 +1587,7 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 	Constant *Top = topOfStack(M, IsExecutable);
 
 	markTwice(M);
+	forkInstead(M);
 	for (Function &F : M)
 		if (F.hasAvailableExternallyLinkage()) {
 			F.deleteBody(); // another unit has it
@@ -1393,9 +1640,6 @@ const char *canonical_why_not(LLVMValueRef Value)
 			return "has calls with operand bundles";
 		if (Call && Call->isMustTailCall() && F.isVarArg())
 			return "hands on a variable number of arguments";
-		if (Call && Call->getCalledFunction() &&
-		    Call->getCalledFunction()->getName() == "vfork")
-			return "calls vfork";
 	}
 	return nullptr;
 }

@@ -232,6 +232,8 @@ void trace_announce(LLVMModuleRef module);
 bool is_jumped_into(LLVMValueRef f);
 /* Why a function cannot be part of a trace, or NULL. */
 const char *trace_why_not(LLVMValueRef f);
+/* Why neither traces nor recordings can follow it, or NULL. */
+const char *follow_why_not(LLVMValueRef f);
 
 /* Finds the loops that can count themselves: where becomes AT_TRIP. */
 void trips_find(struct function *fn);

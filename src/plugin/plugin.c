@@ -595,7 +595,7 @@ static bool has_body(LLVMValueRef f)
 
 static const char *record_why_not(LLVMValueRef f)
 {
-	const char *reason = trace_why_not(f);
+	const char *reason = follow_why_not(f);
 
 	return reason ? reason : canonical_why_not(f);
 }
@@ -645,9 +645,10 @@ static void record_module(struct plugin *p)
 {
 	struct record_unit u;
 
+	canonical_begin(p->module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 	     f = LLVMGetNextFunction(f)) {
-		const char *reason = has_body(f) ? record_why_not(f) : NULL;
+		const char *reason = ir_has_marks(f) ? record_why_not(f) : NULL;
 
 		if (reason) {
 			say_left_out(p, f, reason);

@@ -470,9 +470,27 @@ static void mark_linked(const struct recorder *r, const struct ir_site *s)
 	mark_unknown(r, call, s->cell + 1);
 }
 
+/*
+ * It came back once more if foreign code ran until then: the word says so.  (It
+ * returns 0 again, if it is getcontext.)  If it returned another number all the
+ * same, a handler that nobody knows of has jumped, and the runtime refuses
+ * that.
+ */
+static LLVMValueRef is_again(const struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef e = LLVMBuildLoad2(r->builder, r->i64,
+	                                word_at(r, CAIRN_RECORD_EXPECT), "");
+	LLVMValueRef a =
+	        LLVMBuildICmp(r->builder, LLVMIntNE, e, constant(r, 0), "");
+	LLVMValueRef b = LLVMBuildICmp(r->builder, LLVMIntNE, s->at,
+	                               LLVMConstNull(LLVMTypeOf(s->at)), "");
+
+	return LLVMBuildOr(r->builder, a, b, "");
+}
+
 static void mark_twice(const struct recorder *r, const struct ir_site *s)
 {
-	LLVMValueRef place, args[2], again;
+	LLVMValueRef place, args[2];
 
 	LLVMPositionBuilderBefore(r->builder, s->at);
 	tick(r, ir_tick_before(r->fn, s));
@@ -483,9 +501,7 @@ static void mark_twice(const struct recorder *r, const struct ir_site *s)
 	place = LLVMGetNextInstruction(place);
 	LLVMPositionBuilderBefore(r->builder, place);
 	tick(r, IR_TICK_BEHIND);
-	again = LLVMBuildICmp(r->builder, LLVMIntNE, s->at,
-	                      LLVMConstNull(LLVMTypeOf(s->at)), "");
-	begin_rare(r, again, place);
+	begin_rare(r, is_again(r, s), place);
 	args[0] = as_i64(r, cell_at(r, s->cell));
 	args[1] = LLVMBuildLoad2(r->builder, r->i64,
 	                         word_at(r, CAIRN_RECORD_STACK), "");
@@ -626,7 +642,8 @@ static LLVMValueRef is_expected(const struct recorder *r, LLVMValueRef f)
 	LLVMValueRef e = LLVMBuildLoad2(r->builder, r->i64,
 	                                word_at(r, CAIRN_RECORD_EXPECT), "");
 
-	return LLVMBuildICmp(r->builder, LLVMIntEQ, e, as_i64(r, f), "");
+	return LLVMBuildICmp(r->builder, LLVMIntEQ, e,
+	                     as_i64(r, record_own_address(f)), "");
 }
 
 /* An exception goes back to code without marks. */

@@ -22,6 +22,9 @@ struct mode;
 /* For the writer of sections: the IR, the unit's id, what it defines. */
 #define RECORD_UNIT "cairn.unit"
 
+/* Before all else: what has other ways out than the rest of us knows, asm goto
+ * and __builtin_setjmp, becomes calls: canonical.cpp. */
+void canonical_begin(LLVMModuleRef module);
 /* Makes a module canonical: canonical.cpp. */
 void canonical_module(LLVMModuleRef module, bool is_executable);
 /* Why that cannot be done with f, or NULL. */
@@ -53,6 +56,9 @@ LLVMValueRef record_mark(struct function *fn, const struct ir_function *ir,
 void describe_recorded(const struct record_unit *u, uint32_t index,
                        struct bytes *b);
 
+/* What the name of a function's local symbol ends with. */
+#define RECORD_OWN ".own"
+
 /* --- record_entries.cpp --------------------------------------------------- */
 
 enum record_entries {
@@ -64,6 +70,8 @@ enum record_entries {
 /* Gives a function a second entry, for all but known calls, without a body as
  * yet, if it needs one and can have it. */
 enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry);
+/* The address of a function, also if its symbol may be that of another. */
+LLVMValueRef record_own_address(LLVMValueRef f);
 /*
  * Makes two calls of one whose callee may be 0, which is then not made: returns
  * the other, which is made instead and whose callee is to be set.

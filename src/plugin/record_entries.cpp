@@ -6,6 +6,10 @@
 // functions (both are in one group) and those that take copies of structures
 // (which are handed on by an ordinary call).  Those with a variable number of
 // arguments have one entry, and no call of them is a known one.
+//
+// The symbol of a function may be another's: of a strong definition, if it is
+// weak, or of a program that comes before its library.  It is known by its own
+// address, for which there is a local symbol then.
 #include "plugin/record.h"
 #include "plugin/shim.hpp"
 
@@ -80,6 +84,20 @@ enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 	}
 	*entry = wrap(W);
 	return RECORD_TWO;
+}
+
+LLVMValueRef record_own_address(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+	std::string Name = (F.getName() + RECORD_OWN).str();
+
+	if (F.hasLocalLinkage() || (F.isDSOLocal() && !F.isWeakForLinker()))
+		return f;
+	if (GlobalAlias *Old = F.getParent()->getNamedAlias(Name))
+		return wrap(Old);
+	return wrap(GlobalAlias::create(F.getValueType(), F.getAddressSpace(),
+	                                GlobalValue::InternalLinkage, Name, &F,
+	                                F.getParent()));
 }
 
 LLVMValueRef record_fork(LLVMBuilderRef builder, LLVMValueRef call)

@@ -175,6 +175,16 @@ class CairnPrinter : public GCMetadataPrinter
 			        4);
 	}
 
+	// Its symbol, or a local one if there is such.
+	static MCSymbol *ownSymbol(AsmPrinter &AP, const Function &F)
+	{
+		const GlobalAlias *Own = F.getParent()->getNamedAlias(
+		        (F.getName() + RECORD_OWN).str());
+
+		return Own && Own->hasLocalLinkage() ? AP.getSymbol(Own)
+		                                     : AP.getSymbol(&F);
+	}
+
 	void emitRecord(AsmPrinter &AP, const Function *F,
 	                const GlobalVariable *Counters, uint64_t Count,
 	                StringRef Blob, const MDNode *Callees)
@@ -197,7 +207,7 @@ class CairnPrinter : public GCMetadataPrinter
 		                       8 * (Calls.size() + Blocks.size() +
 		                            Callees->getNumOperands())));
 		if (Code)
-			Out.emitSymbolValue(Code, 8);
+			Out.emitSymbolValue(ownSymbol(AP, *F), 8);
 		else
 			Out.emitInt64(0);
 		if (Counters)
@@ -304,9 +314,10 @@ class CairnPrinter : public GCMetadataPrinter
 		        CAIRN_IR_SECTION, ELF::SHT_PROGBITS, 0));
 		Out.emitValueToAlignment(Align(8));
 		Out.emitBytes(cast<MDString>(Unit.getOperand(0))->getString());
-		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
-		                          ELF::SHT_PROGBITS, 0, nullptr,
-		                          nullptr));
+		// GNU ld would drop what is not loaded and has relocations
+		Out.switchSection(
+		        section(AP, CAIRN_MAP_SECTION, ELF::SHT_PROGBITS,
+		                ELF::SHF_GNU_RETAIN, nullptr, nullptr));
 		Out.emitInt32(CAIRN_UNIT_MAGIC);
 		Out.emitInt32(CAIRN_UNIT_HEAD + 8 * N);
 		Out.emitBytes(cast<MDString>(Unit.getOperand(1))->getString());

@@ -27,16 +27,21 @@
 
 /* --- which functions ----------------------------------------------------- */
 
-const char *trace_why_not(LLVMValueRef f)
+const char *follow_why_not(LLVMValueRef f)
 {
 	if (shim_runs_while_loading(f))
 		return "runs while the program is loaded";
-	if (is_jumped_into(f))
-		return "libc jumps into it unseen (pthread_cleanup_push, "
-		       "getcontext)";
 	if (shim_has_builtin_setjmp(f))
 		return "uses __builtin_setjmp";
 	return shim_why_not(f);
+}
+
+const char *trace_why_not(LLVMValueRef f)
+{
+	if (is_jumped_into(f))
+		return "libc jumps into it unseen (pthread_cleanup_push, "
+		       "getcontext)";
+	return follow_why_not(f);
 }
 
 /* Is a call one whose end another function does not see? */

@@ -3,8 +3,10 @@
  * cairn output: what a recorded program wrote to stdout and stderr, and which
  * places in it did.
  */
+#include "abi/file.h"
 #include "abi/record.h"
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "replay/arguments.h"
@@ -117,6 +119,32 @@ static int replay_all(struct session *s, struct listener *l)
 	return status;
 }
 
+/* What was in libc's buffer when the process was killed never came out, unless
+ * it was lines, of which nobody knows. */
+static void take_pending(const struct question *q, const struct session *s,
+                         struct pieces *p)
+{
+	const struct container *c = &s->recording.s.c;
+
+	if (c->state != CAIRN_STATE_OPEN || q->to != UINT64_MAX)
+		return;
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		uint32_t word = get_le32(c->data + CAIRN_HDR_PENDING +
+		                         4 * (size_t)(fd - STDOUT_FILENO));
+		uint32_t n = word & ~CAIRN_PENDING_PERHAPS;
+
+		if (n && n == word)
+			pieces_kill(p, fd, n);
+		else if (n && (!q->fd || q->fd == fd))
+			fprintf(stderr,
+			        "cairn: %s: the program was killed, and the "
+			        "last %" PRIu32 " bytes of std%s may not have "
+			        "been written out\n",
+			        q->session.file, n,
+			        fd == STDOUT_FILENO ? "out" : "err");
+	}
+}
+
 /* --- showing -------------------------------------------------------------- */
 
 static void print_raw(const struct pieces *p, int fd)
@@ -158,9 +186,11 @@ static void print_piece(const struct pieces *p, const struct piece *x,
 	if (at->file)
 		printf("%s:%" PRIu32 " in %s", at->file, at->line,
 		       at->function);
-	else
+	else if (x->context)
 		printf("%s",
 		       at->function ? at->function : "code without marks");
+	else
+		printf("SIGKILL");
 	printf("%s  ", x->how & CAIRN_OUT_LATE ? ", or before" : "");
 	if (x->n)
 		print_bytes(p->bytes + x->at, x->n);
@@ -264,6 +294,8 @@ static int answer(const struct question *q)
 	if (session_open(&s, &q->session, &err) < 0)
 		return command_fail(&err);
 	status = replay_all(&s, &l);
+	if (status == FINE)
+		take_pending(q, &s, &l.pieces);
 	if (!l.pieces.n && status == FINE && !q->from && q->to == UINT64_MAX)
 		fprintf(stderr,
 		        "cairn: %s: has no output; the program wrote nothing "

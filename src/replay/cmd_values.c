@@ -116,11 +116,15 @@ static int add_terms(struct question *q, const char *variable,
 	return 0;
 }
 
+/* Also of a member of a template: A<int>::b. */
 static bool is_name(const char *text)
 {
-	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyz"
-	                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                             "0123456789_$:") == strlen(text);
+	static const char more[] = "<>, *&abcdefghijklmnopqrstuvwxyz"
+	                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                           "0123456789_$:";
+	const char *set = strstr(text, ">::") ? more : strchr(more, 'a');
+
+	return *text && strspn(text, set) == strlen(text);
 }
 
 static int run(struct question_options *o, const char *variable)

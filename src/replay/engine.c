@@ -896,6 +896,22 @@ static void zero(uint64_t p, uint64_t n)
 		shadow_zero(p - SHADOW_SEEN, n);
 }
 
+/* Is it what the program had there? */
+static void check_hash(const unsigned char *p, uint64_t n, uint64_t hash)
+{
+	uint64_t h = n, last = 0, i = 0, word;
+
+	for (; i + 8 <= n; i += 8) {
+		memcpy(&word, p + i, 8);
+		h = cairn_out_step(h, word);
+	}
+	memcpy(&last, p + i, n - i);
+	if (n % 8)
+		h = cairn_out_step(h, last);
+	if (hash != cairn_out_hash(h))
+		diverge(e.caller, 0, "it writes out other bytes");
+}
+
 /* A piece that went out.  What it names was there for foreign code; it is so
  * for the program from now on. */
 static void put_out(void)
@@ -920,6 +936,8 @@ static void put_out(void)
 	}
 	if (at)
 		note_seen(at, v->nbytes);
+	if (v->value[3])
+		check_hash(shadow_at(at), v->nbytes, v->value[3]);
 	if (!v->bytes && v->nbytes)
 		o.bytes = shadow_at(at);
 	if (e.output)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tokens of an expression: names, which may be qualified (a::b), numbers,
- * characters, operators.  The first mistake stops it: from then on every token
- * is the end, and the sentence stays.
- * Cost: linear in the text.
+ * The tokens of an expression: names, which may be qualified (a::b, A<int>::b),
+ * numbers, characters, operators.  The first mistake stops it: from then on
+ * every token is the end, and the sentence stays. Cost: linear in the text.
  */
 #include "replay/formula_parser.h"
 
@@ -37,6 +36,28 @@ static bool is_name_part(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
+/*
+ * How long the arguments of a template are that begin here, if a name in its
+ * scope follows; else 0, and < is an operator.
+ */
+static size_t template_length(const char *from)
+{
+	size_t n = 0, depth = 0;
+
+	if (*from != '<')
+		return 0;
+	do {
+		depth += from[n] == '<';
+		depth -= from[n] == '>';
+		n++;
+	} while (depth && (is_name_part(from[n]) ||
+	                   (from[n] && strchr(" ,:*&<>()[]-'", from[n]))));
+	return !depth && from[n] == ':' && from[n + 1] == ':' &&
+	                       is_name_part(from[n + 2])
+	               ? n
+	               : 0;
+}
+
 static void read_name(struct parser *p)
 {
 	const char *from = p->text + p->at;
@@ -45,6 +66,7 @@ static void read_name(struct parser *p)
 	for (;;) {
 		while (is_name_part(from[n]))
 			n++;
+		n += template_length(from + n);
 		if (from[n] != ':' || from[n + 1] != ':' ||
 		    !is_name_part(from[n + 2]))
 			break;

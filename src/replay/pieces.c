@@ -117,6 +117,13 @@ void pieces_sort(struct pieces *p)
 		qsort(p->items, p->n, sizeof(*p->items), by_order);
 }
 
+void pieces_kill(struct pieces *p, int fd, uint64_t pending)
+{
+	VEC_RESERVE(p->items, p->n, p->cap);
+	p->items[p->n++] =
+	        (struct piece){.fd = fd, .pending = pending, .at = p->nbytes};
+}
+
 unsigned char *pieces_join(const struct pieces *p, int fd, size_t *n)
 {
 	unsigned char *all = xmalloc(p->nbytes + 1);

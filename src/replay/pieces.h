@@ -32,6 +32,10 @@ void pieces_add(struct pieces *p, uint32_t context,
 /* Puts those of all contexts in order. */
 void pieces_sort(struct pieces *p);
 
+/* The process was killed with so many bytes of a descriptor pending.  Requires:
+ * sorted. */
+void pieces_kill(struct pieces *p, int fd, uint64_t pending);
+
 /*
  * All that came out of a descriptor, in the order in which it did: n bytes, for
  * the caller to free.  Requires: sorted.

@@ -53,6 +53,19 @@ static bool find_local(struct scene *s, const char *name,
 	return false;
 }
 
+/* But for blanks: those in the arguments of a template may be anywhere. */
+static bool is_same(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (*a == ' ')
+			a++;
+		while (*b == ' ')
+			b++;
+		if (*a != *b || !*a)
+			return *a == *b;
+	}
+}
+
 /* Is `wanted`, written in the scope a::b, the thing called `name`? */
 static bool is_visible(const char *name, const char *wanted, const char *scope)
 {
@@ -62,7 +75,7 @@ static bool is_visible(const char *name, const char *wanted, const char *scope)
 		k = n ? n + 2 : 0;
 		if (!strncmp(name, scope, n) &&
 		    (!n || !strncmp(name + n, "::", 2)) &&
-		    !strcmp(name + k, wanted))
+		    is_same(name + k, wanted))
 			return true;
 		if (!n)
 			return false;
@@ -74,10 +87,10 @@ static bool is_visible(const char *name, const char *wanted, const char *scope)
 
 static bool ends_with(const char *name, const char *wanted)
 {
-	size_t n = strlen(name), k = strlen(wanted);
-
-	return n > k + 2 && !strcmp(name + n - k, wanted) &&
-	       name[n - k - 1] == ':';
+	while ((name = strstr(name, "::")))
+		if (is_same(name += 2, wanted))
+			return true;
+	return false;
 }
 
 static const struct debug_variable *
@@ -85,14 +98,19 @@ find_in_unit(struct debug *d, const char *name, const char *scope)
 {
 	size_t n;
 	const struct debug_variable *list = debug_globals(d, &n);
+	const struct debug_variable *found = NULL;
 
 	for (size_t i = 0; i < n; i++)
 		if (is_visible(list[i].name, name, scope))
 			return &list[i];
-	for (size_t i = 0; i < n; i++)
-		if (ends_with(list[i].name, name))
-			return &list[i];
-	return NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (!ends_with(list[i].name, name))
+			continue;
+		if (found && strcmp(found->name, list[i].name) != 0)
+			return NULL; /* who knows which is meant */
+		found = &list[i];
+	}
+	return found;
 }
 
 /* In its own unit, then in any. */

@@ -35,6 +35,7 @@
 #include "runtime/sys.h"
 
 #define IS_FILE 0x2000   /* _IO_IS_FILEBUF: it has a descriptor */
+#define IS_LINES 0x200   /* _IO_LINE_BUF: whoever reads writes it out */
 #define SHORT 16u        /* no longer than an address and its bytes */
 #define ERROR "%s%s%m\n" /* perror's */
 #define NTEXT 512u       /* bytes of text that fit on a stack */
@@ -154,6 +155,44 @@ static void catch_up(FILE *fp, int fd)
 	seen[fd - 1].at = fp->_IO_write_ptr;
 }
 
+/* For the case that the program is killed now. */
+static void leave(int fd, uint32_t pending)
+{
+	if (process.header)
+		__atomic_store_n(
+		        (uint32_t *)(process.header + CAIRN_HDR_PENDING) +
+		                (fd - 1),
+		        pending, __ATOMIC_RELAXED);
+}
+
+static uint32_t left_in(const FILE *fp)
+{
+	uint32_t n = (uint32_t)(fp->_IO_write_ptr - fp->_IO_write_base);
+
+	return n && fp->_flags & IS_LINES ? n | CAIRN_PENDING_PERHAPS : n;
+}
+
+int output_closes(const FILE *fp)
+{
+	int fd = is_recorded() ? descriptor(fp) : 0;
+
+	return fd && seen[fd - 1].fp == fp ? fd : 0;
+}
+
+void output_closed(int fd)
+{
+	if (fd)
+		leave(fd, 0);
+}
+
+void output_flushed(const FILE *fp)
+{
+	int fd = output_closes(fp);
+
+	if (fd)
+		leave(fd, left_in(fp));
+}
+
 struct output output_begin(FILE *fp)
 {
 	struct output o = {.fp = fp};
@@ -176,9 +215,13 @@ struct output output_begin(FILE *fp)
 
 void output_end(struct output *o)
 {
+	const int fd =
+	        o->how & CAIRN_OUT_STDERR ? STDERR_FILENO : STDOUT_FILENO;
+
 	if (!o->is_followed)
 		return;
-	seen[o->how & CAIRN_OUT_STDERR ? 1 : 0].at = o->fp->_IO_write_ptr;
+	seen[fd - 1].at = o->fp->_IO_write_ptr;
+	leave(fd, left_in(o->fp));
 	if (o->is_locked)
 		funlockfile(o->fp);
 	*busy() = 0;

@@ -69,6 +69,12 @@ struct output {
 struct output output_begin(FILE *fp);
 /* It is over, or the thread was cancelled in there. */
 void output_end(struct output *o);
+/* Libc has written out what was in its buffer, or tried to. */
+void output_flushed(const FILE *fp);
+/* The descriptor of a stream that hooks have seen, or 0, before it is closed;
+ * and it is closed. */
+int output_closes(const FILE *fp);
+void output_closed(int fd);
 #define OUTPUT(stream)                                         \
 	struct output o __attribute__((cleanup(output_end))) = \
 	        output_begin(stream)

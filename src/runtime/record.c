@@ -207,6 +207,12 @@ static void note_end(struct context *c, unsigned what, uint64_t tick)
 		record_note(c, tick, what, NULL, 0);
 }
 
+/* Its thread came to an end. */
+static void note_thread_end(struct context *c)
+{
+	note_end(c, c->was_cut ? CAIRN_OTHER_STOP : CAIRN_OTHER_END, c->tick);
+}
+
 static void drop(struct context *c)
 {
 	record_shadow_drop(c);
@@ -224,7 +230,7 @@ static void end_context(struct context *c)
 	struct buffer *b;
 
 	if (c->has_ended || c->is_idle)
-		note_end(c, CAIRN_OTHER_END, c->tick);
+		note_thread_end(c);
 	b = leave_buffer(c);
 	if (b)
 		trace_queue(b);
@@ -253,7 +259,8 @@ static void end_some(struct thread *me)
 	}
 }
 
-/* Threads run nothing but destructors after this. */
+/* Threads run nothing but destructors after this.  If nobody is expected, code
+ * with marks ran last: the thread was cancelled there, asynchronously. */
 static void on_thread_end(void *arg)
 {
 	struct context *c = arg;
@@ -261,6 +268,7 @@ static void on_thread_end(void *arg)
 	if (c != record_self())
 		return;
 	c->tick = tick_now();
+	c->was_cut = !__cairn_record[CAIRN_RECORD_EXPECT / 8];
 	c->has_ended = true;
 }
 
@@ -452,8 +460,10 @@ bool core_record(struct cairn_module *m)
 		          "link all with the same");
 	if (__cairn_record[CAIRN_RECORD_WRONG / 8])
 		rt_refuse("a handler of a signal that Cairn does not know of "
-		          "interrupts it, and calls it or jumps away",
-		          "link the program with cairn-cc --cairn=record");
+		          "interrupts it, and calls it or jumps away, or a "
+		          "thread with handlers is cancelled asynchronously",
+		          "link the program with cairn-cc --cairn=record, and "
+		          "cancel threads where they wait");
 	if (handler_frame() && !is_within((uintptr_t)&mask, handler_frame()))
 		rt_refuse("an exception left the handler of a signal",
 		          "catch it there, or use siglongjmp");
@@ -665,7 +675,7 @@ static bool is_complete(struct context *c, uint32_t how)
 	if (c->is_stopped || c->is_suspended)
 		note_end(c, CAIRN_OTHER_STOP, c->tick);
 	else if (c->has_ended || c->is_idle)
-		note_end(c, CAIRN_OTHER_END, c->tick);
+		note_thread_end(c);
 	return c->is_stopped || c->is_suspended || c->is_idle || is_gone(c);
 }
 

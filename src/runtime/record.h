@@ -47,6 +47,7 @@ struct context {
 	struct context *outer, *inner; /* whom a handler interrupts */
 	uint64_t words[CAIRN_RECORD_WORDS];
 	bool has_ended;  /* its thread runs no more than callbacks */
+	bool was_cut;    /* ... and code with marks ran when it was cancelled */
 	bool is_stopped; /* `tick` is where it is */
 	struct stream stream;
 	uint64_t total;   /* bytes of the log before those in the buffer */

@@ -225,10 +225,13 @@ void cairn_record_in(const void *cell, const unsigned char *p, uint64_t n)
 static inline void start_out(struct event *e, struct context *c, unsigned how,
                              uint64_t pending, uint64_t n)
 {
+	const unsigned both = CAIRN_OUT_AT | CAIRN_OUT_BYTES;
+
 	if (pending)
 		how |= CAIRN_OUT_PENDING;
 	start(e, c, tick_now(), CAIRN_EVENT_OTHER);
-	put_uv(e, CAIRN_OTHER_OUT);
+	put_uv(e, (how & both) == CAIRN_OUT_AT ? CAIRN_OTHER_HASHED
+	                                       : CAIRN_OTHER_OUT);
 	put_uv(e, n << CAIRN_OUT_BITS | how);
 	if (pending)
 		put_uv(e, pending);
@@ -248,6 +251,23 @@ void record_text(unsigned how, uint64_t pending, const void *text, uint64_t n)
 	done();
 }
 
+/* Of n bytes of the shadow of p. */
+static inline void put_hash(struct event *e, const unsigned char *p, uint64_t n)
+{
+	uint64_t h = n, last = 0, i = 0;
+	uint32_t hash;
+
+	for (; i + 8 <= n; i += 8)
+		h = cairn_out_step(h, record_get(p + i));
+	for (unsigned k = 0; i < n; i++, k += 8)
+		last |= (uint64_t)record_get1(p + i) << k;
+	if (n % 8)
+		h = cairn_out_step(h, last);
+	hash = cairn_out_hash(h);
+	for (unsigned k = 0; k < 32; k += 8)
+		*e->at++ = (unsigned char)(hash >> k);
+}
+
 void record_memory(unsigned how, uint64_t pending, const void *p, uint64_t n)
 {
 	struct context *c = ready(n + RECORD_HEAD);
@@ -261,6 +281,8 @@ void record_memory(unsigned how, uint64_t pending, const void *p, uint64_t n)
 		put_uv(&e, (uint64_t)(uintptr_t)p);
 		if (how & CAIRN_OUT_BYTES)
 			put_shadow(&e, p, n);
+		else
+			put_hash(&e, p, n);
 		complete(&e);
 	}
 	done();

@@ -3,16 +3,22 @@
  * pid_t vfork(void), as glibc's, but that it notes where the parent goes on:
  * vfork_state of vfork.c.  The child overwrites the stack below its caller's
  * frame, so the return address is kept in a register over the system call.
+ *
+ * In a recording it is fork: what such a child does would be in the log, the
+ * shadow and the cells of its parent.
  */
 #define MAX_VFORKS 8
 
 	.text
+	.hidden	__cairn_recording
 	.globl	vfork, __vfork
 	.type	vfork, @function
 	.type	__vfork, @function
 vfork:
 __vfork:
 	.cfi_startproc
+	cmpb	$0, __cairn_recording(%rip)
+	jne	4f
 	popq	%rdi
 	.cfi_adjust_cfa_offset -8
 	.cfi_register %rip, %rdi
@@ -44,6 +50,7 @@ __vfork:
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
 	ret
+4:	jmp	*fork@GOTPCREL(%rip)
 	.cfi_endproc
 	.size	vfork, . - vfork
 	.size	__vfork, . - __vfork

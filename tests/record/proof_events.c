@@ -23,7 +23,7 @@ static void print_other(const struct recording_event *e)
 	        "END",  "STACK",  "SYNC", "BEGIN", "STOP",
 	        "FORK", "FORGET", "ZERO", "ENV",   "OUT",
 	};
-	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0, 2, 1, 3};
+	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0, 2, 1, 4};
 
 	printf(" %s", names[e->what]);
 	for (unsigned i = 0; i < n[e->what]; i++)

@@ -181,17 +181,18 @@ def signals(folder):
 
 def forks(folder):
     program = make(folder, "forks")
-    for how, status, number in (("fork", 7, 2), ("exec", 5, 3)):
+    for how, status, number in (("fork", 7, 3), ("exec", 5, 4)):
         out, files = record(folder, program, how)
+        # the last: vfork is fork, and what its child writes is not seen
         check(f"forks {how}", out.stdout.split("\n")[1:] !=
-              [f"parent 1 {status}", "parent 3 6", ""] and out.stdout)
+              [f"parent 1 {status}", "parent 1 6", ""] and out.stdout)
         check(f"forks {how} files", len(files) != number and files)
         results = [decode(file) for file in files]
         check(f"forks {how} ends", any(ends(r) != {"END": 1}
                                        for r in results) and "not all")
         children = [e for r in results for e in r["contexts"][0]["events"]
                     if e[1] == "FORK"]
-        check(f"forks {how} child", len(children) != 1 and children)
+        check(f"forks {how} child", len(children) != 2 and children)
         for file in files:
             replay(f"forks {how} {file}", file)
     family(folder, program)

@@ -10,10 +10,14 @@ stderr; pieces that begin with "line N" have to be from line N.  Ends with
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 
 from recorded import cairn, compile_program, HERE, record, recordings
+import decode
+from profiles import CAIRN
 from checks import check, finish, run
 
 PROGRAMS = os.path.join(HERE, "output")
@@ -131,6 +135,76 @@ def ends(folder):
         check("wide", out.stdout != b"wide\n" and out)
 
 
+def kill(folder, program, *args, enough=0, tty=False):
+    """Kills it once it is asleep; what came out until then, and the file."""
+    for old in glob.glob(os.path.join(folder, "*.cairn")):
+        os.remove(old)
+    ours, its = os.openpty() if tty else os.pipe()
+    with subprocess.Popen([program, *args], cwd=folder, stdout=its,
+                          stdin=subprocess.PIPE) as process:
+        os.close(its)
+        out = b""
+        while len(out) < enough:
+            out += os.read(ours, 1 << 16)
+        while True:  # it calls pause
+            with open(f"/proc/{process.pid}/syscall", "rb") as state:
+                if state.read().split()[0] == b"34":
+                    break
+            time.sleep(0.01)
+        process.kill()
+    os.set_blocking(ours, False)
+    try:
+        out += os.read(ours, 1 << 20)
+    except OSError:
+        pass  # nothing
+    os.close(ours)
+    (file,) = glob.glob(os.path.join(folder, "*.cairn"))
+    return out, file
+
+
+def hashes(folder):
+    """What goes out by its address is compared."""
+    for options in (("-O0",), ("-O2", "-static-pie")):
+        name = " ".join(("hashed", *options))
+        program = build(folder, "hashed.c", *options)
+        out, file = kill(folder, program, enough=101)
+        with open(file, "rb") as stream:
+            data = stream.read()
+        hash_ = decode.out_hash(out).to_bytes(4, "little")
+        check(name + " hash", data.count(hash_) != 1 and data.count(hash_))
+        check(name, run(CAIRN, "replay", file,
+                        cwd=folder).returncode)
+        with open(file, "wb") as stream:
+            stream.write(data.replace(hash_, bytes((hash_[0] ^ 1,)) +
+                                      hash_[1:]))
+        bad = run(CAIRN, "replay", file, cwd=folder)
+        check(name + " other", (bad.returncode != 1 or
+              b"in function main" not in bad.stderr or
+              b"it writes out other bytes" not in bad.stderr) and bad)
+
+
+def kills(folder):
+    """Of what was in libc's buffer nothing came out."""
+    for options in (("-O2",), ("-O0", "-static-pie")):
+        program = build(folder, "killed.c", *options)
+        for how in ("buffered", "flushed", "closed", "direct", "unbuffered",
+                    "large"):
+            name = " ".join(("killed", *options, how))
+            out, file = kill(folder, program, how)
+            mine = output(folder, "--raw", file)
+            check(name, mine.returncode or mine.stderr or
+                  differ(mine.stdout, out))
+        text = output(folder, file).stdout
+        check(f"{name} text", b"bytes were never written out" not in text and
+              text)
+        out, file = kill(folder, program, "buffered", tty=True)
+        mine = output(folder, "--raw", file)
+        check("a terminal", (out != b"first\r\n" or
+              mine.stdout != b"first\nsecond" or
+              b"the last 6 bytes of stdout may not" not in mine.stderr) and
+              (out, mine))
+
+
 def others(folder):
     """What is said to who asks for something else."""
     program = build(folder, "ends.c", "-O2")
@@ -158,7 +232,7 @@ def others(folder):
 def main():
     folder = tempfile.mkdtemp()
     try:
-        for test in (programs, threads, ends, others):
+        for test in (programs, threads, ends, hashes, kills, others):
             test(folder)
     finally:
         shutil.rmtree(folder)

@@ -78,6 +78,32 @@ def try_program(source, level, objects=()):
                   f"{again.returncode} {again.stdout} {again.stderr}")
 
 
+def children():
+    """vfork is fork in a recording: each child has one of its own."""
+    source = os.path.join(HERE, "vforks.c")
+    caller = os.path.join(HERE, "foreign", "vfork.c")
+    for level, *options in (("-O0",), ("-O2",), ("-O2", "-static-pie")):
+        name = " ".join(["vforks", level, *options])
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "vforks")
+            plain = os.path.join(folder, "plain")
+            foreign_object = os.path.join(folder, "vfork.o")
+            run("clang-19", "-O1", "-c", "-o", foreign_object, caller)
+            build(source, level, plain, objects=(foreign_object,))
+            build(source, level, program, "--cairn=record", *options,
+                  objects=(foreign_object,))
+            before, _ = execute(folder, plain)
+            out, files = execute(folder, program)
+            check(f"{name} output", (out.returncode, out.stdout) != (
+                before.returncode, before.stdout) and
+                f"{out}, plain {before}")
+            check(f"{name} files", len(files) != 11 and files)
+            for file in files:
+                again = replay(folder, file)
+                check(f"{name} {file}",
+                      not again.stdout.endswith(", identical\n") and again)
+
+
 def static_threads():
     """Logs of threads end as they should in a static program, too."""
     with tempfile.TemporaryDirectory() as folder:
@@ -218,9 +244,12 @@ def linked():
     """Calls between files."""
     plain = ["clang++-19"]
     record = [CAIRN_CXX, "--cairn=record"]
+    gone = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
     for level, *options in (("-O0",), ("-O2",), ("-O2", "-static-pie"),
-                            ("-O2", "-fuse-ld=lld", "-ffunction-sections",
-                             "-Wl,--gc-sections"), ("-O2", "shared")):
+                            ("-O2", "-fuse-ld=lld", *gone),
+                            ("-O2", "-fuse-ld=bfd", *gone),
+                            ("-O2", "-fuse-ld=bfd", "shared", *gone),
+                            ("-O2", "shared")):
         name = " ".join(["linked", level, *options])
         shared = "shared" in options
         options = [option for option in options if option != "shared"]
@@ -242,6 +271,74 @@ def linked():
             check(f"{name} known", ("_Z5knowni" in calls) == shared and calls)
 
 
+def build_weak(folder, level, compilers, shared):
+    """The files of weak/, each with a compiler of its own."""
+    program = os.path.join(folder, "weak")
+    objects = {}
+    for file, compiler in compilers.items():
+        pic = ["-fPIC"] if shared and file == "weak" else []
+        objects[file] = os.path.join(folder, file + ".o")
+        run(*compiler, level, "-g", *pic, "-c", "-o", objects[file],
+            os.path.join(HERE, "weak", file + ".cpp"))
+    if shared:
+        library = os.path.join(folder, "weak.so")
+        run(*compilers["weak"], "-shared", "-o", library, objects["weak"])
+        objects["weak"] = library
+    out = run(*compilers["main"], "-o", program, objects["main"],
+              objects["weak"], objects["strong"])
+    if out.returncode:
+        raise ValueError(out.stderr)
+    return program
+
+
+def replaced():
+    """Functions with marks whose place others take, of the same link or of
+    the program that uses the library."""
+    plain = ["clang++-19"]
+    record = [CAIRN_CXX, "--cairn=record"]
+    for level in LEVELS:
+        for strong in (plain, record):
+            for shared in (False, True):
+                name = f"replaced {level} {len(strong)} {shared}"
+                with tempfile.TemporaryDirectory() as folder:
+                    compilers = dict.fromkeys(("main", "weak", "strong"),
+                                              plain)
+                    before = run(build_weak(folder, level, compilers, shared))
+                    compilers = {"main": record, "weak": record,
+                                 "strong": strong}
+                    out = run(build_weak(folder, level, compilers, shared),
+                              cwd=folder)
+                    check(f"{name} output", (out.returncode, out.stdout) !=
+                          (0, before.stdout) and f"{out}, plain {before}")
+                    again = replay(folder, *glob.glob(
+                        os.path.join(folder, "*.cairn")))
+                    check(name, not again.stdout.endswith(", identical\n")
+                          and again)
+
+
+def left_out():
+    """No function of these programs is; a naked one is, and is named."""
+    def compile_here(source):
+        cxx = source.endswith(".cpp")
+        return run(CAIRN_CXX if cxx else CAIRN_CC,
+                   "--cairn=record", "-O1", "-pthread", "-c", "-o",
+                   "/dev/null", "-std=c++20" if cxx else "-std=gnu17", source)
+    for source in sorted(glob.glob(os.path.join(HERE, "*.c*"))):
+        out = compile_here(source)
+        check("left out " + os.path.basename(source),
+              "is not recorded" in out.stderr and out.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "naked.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write('__attribute__((naked)) int f(void)\n'
+                       '{ __asm__("ret"); }\n'
+                       'int g(void) { return f(); }\n')
+        out = compile_here(source)
+        check("naked", (out.returncode or not re.search(
+            r"f is not recorded.*: naked function", out.stderr) or
+            out.stderr.count("is not recorded") != 1) and out)
+
+
 def checks():
     """How often the function again() of seen.c compares with the shadow."""
     with tempfile.TemporaryDirectory() as folder:
@@ -257,12 +354,15 @@ def checks():
 def main():
     for source in sorted(glob.glob(os.path.join(HERE, "*.c*"))):
         name = os.path.splitext(os.path.basename(source))[0]
-        if name == "forked":
-            continue  # six processes: walk.py has them
+        if name in ("forked", "vforks"):
+            continue  # several processes: walk.py and children() have them
         for level in LEVELS + MORE.get(name, []):
             try_program(source, level)
     foreign()
+    children()
     linked()
+    replaced()
+    left_out()
     checks()
     static_threads()
     refusals()

@@ -66,10 +66,21 @@ __attribute__((noinline)) static int grow(int &ref, const Shape &s, Kind k)
 
 } // namespace geometry
 
+// Static members of templates; their names may have commas and blanks.
+template <typename T, int N = 1> struct Tally {
+	static int calls;
+	static T last;
+};
+
+template <typename T, int N> int Tally<T, N>::calls;
+template <typename T, int N> T Tally<T, N>::last;
+
 template <typename T> __attribute__((noinline)) T twice(T x)
 {
 	T y = x + x;
 	WAS("y", "%g", double(y));
+	Tally<T>::calls++;
+	Tally<T, 3>::last = y;
 	return y;
 }
 
@@ -102,5 +113,9 @@ int main()
 	WAS("sum", "%d", sum);
 	SAW("geometry::made + sum, geometry::Shape::live", "%d|0",
 	    geometry::made + sum);
+	SAW("Tally<int, 1>::calls, Tally<double,1>::calls * 2, "
+	    "Tally<int,3>::last, Tally< double, 3 >::last < sum",
+	    "%d|%d|%d|%d", Tally<int>::calls, Tally<double>::calls * 2,
+	    Tally<int, 3>::last, Tally<double, 3>::last < sum);
 	return 0;
 }
