@@ -193,6 +193,8 @@ static void choose_code(struct session_options *o, struct spans_wish *wish)
 	o->code.shows_calls = is_debugged("calls");
 	wish->no_checkpoints = o->no_cache || o->code.shows_calls;
 	wish->njobs = o->njobs;
+	wish->least = o->njobs ? 0 : SPANS_LEAST;
+	wish->is_divisible = !o->code.shows_calls;
 	o->code.saves = !wish->no_checkpoints;
 	o->code.notes_seen = o->code.saves && wish->every;
 }
