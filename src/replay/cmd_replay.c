@@ -23,7 +23,7 @@ static const char help[] =
         "event.  It needs none of\nthe program's inputs.\n\n"
         "If that takes long, checkpoints are kept in the folder "
         "FILE.checkpoints: from\nthem questions begin anywhere, and the next "
-        "replay runs on all processors.\n\n"
+        "replay, if it is long, runs on all\nprocessors.\n\n"
         "  --from TICK      begin at the checkpoint before this tick\n"
         "  --to TICK        end there, or at the next checkpoint\n"
         "  --every N        keep a checkpoint every N ticks, instead of every "
