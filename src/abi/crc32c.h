@@ -65,15 +65,42 @@ static const uint32_t crc32c_table[256] = {
         0xad7d5351u,
 };
 
+#ifdef __x86_64__
+/* With the instruction of SSE 4.2 (m: 4.7 MB of code in the cache of replays
+ * took 24 ms by the table). */
+static inline uint32_t crc32c_by_instruction(uint32_t crc32,
+                                             const unsigned char *p, size_t n)
+{
+	uint64_t crc = crc32, word;
+
+	for (; n >= 8; p += 8, n -= 8) {
+		__builtin_memcpy(&word, p, 8);
+		__asm__("crc32q %1, %0" : "+r"(crc) : "rm"(word));
+	}
+	for (; n; p++, n--)
+		__asm__("crc32b %1, %0" : "+r"(crc) : "m"(*p));
+	return (uint32_t)crc;
+}
+#endif
+
+static inline uint32_t crc32c_by_table(uint32_t crc, const unsigned char *p,
+                                       size_t n)
+{
+	while (n--)
+		crc = (crc >> 8) ^ crc32c_table[(crc ^ *p++) & 0xff];
+	return crc;
+}
+
 /* Continues `crc` (0 at first) over n bytes. */
 static inline uint32_t crc32c(uint32_t crc, const void *data, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)data;
 
-	crc = ~crc;
-	while (n--)
-		crc = (crc >> 8) ^ crc32c_table[(crc ^ *p++) & 0xff];
-	return ~crc;
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("sse4.2"))
+		return ~crc32c_by_instruction(~crc, p, n);
+#endif
+	return ~crc32c_by_table(~crc, p, n);
 }
 
 #endif /* CAIRN_ABI_CRC32C_H */

@@ -74,9 +74,22 @@ static const unsigned nvalues[CAIRN_NOTHERS] = {
         [CAIRN_OTHER_HASHED] = 1,
 };
 
+/* Most numbers are one byte. */
+static inline uint64_t read_uv(struct cursor *c)
+{
+	return c->p < c->end && *c->p < 0x80 ? *c->p++ : cursor_uv(c);
+}
+
+static inline int64_t read_sv(struct cursor *c)
+{
+	uint64_t v = read_uv(c);
+
+	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
 static void read_in(struct cursor *c, struct recording_event *e)
 {
-	uint64_t n = cursor_uv(c);
+	uint64_t n = read_uv(c);
 
 	if (n & 1)
 		e->offset = cursor_uv(c);
@@ -136,7 +149,7 @@ static int read_event(struct recording_log *l, struct recording_event *e,
                       struct cairn_err *err)
 {
 	struct cursor c = {l->at, l->end, false};
-	uint64_t word = cursor_uv(&c);
+	uint64_t word = read_uv(&c);
 
 	*e = (struct recording_event){
 	        .tick = l->tick + (word >> CAIRN_EVENT_BITS),
@@ -146,7 +159,7 @@ static int read_event(struct recording_log *l, struct recording_event *e,
 	if (e->kind == CAIRN_EVENT_OTHER)
 		CAIRN_TRY(read_other(l, &c, e, err));
 	else
-		e->cell = l->cell + (uint64_t)cursor_sv(&c);
+		e->cell = l->cell + (uint64_t)read_sv(&c);
 	if (e->kind == CAIRN_EVENT_IN)
 		read_in(&c, e);
 	if (e->kind == CAIRN_EVENT_BACK)
@@ -181,21 +194,6 @@ int recording_next_event(struct recording_log *l, struct recording_event *e,
 	}
 	CAIRN_TRY(read_event(l, e, err));
 	return 1;
-}
-
-void recording_where(const struct recording_log *l, struct recording_place *p)
-{
-	*p = (struct recording_place){
-	        .part = l->next,
-	        .offset = l->skip,
-	        .tick = l->tick,
-	        .cell = l->cell,
-	        .position = l->position,
-	};
-	if (l->at != l->end) {
-		p->part--;
-		p->offset = (uint64_t)(l->at - l->start);
-	}
 }
 
 int recording_seek(struct recording_log *l, const struct recording_place *p,

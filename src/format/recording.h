@@ -128,7 +128,19 @@ struct recording_event {
 int recording_next_event(struct recording_log *l, struct recording_event *e,
                          struct cairn_err *err);
 
-void recording_where(const struct recording_log *l, struct recording_place *p);
+/* Here, since it is asked for with every event. */
+static inline void recording_where(const struct recording_log *l,
+                                   struct recording_place *p)
+{
+	bool is_inside = l->at != l->end;
+
+	p->part = is_inside ? l->next - 1 : l->next;
+	p->offset = is_inside ? (uint64_t)(l->at - l->start) : l->skip;
+	p->tick = l->tick;
+	p->cell = l->cell;
+	p->position = l->position;
+}
+
 /* Goes there.  Fails: CAIRN_E_CORRUPT if there is no such place. */
 int recording_seek(struct recording_log *l, const struct recording_place *p,
                    struct cairn_err *err);

@@ -24,7 +24,7 @@ static const char help[] =
         "event.  It needs none of\nthe program's inputs.\n\n"
         "If that takes long, checkpoints are kept in the folder "
         "FILE.checkpoints: from\nthem questions begin anywhere, and the next "
-        "replay runs on all processors.\n\n"
+        "replay, if it is long, runs on all\nprocessors.\n\n"
         "  --from TICK      begin at the checkpoint before this tick\n"
         "  --to TICK        end there, or at the next checkpoint\n"
         "  --every N        keep a checkpoint every N ticks, instead of every "
@@ -206,6 +206,8 @@ static void choose_code(struct session_options *o, struct spans_wish *wish)
 	o->is_quiet |= o->code.shows_calls;
 	wish->no_checkpoints = o->no_cache || o->code.shows_calls;
 	wish->njobs = o->njobs;
+	wish->least = o->njobs ? 0 : SPANS_LEAST;
+	wish->is_divisible = !o->code.shows_calls;
 	o->code.saves = !wish->no_checkpoints;
 	o->code.notes_seen = o->code.saves && wish->every;
 }

@@ -354,6 +354,12 @@ static bool read_event(struct recording_event *v)
 	return rc > 0;
 }
 
+static bool is_end(const struct recording_event *v)
+{
+	return v->kind == CAIRN_EVENT_OTHER &&
+	       (v->what == CAIRN_OTHER_END || v->what == CAIRN_OTHER_STOP);
+}
+
 /* The next event that means something: END and STOP do so only at the end. */
 static bool next_event(void)
 {
@@ -361,17 +367,10 @@ static bool next_event(void)
 
 	if (e.log->where)
 		e.log->where(e.log->context, &e.mark);
-	if (!read_event(&v))
+	if (!read_event(&e.event))
 		return false;
-	while (v.kind == CAIRN_EVENT_OTHER &&
-	       (v.what == CAIRN_OTHER_END || v.what == CAIRN_OTHER_STOP)) {
-		struct recording_event w;
-
-		if (!read_event(&w))
-			break;
-		v = w;
-	}
-	e.event = v;
+	while (is_end(&e.event) && read_event(&v))
+		e.event = v;
 	return true;
 }
 
@@ -612,10 +611,23 @@ static bool is_input_of(uint64_t cell)
 	       e.event.cell == cell;
 }
 
+/* The function of a cell: mostly that of the input before. */
+static const struct program_function *owner_of(uint64_t cell)
+{
+	static const struct program_function *last;
+	const struct program_function *f = last;
+	const struct program *p = e.program;
+
+	if (f >= p->functions && f < p->functions + p->nfunctions &&
+	    cell - f->cells < 8 * (uint64_t)f->ncells)
+		return f;
+	return last = program_of_cell(p, cell);
+}
+
 /* An input that is no memory stays within the cells of its function. */
 static void check_cells(const struct recording_event *v)
 {
-	const struct program_function *f = program_of_cell(e.program, v->cell);
+	const struct program_function *f = owner_of(v->cell);
 	uint64_t room = f ? f->cells + 8 * (uint64_t)f->ncells - v->cell : 0;
 
 	if (v->offset > room || v->nbytes > room - v->offset)
@@ -1030,12 +1042,31 @@ static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
 	note_seen(dst, n);
 }
 
+/* Are the 8 bytes from p on in one page?  Behind that nothing need be. */
+static bool is_within_page(const unsigned char *p)
+{
+	return ((uintptr_t)p & (SHADOW_PAGE - 1)) <= SHADOW_PAGE - 8;
+}
+
+/* How many bytes at the beginning are surely the same. */
+static uint64_t count_same(const unsigned char *p, const unsigned char *q,
+                           uint64_t n)
+{
+	uint64_t i = 0;
+
+	while (n - i >= 8 && is_within_page(p + i) && is_within_page(q + i) &&
+	       !memcmp(p + i, q + i, 8))
+		i += 8;
+	return i;
+}
+
 /* Byte differences, as the recorder has them. */
 static uint64_t compare(uint64_t a, uint64_t b, uint64_t n, bool is_string)
 {
 	const unsigned char *p = shadow_at(a), *q = shadow_at(b);
+	uint64_t i = is_string ? 0 : count_same(p, q, n);
 
-	for (uint64_t i = 0; i < n; i++)
+	for (; i < n; i++)
 		if (p[i] != q[i] || (is_string && !p[i]))
 			return (uint64_t)(p[i] - q[i]);
 	return 0;

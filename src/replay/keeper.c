@@ -3,7 +3,8 @@
  * Which checkpoints of a replay are made, where they are, and which stay.
  *
  * They are in a folder beside the recording, FILE.checkpoints, one file each,
- * CONTEXT-TICK; CONTEXT-whole says that a replay has come to its end since.
+ * CONTEXT-TICK; CONTEXT-whole says that a replay has come to its end since, and
+ * at which tick and event that was.
  * One is made every quarter of a second of the replay, by a child of it: the
  * replay itself goes on.  When there are 256 of them, or more than a gigabyte,
  * every second is removed, and from then on they are made half as often: so
@@ -71,15 +72,22 @@ static char *whole_path(const char *folder, uint32_t context)
 	return xasprintf("%s/%" PRIu32 "-whole", folder, context);
 }
 
-static bool is_whole(const char *folder, uint32_t context, uint64_t key)
+#define WHOLE_SIZE 24u /* the key, ticks, events */
+
+static bool read_whole(struct keeper_list *l, const char *folder,
+                       uint32_t context, uint64_t key)
 {
 	char *path = whole_path(folder, context);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	unsigned char bytes[8];
+	unsigned char bytes[WHOLE_SIZE];
 	bool is;
 
-	is = fd >= 0 && read(fd, bytes, sizeof(bytes)) == 8 &&
+	is = fd >= 0 && read(fd, bytes, sizeof(bytes)) == WHOLE_SIZE &&
 	     get_le64(bytes) == key;
+	if (is) {
+		l->nticks = get_le64(bytes + 8);
+		l->nevents = get_le64(bytes + 16);
+	}
 	if (fd >= 0)
 		close(fd);
 	free(path);
@@ -120,7 +128,7 @@ void keeper_find(struct keeper_list *l, const struct session *s,
 		closedir(d);
 	if (l->n) {
 		qsort(l->items, l->n, sizeof(*l->items), by_tick);
-		l->is_whole = is_whole(folder, c->number, key);
+		l->is_whole = read_whole(l, folder, c->number, key);
 	}
 	free(folder);
 }
@@ -312,26 +320,28 @@ void keeper_begin(struct keeper *k, const struct session *s,
 	engine_attend(reached, every ? every : FIRST_POLL, k);
 }
 
-static void write_whole(const struct keeper *k)
+static void write_whole(const struct keeper *k, const struct engine_result *r)
 {
 	char *path = whole_path(k->folder, k->context);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	unsigned char bytes[8];
+	unsigned char bytes[WHOLE_SIZE];
 
 	put_le64(bytes, k->key);
-	if (fd >= 0 && write(fd, bytes, sizeof(bytes)) != 8)
+	put_le64(bytes + 8, r->nticks);
+	put_le64(bytes + 16, r->nevents);
+	if (fd >= 0 && write(fd, bytes, sizeof(bytes)) != WHOLE_SIZE)
 		unlink(path);
 	if (fd >= 0)
 		close(fd);
 	free(path);
 }
 
-void keeper_end(struct keeper *k, bool is_whole_now)
+void keeper_end(struct keeper *k, const struct engine_result *whole)
 {
 	engine_attend(NULL, UINT64_MAX, NULL);
 	reap(k, true);
-	if (is_whole_now && k->nfiles)
-		write_whole(k);
+	if (whole && k->nfiles)
+		write_whole(k, whole);
 	for (size_t i = 0; i < k->nfiles; i++)
 		free(k->files[i].path);
 	free(k->files);

@@ -10,6 +10,7 @@
 
 struct cairn_err;
 struct checkpoint;
+struct engine_result;
 struct recording_context;
 struct session;
 
@@ -17,7 +18,8 @@ struct session;
 struct keeper_list {
 	struct checkpoint *items;
 	size_t n, cap;
-	bool is_whole; /* they were made by a replay that came to the end */
+	bool is_whole; /* they were made by a replay that came to the end, */
+	uint64_t nticks, nevents; /* which was there */
 };
 
 /* Those of a recording; with_seen: only such as questions can use that ask for
@@ -50,7 +52,7 @@ struct keeper {
  * Requires: replay code that saves frames. */
 void keeper_begin(struct keeper *k, const struct session *s,
                   const struct recording_context *c, uint64_t every);
-/* The replay is over; is_whole: it came to the end. */
-void keeper_end(struct keeper *k, bool is_whole);
+/* The replay is over; whole: it came to the end, there; NULL: it did not. */
+void keeper_end(struct keeper *k, const struct engine_result *whole);
 
 #endif /* CAIRN_REPLAY_KEEPER_H */

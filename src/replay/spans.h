@@ -32,7 +32,12 @@ struct spans_wish {
 	unsigned njobs;      /* parts at a time; 0: as there are processors */
 	bool in_order;       /* one after the other, from the beginning */
 	bool with_seen, no_checkpoints;
+	uint64_t least;    /* work of a part, as spans.c measures it */
+	bool is_divisible; /* contexts may be replayed at the same time */
 };
+
+/* Of a wish: about 16 seconds of a replay without questions. */
+#define SPANS_LEAST ((uint64_t)20000 << 20)
 
 /* In order: of a context one is where the one before it ends. */
 struct spans {

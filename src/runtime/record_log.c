@@ -208,12 +208,34 @@ static inline const unsigned char *run_end(const unsigned char *p, uint64_t n)
 	return end;
 }
 
+/* What most results of foreign code are: one cell, and there is room. */
+static inline bool put_cell(const void *cell, const unsigned char *p,
+                            uint64_t n)
+{
+	struct context *c = record_self();
+	struct event e;
+
+	set_writing(c, true);
+	if (n > 8 || !has_room(c, RECORD_HEAD + 8))
+		return false;
+	start(&e, c, tick_now(), CAIRN_EVENT_IN);
+	put_id(&e, id_of(cell));
+	*e.at++ = (unsigned char)(n << 1);
+	((struct record_word *)e.at)->v = record_get(p);
+	e.at += n;
+	complete(&e);
+	set_writing(c, false);
+	return true;
+}
+
 void cairn_record_in(const void *cell, const unsigned char *p, uint64_t n)
 {
 	bool is_cell = (uintptr_t)p - (uintptr_t)cairn_module.counters <
 	               (uintptr_t)cairn_module.counters_end -
 	                       (uintptr_t)cairn_module.counters;
 
+	if (is_cell && put_cell(cell, p, n))
+		return;
 	if (!is_cell)
 		n = (uint64_t)(run_end(p, n) - p);
 	record_bytes(cell, p, 0, n);

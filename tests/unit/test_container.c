@@ -258,6 +258,25 @@ static void test_relations(void **state)
 	bytes_release(&b);
 }
 
+/* The checksum by table is that of the standard, and the other the same. */
+static void test_checksum(void **state)
+{
+	unsigned char bytes[300];
+
+	(void)state;
+	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283u);
+	assert_int_equal(
+	        ~crc32c_by_table(~0u, (const unsigned char *)"123456789", 9),
+	        0xe3069283u);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(i * i + 7 * i);
+	for (size_t i = 0; i < 16; i++)
+		for (size_t n = 0; n < sizeof(bytes) - 16; n++)
+			assert_int_equal(
+			        crc32c((uint32_t)n, bytes + i, n),
+			        ~crc32c_by_table(~(uint32_t)n, bytes + i, n));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +288,7 @@ int main(void)
 	        cmocka_unit_test(test_future),
 	        cmocka_unit_test(test_unknown_chunks),
 	        cmocka_unit_test(test_relations),
+	        cmocka_unit_test(test_checksum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
