@@ -42,7 +42,7 @@ sys.path.insert(0, os.path.join(TESTS, "programs"))
 sys.path.insert(0, os.path.join(os.path.dirname(TESTS), "tools"))
 import decode  # noqa: E402
 from profiles import (Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call,  # noqa: E402
-                      check, read)
+                      check, findings, read)
 
 PROGRAMS = ("nest.c", "turns.c", "gotos.c", "irreducible.c", "recursion.c",
             "leave.c", "threads.c", "throw.cpp")
@@ -523,6 +523,82 @@ def against_log_preferred(tally, source, exe, flags, first, mode):
                        mode.replace("FILE", profile))
 
 
+def change_chunk(data, kind, change):
+    """A copy of a profile in which `change` has had its way with the payload of
+    a chunk of this type, the first in which it finds what it wants."""
+    data, at = bytearray(data), 4096
+    while at < decode.u64(data, 136):
+        length = decode.u64(data, at + 8)
+        payload = data[at + 64:at + length]
+        if decode.u32(data, at + 4) == kind and change(payload):
+            data[at + 64:at + length] = payload
+            data[at + 52:at + 56] = decode.crc32c(payload).to_bytes(4, "little")
+            return data
+        at += length
+    raise Broken("nothing to change in chunks of type %d" % kind)
+
+
+def add_to_slot(size, count, offset, by):
+    """Adds to a word of the first slot whose count is not 0."""
+    def change(payload):
+        for at in range(0, len(payload) - size + 1, size):
+            old = decode.u64(payload, at + offset)
+            if decode.u64(payload, at + count):
+                payload[at + offset:at + offset + 8] = \
+                    ((old + by) % (1 << 64)).to_bytes(8, "little")
+                return True
+        return False
+    return change
+
+
+def take_pair_apart(of_map, base):
+    """Counts an execution of a path as if nothing were before it."""
+    def change(payload):
+        for f in of_map.functions:
+            if f.how != 1 or not f.has_pairs:
+                continue
+            f.numbering = decode.number_function(f)
+            columns = decode.columns_of(f)
+            for k in range(f.possible * columns):
+                pair = f.counters - base + 8 * (f.possible + k)
+                count = decode.u64(payload, pair)
+                if not count:
+                    continue
+                alone = f.counters - base + 8 * (
+                    f.possible - columns + k % columns)
+                payload[pair:pair + 8] = (count - 1).to_bytes(8, "little")
+                payload[alone:alone + 8] = (1 + decode.u64(
+                    payload, alone)).to_bytes(8, "little")
+                return True
+        return False
+    return change
+
+
+def against_damage(tally, source, exe, mode):
+    """cairn check finds pairs and sequences that are not those of the paths."""
+    profile, log = build(source, mode, OPTIMIZABLE, exe)
+    os.remove(log)
+    with open(profile, "rb") as f:
+        data = f.read()
+    (module,) = decode.read_profile(data, [])
+    jobs = [("C10", 13, add_to_slot(48, 16, 16, 1)),
+            ("C10", 13, add_to_slot(48, 16, 16, -1)),
+            ("C10", 13, add_to_slot(48, 16, 0, 1))]
+    if "overlap" in mode:
+        jobs = [("C9", 10, add_to_slot(32, 24, 24, 1000)),
+                ("C9", 3, take_pair_apart(decode.read_map(module.map),
+                                          module.base))]
+    said = []
+    for i, (rule, kind, change) in enumerate(jobs):
+        damaged = "%s-damaged%d.cairn" % (exe, i)
+        with open(damaged, "wb") as f:
+            f.write(change_chunk(data, kind, change))
+        if rule not in findings(damaged):
+            said.append("%d: not found by %s: %s" % (i, rule,
+                                                     findings(damaged)))
+    return said
+
+
 def against_edges(tally, source, exe, flags):
     """Edge counts of the two builds, function by function; those that the
     optimizer treats differently, once paths are counted, cannot be
@@ -588,6 +664,10 @@ def programs(scratch):
             yield ("/".join((name, mode, *flags)), against_log_preferred,
                    source, "%s-p%d" % (exe, i), flags, first, mode)
         yield name + "/-O2", against_edges, source, exe + "-O2", ("-O2",)
+    for mode in ("paths,overlap,nogs", "paths,iterations=3"):
+        yield ("damage/" + mode, against_damage,
+               os.path.join(HERE, "recursion.c"),
+               os.path.join(scratch, "damage" + mode[6:8]), mode)
     for killed in (False, True):
         exe = os.path.join(scratch, "windows%d" % killed)
         yield (os.path.basename(exe), against_bound,
