@@ -669,6 +669,7 @@ class Function:
 
     def read_paths(self, c):
         self.how, self.calls = c.uv(), []
+        self.left_out, self.left_sites = set(), set()
         if not self.how:
             return
         self.has_pairs = self.how in (9, 10)  # as 1 and 2
@@ -692,7 +693,12 @@ class Function:
                 self.slots.append((number, c.uv()))
         if self.has_pairs:
             c.uv()  # the degree that was asked for
-            self.in_rows = c.uv()  # does it count in rows of its callers?
+            rows = c.uv()  # does it count in rows of its callers?
+            need(rows & 3 < 3 and rows < 7, "unknown kind of rows")
+            self.in_rows = rows & 3
+            if rows & 4:  # beginnings of paths, and sites, without pairs
+                self.left_out = {c.uv() for _ in range(c.uv())}
+                self.left_sites = {c.uv() for _ in range(c.uv())}
         self.cells = [c.uv() for _ in self.sites] if self.has_pairs else []
         self.read_rows(c)
         self.pending = []  # per site: what is unfinished, and its number
@@ -1265,9 +1271,10 @@ def count_paths(f, table, counter):
         at = 5
         for head in f.turns:
             turns = list(loop_of(f.numbering, head))
-            for before in turns if f.has_pairs else (None,):
+            has_pairs = f.has_pairs and head not in f.left_out
+            for before in turns if has_pairs else (None,):
                 for number in turns:
-                    if f.has_pairs and counter(at):
+                    if has_pairs and counter(at):
                         number = number_of_pair(f, before, number)
                     found.append((number, counter(at)))
                     at += 1
@@ -1285,9 +1292,13 @@ def count_paths(f, table, counter):
 
 
 def columns_of(f):
-    """How many paths there are that do not begin at the entry."""
+    """How many paths there are that do not begin at the entry; none count if
+    no pairs are counted of any."""
     begins = [step[3] for step in f.numbering.steps[START]
               if step[0] == "begin"]
+    if all(step[1] in f.left_out for step in f.numbering.steps[START]
+           if step[0] == "begin"):
+        return 0
     return f.possible - min(begins, default=f.possible)
 
 

@@ -118,7 +118,10 @@
  *           the loops, and one counter more: of all other paths, if they are
  *           not in a table
  *       PAIRS and PAIRS_DIRECT: uv enum cairn_degree; uv enum
- *           cairn_rows; per site uv 0, or 1 + its
+ *           cairn_rows, plus CAIRN_ROWS_LEFT_OUT: then uv number of blocks;
+ *           per block, ascending: uv its number: no pair is counted of a path
+ *           that begins there; uv number of sites; per site, ascending: uv its
+ *           number: none of a call there is.  Then per site uv 0, or 1 + its
  * cell; then per cell: uv number of rows; per row uv 0, or 1 + the sum of the
  * path up to the site that it is for; if there are rows, uv 0, or how many ways
  *           there are from the site on.  The last counters are the cells;
@@ -164,7 +167,9 @@
  * counters, and where all are tested there are no words.
  * PAIRS_DIRECT and PAIRS: as DIRECT and HASHED, but counters and keys are those
  * of graph/pairs.h, of paths and of pairs of a path and the one before it; a
- * loop that counts its turns has a counter for each pair of them, by rows.
+ * loop that counts its turns has a counter for each pair of them, by rows,
+ * unless these are left out.  A path whose beginning is left out is counted
+ * alone; if all are, there are no counters and keys for pairs.
  * TRACE: none is counted; the function writes its histories (graph/codes.h).
  * TRACE_PATHS: the same, but a history has one path.
  * WITNESS: the same, but it writes witnesses (graph/witness.h).
@@ -202,8 +207,10 @@ enum cairn_rows {
 	CAIRN_ROWS_NONE = 0,
 	CAIRN_ROWS_WEAK = 1, /* in a section that the linker keeps once */
 	CAIRN_ROWS_STRONG = 2,
-	CAIRN_NROWS_KINDS
+	CAIRN_NROWS_KINDS,
 };
+/* In the map beside it: some pairs are not counted (prefer=). */
+#define CAIRN_ROWS_LEFT_OUT 4u
 
 /* Pairs across calls: paths of a callee that rows have counters for. */
 #define CAIRN_ROW_WIDTH 16

@@ -18,9 +18,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Takes over `what`. */
-static void add(struct findings *out, const char *rule, const char *where,
-                char *what)
+void findings_add(struct findings *out, const char *rule, const char *where,
+                  char *what)
 {
 	VEC_RESERVE(out->items, out->n, out->cap);
 	out->items[out->n++] = (struct finding){rule, xstrdup(where), what};
@@ -54,83 +53,104 @@ static const char *missing_of(const struct profile_file *f)
 static void check_end(struct findings *out, const struct profile_file *f)
 {
 	if (f->state == CAIRN_STATE_OPEN && f->has_trace)
-		add(out, "F1", f->name,
-		    xasprintf("the file was never closed, so %s is missing: "
-		              "the program was killed (SIGKILL, out of memory, "
-		              "power) or still runs",
-		              missing_of(f)));
+		findings_add(
+		        out, "F1", f->name,
+		        xasprintf(
+		                "the file was never closed, so %s is missing: "
+		                "the program was killed (SIGKILL, out of "
+		                "memory, "
+		                "power) or still runs",
+		                missing_of(f)));
 	else if (f->flags & CAIRN_FILE_UNFINISHED && f->has_trace)
-		add(out, "F1", f->name,
-		    xasprintf("it was packed from a file that was never "
-		              "closed, so %s is missing: the program was "
-		              "killed or still ran",
-		              missing_of(f)));
+		findings_add(
+		        out, "F1", f->name,
+		        xasprintf("it was packed from a file that was never "
+		                  "closed, so %s is missing: the program was "
+		                  "killed or still ran",
+		                  missing_of(f)));
 	else if (f->state == CAIRN_STATE_OPEN)
-		add(out, "F1", f->name,
-		    xstrdup("the file was never closed, so derived counts may "
-		            "miss one per active frame, and turns of a loop "
-		            "that it was in: the program was killed (SIGKILL, "
-		            "out of memory, power) or still runs"));
+		findings_add(out, "F1", f->name,
+		             xstrdup("the file was never closed, so derived "
+		                     "counts may "
+		                     "miss one per active frame, and turns of "
+		                     "a loop "
+		                     "that it was in: the program was killed "
+		                     "(SIGKILL, "
+		                     "out of memory, power) or still runs"));
 	else if (f->flags & CAIRN_FILE_UNFINISHED)
-		add(out, "F1", f->name,
-		    xstrdup("it was merged or packed from a file that was "
-		            "never closed, so derived counts may miss one per "
-		            "active frame: a program was killed or still "
-		            "ran"));
+		findings_add(
+		        out, "F1", f->name,
+		        xstrdup("it was merged or packed from a file that was "
+		                "never closed, so derived counts may miss one "
+		                "per "
+		                "active frame: a program was killed or still "
+		                "ran"));
 }
 
 static void check_file(struct findings *out, const struct profile_file *f,
                        bool frames_matter)
 {
 	if (f->truncated)
-		add(out, "F5", f->name,
-		    xasprintf("the file ends at byte %" PRIu64
-		              ", only what is before was read: it was cut "
-		              "when it was copied, or the disk was full",
-		              f->cut));
+		findings_add(
+		        out, "F5", f->name,
+		        xasprintf("the file ends at byte %" PRIu64
+		                  ", only what is before was read: it was cut "
+		                  "when it was copied, or the disk was full",
+		                  f->cut));
 	if (frames_matter)
 		check_end(out, f);
 	if (frames_matter && (f->flags & CAIRN_FILE_FRAMES_LOST))
-		add(out, "F2", f->name,
-		    xstrdup("frames died that could not be recorded: frames "
-		            "without unwind information, or more places than "
-		            "the table holds"));
+		findings_add(out, "F2", f->name,
+		             xstrdup("frames died that could not be recorded: "
+		                     "frames "
+		                     "without unwind information, or more "
+		                     "places than "
+		                     "the table holds"));
 	if (frames_matter && f->unwalked)
-		add(out, "F3", f->name,
-		    xasprintf("%" PRIu32
-		              " threads or frames could not be looked at when "
-		              "the program ended: a frame without unwind "
-		              "information, a thread that blocks signals, or "
-		              "a fiber that was not running",
-		              f->unwalked));
+		findings_add(
+		        out, "F3", f->name,
+		        xasprintf(
+		                "%" PRIu32 " threads or frames could not be "
+		                "looked at when "
+		                "the program ended: a frame without unwind "
+		                "information, a thread that blocks signals, or "
+		                "a fiber that was not running",
+		                f->unwalked));
 	if (f->flags & CAIRN_FILE_TRUNCATED && f->has_trace)
-		add(out, "F4", f->name,
-		    xstrdup("the trace ended before the program did, in some "
-		            "threads or in all: the disk was full, a limit "
-		            "(ulimit -f) was reached, or there was no "
-		            "memory"));
+		findings_add(
+		        out, "F4", f->name,
+		        xstrdup("the trace ended before the program did, in "
+		                "some "
+		                "threads or in all: the disk was full, a limit "
+		                "(ulimit -f) was reached, or there was no "
+		                "memory"));
 	else if (f->flags & CAIRN_FILE_TRUNCATED)
-		add(out, "F4", f->name,
-		    xstrdup("the file could not grow while the program ran, "
-		            "so some threads were not counted: the disk was "
-		            "full or a limit (ulimit -f) was reached"));
+		findings_add(
+		        out, "F4", f->name,
+		        xstrdup("the file could not grow while the program "
+		                "ran, "
+		                "so some threads were not counted: the disk "
+		                "was "
+		                "full or a limit (ulimit -f) was reached"));
 	if (f->nunsealed)
-		add(out, "F6", f->name,
-		    xasprintf("%" PRIu32
-		              " chunks have no checksum although the file was "
-		              "closed: a thread was still counting",
-		              f->nunsealed));
+		findings_add(out, "F6", f->name,
+		             xasprintf("%" PRIu32 " chunks have no checksum "
+		                       "although the file was "
+		                       "closed: a thread was still counting",
+		                       f->nunsealed));
 }
 
 static void check_module(struct findings *out, const struct profile_module *m)
 {
 	if (m->missing)
-		add(out, "M1", m->path, xstrdup(m->missing));
+		findings_add(out, "M1", m->path, xstrdup(m->missing));
 	else if (!m->nid)
-		add(out, "M2", m->path,
-		    xstrdup("the module has no build id, so nobody can tell "
-		            "whether its map belongs to it: link without "
-		            "--build-id=none"));
+		findings_add(
+		        out, "M2", m->path,
+		        xstrdup("the module has no build id, so nobody can "
+		                "tell "
+		                "whether its map belongs to it: link without "
+		                "--build-id=none"));
 }
 
 static const char *likely_cause(const struct counts *c,
@@ -244,13 +264,15 @@ static void check_functions(struct findings *out, const struct counts *c,
 		const char *name = map_string(pm->map, f->name);
 
 		if (counts_is_inconsistent(r->doubt))
-			add(out, rule_of(r->doubt), name,
-			    describe(c, pm, f, r));
+			findings_add(out, rule_of(r->doubt), name,
+			             describe(c, pm, f, r));
 		else if (has_hidden_segment(cm, pm->map, f))
-			add(out, "C5", name,
-			    xasprintf("more frames died in a call than made "
-			              "it; likely cause: %s",
-			              likely_cause(c, pm)));
+			findings_add(
+			        out, "C5", name,
+			        xasprintf(
+			                "more frames died in a call than made "
+			                "it; likely cause: %s",
+			                likely_cause(c, pm)));
 	}
 }
 
@@ -313,12 +335,13 @@ static void check_records(struct findings *out, const struct profile *p,
 		if (!i || x[-1].module != x->module || x[-1].owner != x->owner)
 			f = table_function(m, x->owner);
 		if (!f || x->key > last_key(f))
-			add(out, "C8", owner_name(p, x->module, x->owner),
-			    xasprintf("the order of first occurrences has "
-			              "path %" PRIu64
-			              ", and there is no such path; likely "
-			              "cause: a damaged file",
-			              x->key - 1));
+			findings_add(
+			        out, "C8", owner_name(p, x->module, x->owner),
+			        xasprintf("the order of first occurrences has "
+			                  "path %" PRIu64
+			                  ", and there is no such path; likely "
+			                  "cause: a damaged file",
+			                  x->key - 1));
 	}
 }
 
@@ -341,12 +364,15 @@ static void check_recorded(struct findings *out, const struct profile *p,
 		if (!nmissing ||
 		    (i + 1 < m->npaths && m->paths[i + 1].owner == path->owner))
 			continue;
-		add(out, "C8", owner_name(p, module, path->owner),
-		    xasprintf("%" PRIu64
-		              " of its paths were counted and are not in the "
-		              "order of first occurrences, which was not full; "
-		              "likely cause: a damaged file",
-		              nmissing));
+		findings_add(
+		        out, "C8", owner_name(p, module, path->owner),
+		        xasprintf(
+		                "%" PRIu64
+		                " of its paths were counted and are not in the "
+		                "order of first occurrences, which was not "
+		                "full; "
+		                "likely cause: a damaged file",
+		                nmissing));
 		nmissing = 0;
 	}
 }
@@ -381,6 +407,7 @@ void check_profile(struct findings *out, const struct counts *c)
 	}
 	if (p->order.is_there)
 		check_order(out, p);
+	check_joins(out, c);
 }
 
 void findings_release(struct findings *f)

@@ -26,5 +26,10 @@ struct findings {
  */
 void check_profile(struct findings *out, const struct counts *c);
 void findings_release(struct findings *f);
+/* Takes over `what`. */
+void findings_add(struct findings *out, const char *rule, const char *where,
+                  char *what);
+/* The rules of paths that follow each other, C9 and C10: check_joins.c. */
+void check_joins(struct findings *out, const struct counts *c);
 
 #endif /* CAIRN_ANALYSIS_CHECK_H */

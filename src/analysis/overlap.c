@@ -17,6 +17,11 @@ void overlap_profile_release(struct overlap_profile *p)
 	*p = (struct overlap_profile){0};
 }
 
+uint64_t overlap_left_out_sum(const struct overlap_left_out *x)
+{
+	return x->nloops + 2 * x->ncalls;
+}
+
 uint64_t overlap_excluded_sum(const struct overlap_excluded *x)
 {
 	uint64_t sum = x->nirreducible + x->nunmarked + x->nentered;

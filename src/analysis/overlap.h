@@ -70,6 +70,16 @@ struct overlap_excluded {
 	uint64_t nunfinished[OVERLAP_NKINDS]; /* one half was never completed */
 };
 
+/* Interesting flow where a build has no marks, for there was little of it in
+ * an earlier run (prefer=). */
+struct overlap_left_out {
+	bool any;        /* were marks left out? */
+	uint64_t nloops; /* paths that ended where another begins */
+	/* calls; those through pointers only as far as somebody was entered by
+	 * no call that is known */
+	uint64_t ncalls;
+};
+
 struct overlap_profile {
 	const struct overlap_graph *graphs; /* per function; borrowed */
 	uint32_t nfunctions;
@@ -88,6 +98,7 @@ struct overlap_profile {
 	 * counts are 0. */
 	bool is_plain;
 	struct overlap_excluded excluded;
+	struct overlap_left_out left_out;
 	/* path executions that are part of a pair: of a LOOP, or else of
 	 * another one */
 	uint64_t nin_loops, nin_calls;
@@ -115,5 +126,7 @@ void overlap_note_irreducible(struct overlap_profile *p);
 
 /* All that was left out. */
 uint64_t overlap_excluded_sum(const struct overlap_excluded *x);
+/* All that has no marks: a call would be in two pairs. */
+uint64_t overlap_left_out_sum(const struct overlap_left_out *x);
 
 #endif /* CAIRN_ANALYSIS_OVERLAP_H */

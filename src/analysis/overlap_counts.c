@@ -13,6 +13,12 @@
  *   - a call whose callee did not come back to it, or came back and the
  * caller's path did not end.
  *
+ * Where a build has no marks (prefer=) a path that begins there is in no pair,
+ * and neither is a call: paths that end there, and calls by the counts of their
+ * blocks, say how many there were.  Whom a call through a pointer entered
+ * nobody knows: it is one of these as long as there are entries that no known
+ * call has made.
+ *
  * A program that is killed may have counted a pair and not its path: then
  * nothing of the kind is missing.  A child of fork ends paths that its parent
  * has begun, behind paths that only the parent counts: there the sums are not
@@ -35,6 +41,7 @@
 #include "analysis/counts.h"
 #include "analysis/frames.h"
 #include "analysis/overlap_plain.h"
+#include "analysis/reach.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/calls.h"
@@ -106,6 +113,7 @@ static void add_sites(struct overlap_counts *x, const struct profile *p)
 			const struct map_site *s =
 			        &map->calls[f->first_call + k];
 
+			to->left_out.any |= s->left_out;
 			if (!s->cell)
 				continue;
 			VEC_RESERVE(to->sites, to->nsites, to->sites_cap);
@@ -147,14 +155,23 @@ static struct overlap_end end_of(uint32_t function, uint32_t site,
 	return (struct overlap_end){function, site, number, block};
 }
 
+/* Does the path end where a build without marks would have joined a pair? */
+static bool is_left_out(const struct overlap_counts *x, uint32_t i,
+                        uint64_t before)
+{
+	block_id head = overlap_goes_to(&x->graphs[i], before);
+
+	return head != CFG_NONE && overlap_is_left_out(&x->graphs[i], head);
+}
+
 static uint64_t rest_of(uint64_t all, uint64_t some)
 {
 	return all > some ? all - some : 0;
 }
 
 /* Pairs of one function, and its paths; adds how many began at the entry. */
-static void add_function(struct overlap_counts *x, uint32_t i,
-                         uint64_t *nentries)
+static int add_function(struct overlap_counts *x, uint32_t i,
+                        uint64_t *nentries, struct cairn_err *err)
 {
 	const struct path_counts *pc = &x->functions[i].pc;
 	struct overlap_profile *to = &x->profile;
@@ -165,6 +182,11 @@ static void add_function(struct overlap_counts *x, uint32_t i,
 	for (size_t k = 0; k < pc->npairs; k++) {
 		const struct path_pair *pair = &pc->pairs[k];
 
+		if (is_left_out(x, i, pair->before))
+			return cairn_fail(err, CAIRN_E_CORRUPT,
+			                  "a pair of paths is counted where "
+			                  "there are no marks; run the program "
+			                  "again");
 		behind += pair->count;
 		to->nin_loops += pair->count;
 		if (pair->before < pairs.first)
@@ -180,7 +202,9 @@ static void add_function(struct overlap_counts *x, uint32_t i,
 		const struct path_count *c = &pc->items[k];
 
 		x->npaths += c->count;
-		if (overlap_goes_to(&x->graphs[i], c->number) != CFG_NONE)
+		if (is_left_out(x, i, c->number))
+			to->left_out.nloops += c->count;
+		else if (overlap_goes_to(&x->graphs[i], c->number) != CFG_NONE)
 			before += c->count;
 		if (c->number < pairs.first)
 			*nentries += c->count;
@@ -198,6 +222,8 @@ static void add_function(struct overlap_counts *x, uint32_t i,
 		to->paths[to->npaths++] = (struct overlap_path){
 		        i, u->block, u->sum, u->out - u->in};
 	}
+	to->left_out.any |= pc->left_out != NULL;
+	return 0;
 }
 
 static void add_calls(struct overlap_profile *to, uint32_t site,
@@ -277,6 +303,29 @@ static uint64_t executed_calls(const struct counts *c,
 	return n;
 }
 
+/* The same where they have no marks. */
+static uint64_t left_out_calls(const struct counts *c,
+                               const struct overlap_counted *x,
+                               const struct reach *reach)
+{
+	const struct counts_module *cm = &c->modules[x->module];
+	const struct map *map = c->profile->modules[x->module].map;
+	const struct map_function *f = &map->functions[x->index];
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < f->ncalls; i++) {
+		const struct map_site *s = &map->calls[f->first_call + i];
+		uint32_t at =
+		        map->blocks[f->first_block + s->block].first_segment +
+		        s->segment;
+
+		if (s->left_out && cm->segment_known[at] &&
+		    reach_call(reach, map, f, s->block, s->segment))
+			n += cm->segment[at];
+	}
+	return n;
+}
+
 /* First paths that were begun and not completed. */
 static uint64_t unfinished_entries(const struct path_counts *pc)
 {
@@ -313,11 +362,12 @@ static int fill(struct overlap_counts *x, const struct counts *c,
 {
 	const struct profile *p = c->profile;
 	struct overlap_excluded *excluded = &x->profile.excluded;
-	uint64_t nentries = 0, ncalls = 0, nmade = 0, nbegun = 0;
+	uint64_t nentries = 0, ncalls = 0, nmade = 0, nbegun = 0, nleft = 0;
+	struct reach reach;
 
 	add_sites(x, p);
 	for (uint32_t i = 0; i < x->n; i++)
-		add_function(x, i, &nentries);
+		CAIRN_TRY(add_function(x, i, &nentries, err));
 	overlap_note_irreducible(&x->profile);
 	for (size_t i = 0; i < p->ncalls; i++)
 		CAIRN_TRY(add_call(x, p, &p->calls[i], err));
@@ -328,12 +378,18 @@ static int fill(struct overlap_counts *x, const struct counts *c,
 		excluded->nunfinished[OVERLAP_RETURN] +=
 		        rest_of(k->ncalls, k->nreturns);
 	}
+	reach_init(&reach, p);
 	for (uint32_t i = 0; i < x->n; i++) {
 		nmade += executed_calls(c, &x->functions[i]);
+		nleft += left_out_calls(c, &x->functions[i], &reach);
 		nbegun += unfinished_entries(&x->functions[i].pc);
 	}
+	reach_release(&reach);
 	excluded->nunmarked = rest_of(nmade, ncalls + nbegun);
 	excluded->nentered = rest_of(nentries, ncalls);
+	x->profile.left_out.ncalls =
+	        nleft < excluded->nentered ? nleft : excluded->nentered;
+	excluded->nentered -= x->profile.left_out.ncalls;
 	return overlap_profile_check(&x->profile, err);
 }
 
@@ -361,8 +417,10 @@ int overlap_counts_init(struct overlap_counts *x, const struct counts *c,
 		                  "of them; build the program with "
 		                  "--cairn=paths,overlap or --cairn=trace");
 	x->graphs = xcalloc(x->n, sizeof(*x->graphs));
-	for (uint32_t i = 0; i < x->n; i++)
+	for (uint32_t i = 0; i < x->n; i++) {
 		overlap_graph_init(&x->graphs[i], &x->functions[i].pc.paths);
+		x->graphs[i].left_out = x->functions[i].pc.left_out;
+	}
 	x->profile.graphs = x->graphs;
 	x->profile.nfunctions = x->n;
 	x->profile.is_finished = true;

@@ -140,7 +140,7 @@ static void take_ends(struct overlap_margins *m, const struct overlap_path *p)
 
 	if (begins == CFG_OUTSIDE)
 		add_second(m, OVERLAP_CALL, p->function, p, at);
-	else
+	else if (!overlap_is_left_out(g, begins))
 		add_second(m, OVERLAP_LOOP, base + begins, p, at);
 	if (p->block != CFG_NONE)
 		return;
@@ -150,7 +150,8 @@ static void take_ends(struct overlap_margins *m, const struct overlap_path *p)
 		          (struct overlap_item){.group = p->function,
 		                                .sum = p->number,
 		                                .count = p->count});
-	else if (overlap_before(g, p->number, &part))
+	else if (!overlap_is_left_out(g, to) &&
+	         overlap_before(g, p->number, &part))
 		items_add(&m->first[OVERLAP_LOOP],
 		          (struct overlap_item){.group = base + to,
 		                                .first = part.first,
@@ -211,7 +212,8 @@ static bool join(const struct overlap_margins *m, const struct overlap_count *c,
 		block_id head = overlap_goes_to(g, c->from.number);
 		struct overlap_part part;
 
-		if (!overlap_before(g, c->from.number, &part))
+		if (overlap_is_left_out(g, head) ||
+		    !overlap_before(g, c->from.number, &part))
 			return false;
 		j->row.first = part.first;
 		j->row.last = part.last;

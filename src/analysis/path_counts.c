@@ -200,7 +200,7 @@ static bool add_turns(struct path_counts *pc, const struct profile_module *m,
 
 	if (!local_init(&l, &pc->paths, head, f->ncounters - *counter))
 		return false;
-	if (pc->has_pairs) {
+	if (pc->has_pairs && !(pc->left_out && pc->left_out[head])) {
 		uint64_t n = l.paths.n * l.paths.n;
 		bool fits = n <= f->ncounters - *counter;
 
@@ -241,6 +241,17 @@ static bool add_slots(struct path_counts *pc, const struct profile_module *m,
 	return true;
 }
 
+/* Beginnings of paths of which no pairs are counted. */
+static void note_left_out(struct path_counts *pc, const struct map *map,
+                          const struct map_function *f)
+{
+	if (!f->nleft_out)
+		return;
+	pc->left_out = xcalloc(f->nblocks, sizeof(*pc->left_out));
+	for (uint32_t i = 0; i < f->nleft_out; i++)
+		pc->left_out[map->left_out[f->first_left_out + i]] = true;
+}
+
 /* Returns false if the map's counters are not those of its paths. */
 static bool add_counts(struct path_counts *pc, const struct profile_module *m,
                        const struct map_function *f)
@@ -251,10 +262,13 @@ static bool add_counts(struct path_counts *pc, const struct profile_module *m,
 	struct pairs pairs = {0};
 
 	pc->has_pairs = f->pairs;
+	note_left_out(pc, m->map, f);
 	if (f->pairs) {
 		if (pc->paths.n >= PAIRS_LIMIT)
 			return false;
 		pairs_init(&pairs, &pc->paths);
+		if (pc->left_out)
+			pairs_leave_out(&pairs, &pc->paths, pc->left_out);
 		if (f->paths == CAIRN_PATHS_DIRECT &&
 		    pairs.total != map_path_counters(f))
 			return false;
@@ -504,6 +518,7 @@ void path_counts_release(struct path_counts *pc)
 	free(pc->g);
 	free(pc->items);
 	free(pc->pairs);
+	free(pc->left_out);
 	free(pc->prefixes);
 	*pc = (struct path_counts){0};
 }

@@ -46,6 +46,9 @@ struct path_counts {
 	/* if the function counts them; a path that was the last one of a frame
 	 * that died is before none */
 	bool has_pairs;
+	/* per block: no pair is counted of a path that begins there; NULL: all
+	 * are */
+	bool *left_out;
 	struct path_pair *pairs; /* by before, number */
 	size_t npairs, pairs_cap;
 	struct path_prefix *prefixes; /* by block, segment, sum */

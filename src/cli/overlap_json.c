@@ -62,6 +62,17 @@ static void put_excluded(struct json *j, const struct overlap_excluded *x)
 	json_end(j, '}');
 }
 
+static void put_left_out(struct json *j, const struct overlap_left_out *x)
+{
+	json_key(j, "not_marked");
+	json_begin(j, '{');
+	put_number(j, "loop", x->nloops);
+	put_number(j, "call", x->ncalls);
+	put_number(j, "return", x->ncalls);
+	put_number(j, "all", overlap_left_out_sum(x));
+	json_end(j, '}');
+}
+
 static void put_degrees(struct json *j, const struct overlap_view *v)
 {
 	json_key(j, "degrees");
@@ -163,6 +174,7 @@ void overlap_json(const struct overlap_view *v, FILE *out)
 	put_number(&j, "maximum_degree", v->maximum);
 	put_number(&j, "degree", v->degree);
 	put_excluded(&j, &p->excluded);
+	put_left_out(&j, &p->left_out);
 	json_key(&j, "plain");
 	put_sums(&j, &v->plain);
 	if (!v->options.plain) {

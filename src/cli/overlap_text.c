@@ -80,7 +80,8 @@ static void print_sums(const struct overlap_view *v, FILE *out,
 static void print_excluded(const struct overlap_view *v, FILE *out)
 {
 	const struct overlap_excluded *x = &v->profile->excluded;
-	uint64_t all = overlap_excluded_sum(x);
+	const struct overlap_left_out *left = &v->profile->left_out;
+	uint64_t all = overlap_excluded_sum(x), rest;
 
 	if (v->profile->is_plain) {
 		fprintf(out,
@@ -96,9 +97,18 @@ static void print_excluded(const struct overlap_view *v, FILE *out)
 			        v->counted.nleft);
 		return;
 	}
+	rest = overlap_left_out_sum(left);
+	if (left->any)
+		fprintf(out,
+		        "\nnot marked by prefer: %" PRIu64
+		        ", %.2f %% of the interesting flow\n"
+		        "%12" PRIu64 "  in loops\n"
+		        "%12" PRIu64 "  calls, and as many returns\n",
+		        rest, percent(rest, rest + all + v->plain.sum.real),
+		        left->nloops, left->ncalls);
 	fprintf(out,
 	        "\nexcluded: %" PRIu64 ", %.2f %% of the interesting flow\n",
-	        all, percent(all, all + v->plain.sum.real));
+	        all, percent(all, rest + all + v->plain.sum.real));
 	fprintf(out,
 	        "%12" PRIu64 "  turns of loops with several entries\n"
 	        "%12" PRIu64 "  calls of functions without marks\n"

@@ -451,6 +451,11 @@ static int need_interest(const struct option *o, struct cairn_err *err)
 	if (o->residual || profile_is_one(o->interest))
 		return need_profile(o->paths ? "prefer" : "tested", o->interest,
 		                    err);
+	if (o->overlap)
+		return cairn_fail(err, CAIRN_E_MISMATCH,
+		                  "prefer: %s is no profile, and with overlap "
+		                  "it has to be one of an earlier run",
+		                  o->interest);
 	if (!o->top && !o->share)
 		return 0;
 	return cairn_fail(err, CAIRN_E_USAGE,

@@ -99,6 +99,10 @@ static const char help[] =
         "unless told\n"
         "                   (a number, auto or max)\n"
         "  overlap=loops    the same, without pairs across calls\n"
+        "  overlap,prefer=FILE\n"
+        "                   only where this profile has most pairs: 99 %% of "
+        "them, or\n"
+        "                   share=PERCENT\n"
         "  iterations=K     count sequences of up to K paths of an activation, "
         "too (2 to\n"
         "                   16)\n"
@@ -454,7 +458,22 @@ static int take_record_detail(struct option *o, const char *s, size_t n,
 	                  (int)n, s);
 }
 
-/* The same for iterations=. */
+/* The same for overlap, */
+static int check_pairs(const struct option *o, struct cairn_err *err)
+{
+	if (o->overlap && o->sets)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "prefer=function: and prefer=line: are about "
+		                  "paths; with overlap use prefer=FILE, an "
+		                  "earlier profile");
+	if (o->overlap && (o->top || o->others))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "top= and others are about paths; with "
+		                  "overlap use prefer=FILE,share=PERCENT");
+	return 0;
+}
+
+/* and for iterations=. */
 static int check_windows(const struct option *o, struct cairn_err *err)
 {
 	if (o->paths && o->memory && !o->iterations)
@@ -529,10 +548,7 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=paths: others is about prefer=, "
 		                  "which is not there");
-	if (o->overlap && (o->interest || o->sets))
-		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "--cairn=paths,overlap counts all pairs of "
-		                  "paths; leave out prefer=");
+	CAIRN_TRY(check_pairs(o, err));
 	CAIRN_TRY(check_windows(o, err));
 	if ((o->top || o->share) && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,

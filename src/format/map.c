@@ -463,22 +463,58 @@ static void read_rows(struct parser *p, struct map_site *s, uint64_t *counter)
 	*counter += CAIRN_ROW_WIDTH * (n + nrests);
 }
 
+/* A number above the last one, which is the number before at first. */
+static uint32_t read_above(struct parser *p, uint32_t *last, uint32_t end)
+{
+	uint32_t v = read_below(p, end);
+
+	if (v < *last)
+		p->c.bad = true;
+	*last = v + 1;
+	return v;
+}
+
+/* Beginnings of paths, and calls, of which no pairs are counted. */
+static void read_left_out(struct parser *p)
+{
+	struct map *m = p->map;
+	uint32_t last = 1; /* the outside is no beginning */
+
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		VEC_RESERVE(m->left_out, m->nleft_out, m->left_out_cap);
+		m->left_out[m->nleft_out++] =
+		        read_above(p, &last, p->f.nblocks);
+	}
+	p->f.nleft_out = m->nleft_out - p->f.first_left_out;
+	last = 0;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		uint32_t site = read_above(p, &last, p->f.ncalls);
+
+		if (!p->c.bad)
+			m->calls[p->f.first_call + site].left_out = true;
+	}
+}
+
 /* Cells of the sites whose calls are counted: the last counters.  Rows are
  * before them. */
 static void read_cells(struct parser *p)
 {
 	struct map_site *sites = p->map->calls + p->f.first_call;
 	uint64_t end = 0, first;
+	uint32_t rows;
 
 	p->f.degree =
 	        read_below(p, CAIRN_DEGREE_FIRST + CAIRN_DEGREE_LIMIT + 1);
-	p->f.rows = read_below(p, CAIRN_NROWS_KINDS);
-
+	rows = read_below(p, CAIRN_ROWS_LEFT_OUT + CAIRN_NROWS_KINDS);
+	p->f.rows = rows & ~CAIRN_ROWS_LEFT_OUT;
+	p->c.bad |= p->f.rows >= CAIRN_NROWS_KINDS;
+	if (rows & CAIRN_ROWS_LEFT_OUT)
+		read_left_out(p);
 	for (uint32_t i = 0; i < p->f.ncalls && !p->c.bad; i++) {
 		struct map_site *s = &p->map->calls[p->f.first_call + i];
 		uint64_t cell = cursor_uv(&p->c);
 
-		if (cell && cell != ++p->f.ncells)
+		if (cell && (s->left_out || cell != ++p->f.ncells))
 			p->c.bad = true;
 		s->cell = (uint32_t)cell;
 	}
@@ -521,6 +557,7 @@ static int read_paths(struct parser *p)
 
 	p->f.first_cut = m->ncuts;
 	p->f.first_turn = m->nturns;
+	p->f.first_left_out = m->nleft_out;
 	p->f.first_slot = m->nslots;
 	p->f.first_traced = m->ntraced;
 	p->f.first_witness = m->nwitnesses;
@@ -1025,6 +1062,7 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->slots, 0, m->slots_cap);
 	VEC_RESERVE(m->traced, 0, m->traced_cap);
 	VEC_RESERVE(m->turns, 0, m->turns_cap);
+	VEC_RESERVE(m->left_out, 0, m->left_out_cap);
 	VEC_RESERVE(m->witnesses, 0, m->witnesses_cap);
 	VEC_RESERVE(m->units, 0, m->units_cap);
 	VEC_RESERVE(m->addresses, 0, m->addresses_cap);
@@ -1090,6 +1128,7 @@ void map_free(struct map *m)
 	free(m->lefts);
 	free(m->origins);
 	free(m->turns);
+	free(m->left_out);
 	free(m);
 }
 

@@ -70,6 +70,7 @@ struct map_site {
 	uint32_t pending; /* enum cairn_pending */
 	uint64_t value;
 	uint32_t cell; /* PAIRS: 0, or 1 + its cell */
+	bool left_out; /* PAIRS: it would have one, but for prefer= */
 	/* PAIRS: rows of counters, nrows 0: none.  Sums are in map->row_sums,
 	 * MAP_NO_SUM if a row is for nothing. */
 	uint32_t nrows, first_row, row_counter, nrests;
@@ -138,8 +139,10 @@ struct map_function {
 	uint32_t first_cut, ncuts;   /* edges of the function */
 	uint32_t first_turn, nturns; /* loops that count their turns */
 	uint32_t turn_counter;       /* that of the first turn of the first */
-	uint32_t first_slot, nslots; /* interesting paths */
-	uint32_t slots_size;         /* counters for them */
+	/* PAIRS: blocks; no pair is counted of a path that begins there */
+	uint32_t first_left_out, nleft_out;
+	uint32_t first_slot, nslots;    /* interesting paths */
+	uint32_t slots_size;            /* counters for them */
 	uint32_t first_traced, ntraced; /* traced: calls that end histories */
 	uint32_t first_witness, nwitnesses; /* WITNESS: slots, ascending */
 	uint32_t unit, unit_index; /* RECORD: in map->units, and which of the
@@ -190,8 +193,9 @@ struct map {
 	struct map_callee *callees;
 	uint64_t *row_sums;
 	struct map_outcall *outcalls;
-	uint32_t *cuts;  /* where paths are cut: edges of the function */
-	uint32_t *turns; /* heads of loops that count their turns */
+	uint32_t *cuts;     /* where paths are cut: edges of the function */
+	uint32_t *turns;    /* heads of loops that count their turns */
+	uint32_t *left_out; /* beginnings of paths of which no pairs are */
 	struct map_slot *slots;
 	struct map_call *traced;
 	uint32_t *witnesses; /* slots that write: graph/slots.h */
@@ -202,12 +206,13 @@ struct map {
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
 	        nslots, ntraced, nwitnesses, nunits, naddresses, ncallees,
-	        noutcalls, ncopies, nlefts, norigins, nrow_sums;
+	        noutcalls, ncopies, nlefts, norigins, nrow_sums, nleft_out;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
 	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
 	        witnesses_cap, units_cap, addresses_cap, callees_cap,
-	        outcalls_cap, copies_cap, lefts_cap, origins_cap, row_sums_cap;
+	        outcalls_cap, copies_cap, lefts_cap, origins_cap, row_sums_cap,
+	        left_out_cap;
 };
 
 /*

@@ -30,6 +30,9 @@ struct overlap_graph {
 	const struct paths *paths; /* borrowed */
 	struct loops loops;
 	uint32_t *route; /* scratch */
+	/* per block: were pairs behind an edge to it not counted? NULL: all
+	 * were; borrowed */
+	const bool *left_out;
 };
 
 /* Requires: p outlives g. */
@@ -55,6 +58,12 @@ block_id overlap_begins(const struct overlap_graph *g, uint64_t number);
 block_id overlap_goes_to(const struct overlap_graph *g, uint64_t number);
 /* Is the loop of a block one that is entered elsewhere than at its head? */
 bool overlap_is_irreducible(const struct overlap_graph *g, block_id head);
+/* Were pairs that an ended edge to this block joins not counted? */
+static inline bool overlap_is_left_out(const struct overlap_graph *g,
+                                       block_id head)
+{
+	return g->left_out && g->left_out[head];
+}
 
 /*
  * The first half of a LOOP pair: the part of a path within the loop of the

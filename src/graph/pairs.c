@@ -45,6 +45,19 @@ void pairs_init(struct pairs *pairs, const struct paths *p)
 	pairs->total = p->n + p->n * pairs->columns;
 }
 
+void pairs_leave_out(struct pairs *pairs, const struct paths *p,
+                     const bool *left_out)
+{
+	const struct dag *d = &p->dag;
+
+	for (uint32_t e = d->out_at[DAG_START]; e < d->out_at[DAG_START + 1];
+	     e++)
+		if (d->edges[e].kind == DAG_BEGIN && !left_out[d->edges[e].of])
+			return;
+	pairs->columns = 0;
+	pairs->total = pairs->n;
+}
+
 bool pairs_split(const struct pairs *pairs, uint64_t number, uint64_t *before,
                  uint64_t *path)
 {

@@ -26,6 +26,14 @@ struct pairs {
 /* Requires: p->n < PAIRS_LIMIT. */
 void pairs_init(struct pairs *pairs, const struct paths *p);
 
+/*
+ * Nobody counts pairs joined by an edge to these blocks (per block): what
+ * begins there has the number of its path alone.  If there are no others left,
+ * there are no numbers for pairs.
+ */
+void pairs_leave_out(struct pairs *pairs, const struct paths *p,
+                     const bool *left_out);
+
 /* What path `before` adds to the number of the path behind it. */
 static inline uint64_t pairs_row(const struct pairs *pairs, uint64_t before)
 {

@@ -166,13 +166,17 @@ uint64_t function_hash(const struct function *fn);
 
 /* What paths_choose goes by, and what it has to say. */
 struct interest_function;
+struct pair_flow_function;
 struct paths_request {
 	const uint64_t *weight; /* per edge: how often it is taken */
 	/* interesting paths, or those that are tested, or NULL */
 	const struct interest_function *known;
 	/* per block: all paths through it are interesting, too; or NULL */
 	const bool *wanted;
-	bool pairs;       /* count which path came before */
+	bool pairs; /* count which path came before */
+	/* pairs: how many an earlier run had, to count only where there were
+	 * enough; NULL: everywhere */
+	const struct pair_flow_function *flow;
 	uint32_t windows; /* count windows of up to so many, or 0 */
 	/* finds interesting paths once they are numbered, or NULL: then `known`
 	 * is what it returns */

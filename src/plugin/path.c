@@ -22,6 +22,7 @@
 
 #include "abi/rt.h"
 #include "analysis/interest.h"
+#include "analysis/pair_flow.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -222,6 +223,11 @@ bool counts_pairs(const struct function_paths *p)
 	return p->pairs.n != 0;
 }
 
+bool counts_pairs_at(const struct function_paths *p, block_id head)
+{
+	return counts_pairs(p) && !(p->left_out && p->left_out[head]);
+}
+
 bool counts_windows(const struct function_paths *p)
 {
 	return p->longest != 0;
@@ -286,7 +292,7 @@ static uint32_t find_held(const struct function *fn, const struct local *l,
 	uint64_t back, enter;
 
 	if (fn->paths->how == CAIRN_PATHS_RESIDUAL || fn->paths->is_strict ||
-	    n > (counts_pairs(fn->paths) ? 1 : HELD_TURNS))
+	    n > (counts_pairs_at(fn->paths, l->head) ? 1 : HELD_TURNS))
 		return 0;
 	weigh_loop(fn, l, weight, &back, &enter);
 	return n == 1 || back / (HELD_RATIO * n) > enter ? n : 0;
@@ -355,8 +361,10 @@ static void add_turns(struct function *fn, const struct local *l,
 		fn->nodes[l->block[b]].flags |= CAIRN_BLOCK_HELD;
 	if (counts_turns(p)) {
 		t->first = fn->ncounters;
-		fn->ncounters += (uint32_t)l->paths.n *
-		                 (counts_pairs(p) ? (uint32_t)l->paths.n : 1);
+		fn->ncounters +=
+		        (uint32_t)l->paths.n * (counts_pairs_at(p, l->head)
+		                                        ? (uint32_t)l->paths.n
+		                                        : 1);
 	}
 	free(own);
 }
@@ -372,8 +380,8 @@ static void find_turns(struct function *fn, const uint64_t *weight,
 		return;
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (!local_init(&l, &fn->paths->paths, b,
-		                counts_pairs(fn->paths) ? TURNS_MAX_PAIRS
-		                                        : TURNS_MAX))
+		                counts_pairs_at(fn->paths, b) ? TURNS_MAX_PAIRS
+		                                              : TURNS_MAX))
 			continue;
 		if (is_worth_it(fn, &l, weight) &&
 		    (counts_turns(fn->paths) || fn->paths->has_slots ||
@@ -582,6 +590,34 @@ static void choose_stream(struct function *fn, uint32_t longest)
 	                hash_name(fn) % (CAIRN_STARTS_N - CAIRN_STARTS_FIRST);
 }
 
+/* Pairs behind edges to blocks where they would be too few. */
+static void leave_out(struct function *fn)
+{
+	struct function_paths *p = fn->paths;
+	const struct dag *d = &p->paths.dag;
+	uint64_t *flow = xcalloc(fn->g.nblocks, sizeof(*flow));
+	bool any = false;
+
+	p->left_out = xcalloc(fn->g.nblocks, sizeof(*p->left_out));
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (dag_is_ended(d, e))
+			flow[fn->g.edges[e].dst] += pair_flow_edge(p->flow, e);
+	for (block_id b = 1; b < fn->g.nblocks; b++) {
+		/* behind a call that may come back twice is no pair anyway */
+		p->left_out[b] = d->begin_of[b] != CFG_NONE &&
+		                 !fn->nodes[b].is_call &&
+		                 !pair_flow_is_enough(p->flow, flow[b]);
+		any |= p->left_out[b];
+	}
+	free(flow);
+	if (any) {
+		pairs_leave_out(&p->pairs, &p->paths, p->left_out);
+		return;
+	}
+	free(p->left_out);
+	p->left_out = NULL;
+}
+
 uint64_t paths_possible(const struct function *fn)
 {
 	return fn->paths->paths.n;
@@ -611,6 +647,9 @@ void paths_choose(struct function *fn, const struct mode *mode,
 	}
 	if (r->pairs)
 		pairs_init(&p->pairs, &p->paths);
+	p->flow = r->flow;
+	if (r->pairs && p->flow)
+		leave_out(fn);
 	if (r->windows)
 		choose_stream(fn, r->windows);
 	p->how = choose_how(fn, mode, r);
@@ -644,6 +683,7 @@ void paths_release_of(struct function *fn)
 	prefer_release(&fn->paths->prefer);
 	free(fn->paths->slot_op);
 	free(fn->paths->tested);
+	free(fn->paths->left_out);
 	increments_release(&fn->paths->inc);
 	paths_release(&fn->paths->paths);
 	free(fn->paths->op);

@@ -11,6 +11,7 @@
 #include "plugin/function.h"
 
 struct bytes;
+struct pair_flow_function;
 
 #define HELD_TURNS 8
 
@@ -49,6 +50,7 @@ struct call_rows {
 struct function_calls {
 	uint32_t degree;           /* enum cairn_degree */
 	bool is_off;               /* nobody looks at calls */
+	bool *left_out;            /* per site: it has no cell */
 	struct call_rows *rows;    /* per site */
 	enum cairn_rows uses_rows; /* of its callers */
 	bool has_rests;            /* are there any to wait for? */
@@ -63,10 +65,13 @@ struct function_calls {
 struct function_paths {
 	enum cairn_paths how;
 	struct paths paths;
-	struct pairs pairs;           /* n 0: none are counted */
-	struct function_calls *calls; /* or NULL */
-	uint32_t longest;             /* window that is counted; 0: none is */
-	uint32_t start_word;          /* abi/rt.h: STARTS */
+	struct pairs pairs; /* n 0: none are counted */
+	/* per block: no pair behind an edge to it is counted; NULL: all are */
+	bool *left_out;
+	const struct pair_flow_function *flow; /* why, or NULL */
+	struct function_calls *calls;          /* or NULL */
+	uint32_t longest;    /* window that is counted; 0: none is */
+	uint32_t start_word; /* abi/rt.h: STARTS */
 	struct increments inc;
 	const struct increment **op; /* per edge, or NULL */
 	bool has_slots;              /* and the three below */
@@ -87,6 +92,8 @@ struct function_paths {
 
 /* Does the function count which path came before? */
 bool counts_pairs(const struct function_paths *p);
+/* Does it do so for paths that begin at this block, behind an ended edge? */
+bool counts_pairs_at(const struct function_paths *p, block_id head);
 /* Does it count windows of the stream of its paths? */
 bool counts_windows(const struct function_paths *p);
 /* Do loops that count their turns have counters for them? */

@@ -49,6 +49,7 @@
 
 #include "abi/map.h"
 #include "abi/rt.h"
+#include "analysis/pair_flow.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "graph/dag.h"
@@ -260,6 +261,24 @@ static enum cairn_rows kind_of_rows(LLVMValueRef f)
 	}
 }
 
+/* Which calls may be of a function with marks, and have enough of them. */
+static void choose_cells(struct function *fn, struct function_calls *c)
+{
+	const struct pair_flow_function *flow = fn->paths->flow;
+
+	for (uint32_t i = 0; i < fn->nsites; i++) {
+		const struct site *s = &fn->sites[i];
+
+		c->cell[i] = CFG_NONE;
+		if (c->is_off || !shim_may_call_marked(s->call))
+			continue;
+		c->left_out[i] =
+		        flow && !pair_flow_has_site(flow, s->block, s->segment);
+		if (!c->left_out[i])
+			c->cell[i] = c->ncells++;
+	}
+}
+
 void path_calls_choose(struct function *fn, const struct mode *mode)
 {
 	struct function_calls *c = xcalloc(1, sizeof(*c));
@@ -268,14 +287,11 @@ void path_calls_choose(struct function *fn, const struct mode *mode)
 	fn->paths->calls = c;
 	c->cell = xcalloc((size_t)fn->nsites + 1, sizeof(*c->cell));
 	c->rows = xcalloc((size_t)fn->nsites + 1, sizeof(*c->rows));
-	for (uint32_t i = 0; i < fn->nsites; i++)
-		c->cell[i] = !mode->in_loops && shim_may_call_marked(
-		                                        fn->sites[i].call)
-		                     ? c->ncells++
-		                     : CFG_NONE;
+	c->left_out = xcalloc((size_t)fn->nsites + 1, sizeof(*c->left_out));
 	c->degree = mode->degree;
 	c->nleft = RESTS_ALL;
 	c->is_off = mode->in_loops;
+	choose_cells(fn, c);
 	find_ways(fn, c);
 	/* only executables, which have one delta for all their functions */
 	c->uses_rows = mode->segment ? kind_of_rows(fn->f) : CAIRN_ROWS_NONE;
@@ -296,6 +312,7 @@ void path_calls_release(struct function_calls *c, uint32_t nsites)
 		free(c->rows[i].sum);
 	free(c->rows);
 	free(c->cell);
+	free(c->left_out);
 	free(c->from_entry);
 	free(c->ncalls);
 	free(c);
@@ -308,12 +325,40 @@ LLVMValueRef paths_row_callee(const struct function *fn, uint32_t site)
 	return c ? c->rows[site].callee : NULL;
 }
 
+/* Puts n, and the numbers of those of `all` that are set: n of them. */
+static void describe_set(struct bytes *b, const bool *set, uint32_t all)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; set && i < all; i++)
+		n += set[i];
+	bytes_put_uv(b, n);
+	for (uint32_t i = 0; set && i < all; i++)
+		if (set[i])
+			bytes_put_uv(b, i);
+}
+
+static bool leaves_out(const struct function *fn)
+{
+	const struct function_calls *c = fn->paths->calls;
+	bool any = fn->paths->left_out != NULL;
+
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		any |= c->left_out[i];
+	return any;
+}
+
 void path_calls_describe(const struct function *fn, struct bytes *b)
 {
 	const struct function_calls *c = fn->paths->calls;
+	bool left_out = leaves_out(fn);
 
 	bytes_put_uv(b, c->degree);
-	bytes_put_uv(b, c->uses_rows);
+	bytes_put_uv(b, c->uses_rows | (left_out ? CAIRN_ROWS_LEFT_OUT : 0));
+	if (left_out) {
+		describe_set(b, fn->paths->left_out, fn->g.nblocks);
+		describe_set(b, c->left_out, fn->nsites);
+	}
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		bytes_put_uv(b, c->cell[i] == CFG_NONE ? 0 : 1 + c->cell[i]);
 	for (uint32_t i = 0; i < fn->nsites; i++) {

@@ -355,10 +355,21 @@ static LLVMValueRef write_count(struct path_writer *w,
 	return r;
 }
 
-bool path_is_before(const struct function *fn, edge_id e)
+bool path_is_before(const struct function *fn, const struct path_deed *p)
 {
+	edge_id e = p->edge;
+
+	if (e == CFG_NONE) /* at the head of a block */
+		return counts_pairs_at(fn->paths, p->op->where);
 	/* a call may come back twice: nobody is before what follows it */
-	return e == CFG_NONE || fn->edges[e].kind != CAIRN_EDGE_CALL;
+	return fn->edges[e].kind != CAIRN_EDGE_CALL &&
+	       counts_pairs_at(fn->paths, fn->g.edges[e].dst);
+}
+
+/* A stream goes on, but for calls that may come back twice. */
+static bool ends_stream(const struct function *fn, edge_id e)
+{
+	return e != CFG_NONE && fn->edges[e].kind == CAIRN_EDGE_CALL;
 }
 
 /* Does another path begin where this one ends? */
@@ -385,9 +396,8 @@ static void write_operation(struct path_writer *w, const struct path_deed *p)
 	if (op && op->then_set)
 		pw_set(w, w->r, pw_register_at(w, op->set));
 	if (r && begins_another(w->m.fn, p)) {
-		path_comes_before(w,
-		                  path_is_before(w->m.fn, p->edge) ? r : NULL);
-		if (!path_is_before(w->m.fn, p->edge))
+		path_comes_before(w, path_is_before(w->m.fn, p) ? r : NULL);
+		if (ends_stream(w->m.fn, p->edge))
 			path_stream_begin(w);
 	}
 	if (p->slot_op)

@@ -46,6 +46,12 @@
 
 #include <stdlib.h>
 
+/* Are pairs of its turns counted? */
+static bool has_pairs(const struct path_writer *w, const struct turns *t)
+{
+	return counts_pairs_at(w->m.fn->paths, t->local.head);
+}
+
 /* --- what is held -------------------------------------------------------- */
 
 /* Bits for the count of a turn. */
@@ -236,7 +242,7 @@ static void count_gained(struct path_writer *w, const struct path_deed *p,
 
 	path_calls_end(w, p, r, place);
 	path_count(w, r, slot_gained(w, p), place);
-	path_comes_before(w, r);
+	path_comes_before(w, has_pairs(w, p->turns) ? r : NULL);
 }
 
 /* Adds n to the counter of a turn that is held. */
@@ -262,7 +268,7 @@ static void release_held(struct path_writer *w, struct turns *t,
 	LLVMValueRef all = LLVMBuildSub(b, pw_get(w, w->held), from, ""), rest;
 
 	rest = LLVMBuildLShr(b, all, pw_constant(w, held_total(t)), "");
-	if (counts_pairs(w->m.fn->paths)) {
+	if (has_pairs(w, t)) {
 		release_pairs(w, t, rest, place);
 		return;
 	}
@@ -460,7 +466,7 @@ static void leave_turns(struct path_writer *w, const struct path_deed *p)
 /* To the head: a turn from there, or a path that came from outside. */
 static void write_turn(struct path_writer *w, const struct path_deed *p)
 {
-	bool pairs = counts_pairs(w->m.fn->paths);
+	bool pairs = has_pairs(w, p->turns);
 	LLVMBuilderRef b = w->m.builder;
 	struct path_fork f = pw_fork_before(w, p->at);
 	LLVMValueRef end;
@@ -509,8 +515,7 @@ static void count_at_exit(struct path_writer *w, const struct path_deed *p,
 	path_calls_end(w, p, r, p->at);
 	path_count(w, r, s, p->at);
 	if (dag_is_ended(&paths->paths.dag, p->edge))
-		path_comes_before(w,
-		                  path_is_before(w->m.fn, p->edge) ? r : NULL);
+		path_comes_before(w, path_is_before(w->m.fn, p) ? r : NULL);
 	if (!op->then_set)
 		return;
 	pw_set(w, w->r, pw_register_at(w, op->set));
@@ -542,7 +547,7 @@ void path_turns_exit(struct path_writer *w, const struct path_deed *p)
 		                     ""),
 		             p->at);
 		w->m.behind = behind;
-	} else if (counts_pairs(fn->paths)) {
+	} else if (has_pairs(w, p->turns)) {
 		leave_turns(w, p);
 	}
 	r = gained(w, p);

@@ -124,8 +124,9 @@ LLVMValueRef path_count_owners(struct path_writer *w);
 
 /* --- path_code.c --------------------------------------------------------- */
 
-/* Pairs: is the path that an ended edge ends the one before the next? */
-bool path_is_before(const struct function *fn, edge_id e);
+/* Pairs: is the path that ends here, and is followed by another, to be counted
+ * with it? */
+bool path_is_before(const struct function *fn, const struct path_deed *p);
 
 /* --- path_calls.c -------------------------------------------------------- */
 

@@ -18,6 +18,7 @@
 #include "abi/trace.h"
 #include "analysis/feedback.h"
 #include "analysis/interest.h"
+#include "analysis/pair_flow.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -41,6 +42,8 @@
 #include <string.h>
 
 #define UNKNOWN_NAMES 20
+/* Of all pairs, in millionths, unless share= says otherwise. */
+#define PAIRS_SHARE 990000
 
 struct plugin {
 	LLVMModuleRef module;
@@ -49,6 +52,7 @@ struct plugin {
 	struct mode mode;
 	struct feedback *feedback; /* or NULL */
 	struct interest *interest; /* or NULL */
+	struct pair_flow *pairs;   /* prefer= of overlap, or NULL */
 	struct wanted *wanted;     /* or NULL */
 	struct segs *segs;         /* or NULL */
 	struct segment_list list;  /* calls that are inlined, segments */
@@ -312,6 +316,24 @@ static const struct interest_function *known_paths(struct plugin *p,
 	return known;
 }
 
+/* How many pairs it had in the profile that was named, NULL if it is not
+ * there. */
+static const struct pair_flow_function *known_pairs(struct plugin *p,
+                                                    const struct function *fn)
+{
+	const struct pair_flow_function *known;
+	char *file;
+	size_t n;
+
+	if (!p->pairs)
+		return NULL;
+	file = path_of_function(fn->f);
+	known = pair_flow_find(p->pairs, LLVMGetValueName2(fn->f, &n), file,
+	                       function_hash(fn));
+	free(file);
+	return known;
+}
+
 /* Only a profile of the same program has its functions. */
 static void note_unknown(struct plugin *p, const struct function *fn,
                          bool is_known)
@@ -371,6 +393,7 @@ static void choose_paths(struct plugin *p, struct function *fn)
 	        .known = known_paths(p, fn),
 	        /* what runs while the program is loaded has few counters */
 	        .pairs = p->mode.overlap && !shim_runs_while_loading(fn->f),
+	        .flow = known_pairs(p, fn),
 	        .windows = shim_runs_while_loading(fn->f) ? 0 : p->mode.windows,
 	};
 	struct segs_search search = {p->segs, p->mode.residual};
@@ -385,6 +408,8 @@ static void choose_paths(struct plugin *p, struct function *fn)
 
 	if (p->interest && interest_is_profile(p->interest))
 		note_unknown(p, fn, r.known != NULL);
+	if (p->pairs)
+		note_unknown(p, fn, r.flow != NULL);
 	weigh(p, fn, flow);
 	if (p->wanted)
 		r.wanted = wanted_blocks(p->wanted, fn);
@@ -767,7 +792,13 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	if (has_flag(p->module, PLUGIN_MARKED))
 		return CAIRN_OK;
 	p->chosen.is_tested = p->mode.residual;
-	if ((options->interest[0] && !is_list(p, options)) || p->chosen.nsets)
+	if (p->mode.overlap && options->interest[0])
+		CAIRN_TRY(pair_flow_open(options->interest,
+		                         p->chosen.share ? p->chosen.share
+		                                         : PAIRS_SHARE,
+		                         &p->pairs, err));
+	else if ((options->interest[0] && !is_list(p, options)) ||
+	         p->chosen.nsets)
 		CAIRN_TRY(interest_open(is_list(p, options) ? NULL
 		                                            : file_of(options),
 		                        &p->chosen, &p->interest, err));
@@ -788,6 +819,7 @@ static void close_plugin(struct plugin *p)
 	segment_list_release(&p->list);
 	feedback_free(p->feedback);
 	interest_free(p->interest);
+	pair_flow_free(p->pairs);
 	free(p->unknown);
 	free(p->sets);
 	free(p->words);

@@ -267,6 +267,79 @@ def test_books(name, folder, level):
     return said
 
 
+def place_of(p):
+    """Where a pair is joined: a loop's head, or a call and who it is of."""
+    start, behind = p["from"], p["to"]
+    if p["kind"] == "loop":
+        return "loop", behind["function"], behind["blocks"][0]
+    if p["kind"] == "call":
+        return ("call", start["function"], start["blocks"][-1],
+                behind["function"])
+    return "return", behind["function"], behind["blocks"][0], start["function"]
+
+
+def pairs_by_place(document):
+    places = {}
+    for p in document["pairs"]:
+        name = json.dumps([p["kind"], p["from"], p["to"]])
+        pairs = places.setdefault(place_of(p), {})
+        pairs[name] = pairs.get(name, 0) + p["count"]
+    return places
+
+
+def compare_preferred(document, whole, name):
+    """A place has all of its pairs, or none, and these are said to be
+    missing."""
+    said, places = [], pairs_by_place(document)
+    all_places, left_out = pairs_by_place(whole), document["not_marked"]
+    for place, pairs in all_places.items():
+        if places.pop(place, pairs) != pairs:
+            said.append("%s: not the pairs that all marks have" % (place,))
+    said += ["%s: has pairs, and should have none" % (p,) for p in places]
+    for kind, others in (("loop", ("irreducible", "unfinished_loop")),
+                         ("call", ("entered",))):
+        a, b = (d["plain"][kind]["real"] + d["not_marked"][kind] +
+                sum(d["excluded"][key] for key in others)
+                for d in (document, whole))
+        if a != b:
+            said.append("%s: %d in all, not %d" % (kind, a, b))
+    if whole["not_marked"]["all"]:
+        said.append("all marks, and some are not: %s" % whole["not_marked"])
+    if name not in CALL_FOREIGN and left_out["call"] != \
+            whole["plain"]["call"]["real"] - document["plain"]["call"]["real"]:
+        said.append("calls: %d not marked" % left_out["call"])
+    return said
+
+
+def test_preferred(name, folder, level):
+    """Marks only where an earlier run, of this build or of one without pairs,
+    had many pairs."""
+    said, whole, nleft = [], None, 0
+    for first, share in (("paths,overlap", "100"), ("paths,overlap", "80"),
+                         ("paths", "95"), ("edges", "60")):
+        exe = os.path.join(folder, first.replace(",", "-"))
+        build(BOOKS[name], exe, first, level)
+        profile = execute(exe, folder)[1]
+        whole = whole or overlap(profile, "--degree", "all")
+        exe += share
+        build(BOOKS[name], exe, "paths,overlap,share=%s,prefer=%s" % (
+            share, profile), level)
+        document = overlap(execute(exe, folder)[1], "--degree", "all")
+        nleft += document["not_marked"]["all"]
+        said += ["%s, %s %%: %s" % (first, share, s) for s in
+                 check_bounds(document) +
+                 compare_preferred(document, whole, name)]
+        if share == "100" and document["not_marked"]["all"]:
+            said.append("all is to be marked: %s" % document["not_marked"])
+        text = call([CAIRN, "overlap", exe + ".cairn"])
+        if document["not_marked"]["all"] and "not marked by prefer: %d," % (
+                document["not_marked"]["all"]) not in text:
+            said.append("the text does not say it")
+    if not nleft:
+        said.append("all is marked")
+    return said
+
+
 def test_other(words, folder, level):
     exe = os.path.join(folder, "traced")
     build(words, exe, "trace", level)
@@ -408,6 +481,11 @@ def tests(options):
     for level in ("-O0", "-O2"):
         for name in BOOKS:
             yield name + level, test_books, name, level
+        yield "preferred-loops" + level, test_preferred, "loops", level
+        yield "preferred-calls" + level, test_preferred, "calls", level
+    yield "preferred-deaths-O1", test_preferred, "deaths", "-O1"
+    yield "preferred-tails-O2", test_preferred, "tails", "-O2"
+    for level in ("-O0", "-O2"):
         for name, words in OTHERS.items():
             if options.full or level == "-O2":
                 yield name + level, test_other, words, level
