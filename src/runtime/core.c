@@ -71,10 +71,14 @@ static const struct core core = {
         .count_call = core_count_call,
         .forest_find = core_forest_find,
         .forest_make = core_forest_make,
+        .chain_find = core_chain_find,
+        .chain_make = core_chain_make,
 };
 
-__thread struct rt_thread __cairn_thread = {
-        .deltas = zeros, .core = &core, .forest_starts = (uint64_t *)zeros};
+__thread struct rt_thread __cairn_thread = {.deltas = zeros,
+                                            .core = &core,
+                                            .forest_starts = (uint64_t *)zeros,
+                                            .chain_cache = (uint64_t *)zeros};
 
 extern char **__environ __attribute__((weak));
 
