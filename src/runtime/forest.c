@@ -34,7 +34,8 @@
 #define IS_OFF ((struct forest *)1)
 #define HOW_K 255u
 #define CACHE 8192u /* slots of chains that are found at once */
-#define TAGS 256u   /* chains: forests that a process may have */
+#define REFUSED 16u
+#define TAGS 256u /* chains: forests that a process may have */
 
 HIDDEN extern const uint64_t __cairn_forest_memory;
 HIDDEN __attribute__((weak)) const uint64_t __cairn_forest_memory =
@@ -63,7 +64,28 @@ static struct {
 	uint64_t k;    /* AUX1 of chunks; 0: nobody has made a step */
 	uint64_t used; /* bytes */
 	uint32_t ntags;
+	/* addresses of counters that would be taken for others */
+	struct range {
+		uint64_t first, end;
+	} refused[REFUSED];
+	uint32_t nrefused;
 } all;
+
+static bool is_in(uint64_t owner, const struct range *r)
+{
+	return owner >= r->first && owner < r->end;
+}
+
+static bool is_refused(uint64_t owner)
+{
+	uint32_t n = __atomic_load_n(&all.nrefused, __ATOMIC_ACQUIRE);
+
+	owner &= ((uint64_t)1 << CAIRN_LINK_SHIFT) - 1;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_in(owner, &all.refused[i]))
+			return true;
+	return false;
+}
 
 static void *take_chunk(const struct forest *f, enum forest_what what,
                         uint64_t n, size_t size, uint64_t first)
@@ -181,7 +203,7 @@ uint64_t core_forest_find(uint64_t state, uint64_t owner, uint64_t id,
 {
 	struct forest *f = __cairn_thread.forest;
 
-	if (f == IS_OFF || counts_chains())
+	if (f == IS_OFF || counts_chains() || is_refused(owner))
 		return 0;
 	if (!f)
 		return FOREST_ABSENT;
@@ -263,7 +285,7 @@ uint64_t core_chain_find(uint64_t state, uint64_t owner, uint64_t id,
 	struct forest_slot *s;
 
 	(void)how; /* what is there says how deep it is */
-	if (f == IS_OFF || (f && !counts_chains()))
+	if (f == IS_OFF || (f && !counts_chains()) || is_refused(owner))
 		return CAIRN_CHAIN_UNKNOWN;
 	s = f ? forest_find_link(f, state, owner, (uint32_t)id)
 	      : FOREST_NO_SLOT;
@@ -284,6 +306,45 @@ uint64_t core_chain_make(uint64_t state, uint64_t owner, uint64_t id,
 		s = forest_make_link(f, state, owner, (uint32_t)id,
 		                     (unsigned)(all.k & HOW_K));
 	return take_link(f, s, state, owner, id);
+}
+
+/* Forgets slots with owners in a range, of n words that say how far they are
+ * from `from`. */
+static void forget(const uint64_t *from, uint64_t *words, uint32_t n,
+                   const struct range *r)
+{
+	uint64_t link = ((uint64_t)1 << CAIRN_LINK_SHIFT) - 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct forest_slot *s =
+		        (const void *)((uintptr_t)from + words[i]);
+
+		if (words[i] && is_in(s->owner & link, r))
+			rt_put64(&words[i], 0);
+	}
+}
+
+void forest_refuse(uint64_t first, uint64_t end)
+{
+	struct range *last = &all.refused[REFUSED - 1];
+	struct range r = {first, end};
+
+	if (all.nrefused < REFUSED) {
+		all.refused[all.nrefused] = r;
+		__atomic_store_n(&all.nrefused, all.nrefused + 1,
+		                 __ATOMIC_RELEASE);
+	} else { /* what is between them has bad luck */
+		last->first = first < last->first ? first : last->first;
+		last->end = end > last->end ? end : last->end;
+	}
+	for (struct thread *t = process.threads; t; t = t->next) {
+		struct place *p = (struct place *)t->forest;
+
+		if (!p)
+			continue;
+		forget(p->starts, p->starts, CAIRN_STARTS_N, &r);
+		forget(p->cache, p->cache + 1, CACHE, &r);
+	}
 }
 
 bool forest_is_part(const struct chunk *c)
