@@ -137,10 +137,11 @@
  * and makes calls, leaves a TARGET that the callee does not find.  A function
  * that finds itself in TARGET takes STATE, and clears TARGET in any case.
  *
- * void PATH(rdi: state; rsi: owner; rdx: id; rcx: D): counts a path; changes no
- * register but rax and the flags.
+ * void PATH(rdi: state; rsi: owner; rdx: id; rcx: CAIRN_CHAINS + D): counts a
+ * path.
  * uint64_t CALL(the same of a call, see abi/file.h): returns the state of the
- * callee; changes no register but rax and the flags.  Hidden: one per module.
+ * callee.  Both change no register but rax, r8, r9 and the flags.  Hidden: one
+ * per module.
  *
  * Both look for a slot at CACHE: a word, 1 + some bits of a hash of key and
  * owner, says how far from CACHE one is; word 0 is 0, so that a slot which is

@@ -101,8 +101,8 @@ static LLVMValueRef call_runtime(struct path_writer *w, const char *name,
                                  LLVMValueRef owner, LLVMValueRef id)
 {
 	static const char constraints[] =
-	        "={rax},{rdi},{rsi},{rdx},{rcx},~{memory},~{dirflag},~{fpsr},"
-	        "~{flags}";
+	        "={rax},{rdi},{rsi},{rdx},{rcx},~{r8},~{r9},~{memory},"
+	        "~{dirflag},~{fpsr},~{flags}";
 	uint32_t how = CAIRN_CHAINS + w->m.fn->paths->deepest;
 	LLVMTypeRef types[4] = {w->m.i64, w->m.i64, w->m.i64, w->m.i64};
 	LLVMTypeRef type = LLVMFunctionType(w->m.i64, types, 4, false);

@@ -4,7 +4,7 @@
  * %rsi owner, %rdx id, %rcx how.  What is there is found by C code that uses
  * general registers only, so that only these are saved.
  *
- * A path or a call of a call chain: the same registers.  What it finds in the
+ * A path or a call of a call chain: the same registers; changes %r8 and %r9.  What it finds in the
  * thread's cache is right: keys and owners of slots never change.
  */
 #include "runtime/save.inc"
@@ -94,10 +94,6 @@ __cairn_forest_step:
 __cairn_chain_\what:
 	.cfi_startproc
 	STEPPED
-	pushq	%r8
-	.cfi_adjust_cfa_offset 8
-	pushq	%r9
-	.cfi_adjust_cfa_offset 8
 	movq	__cairn_thread@gottpoff(%rip), %r9
 	leaq	(%rdi,%rdx), %rax
 	leaq	(%rax,%rsi,8), %r8
@@ -116,17 +112,8 @@ __cairn_chain_\what:
 	.else
 	movq	SLOT_NEXT(%r8), %rax
 	.endif
-	popq	%r9
-	.cfi_adjust_cfa_offset -8
-	popq	%r8
-	.cfi_adjust_cfa_offset -8
 	ret
-	.cfi_adjust_cfa_offset 16
 .Labsent\@:
-	popq	%r9
-	.cfi_adjust_cfa_offset -8
-	popq	%r8
-	.cfi_adjust_cfa_offset -8
 	FIND_OR_MAKE chain
 	.cfi_endproc
 	.size	__cairn_chain_\what, .-__cairn_chain_\what
