@@ -181,8 +181,9 @@ static void print_head(const struct sequences *s, FILE *out)
 	        "           thread, or code without marks called\n",
 	        sum->first, percent(sum->first, all));
 	fprintf(out,
-	        "lost       %" PRIu64 ", %.2f %%: the calls did not fit into "
-	        "the memory%s\n",
+	        "lost       %" PRIu64 ", %.2f %%: nobody knows the calls: no "
+	        "memory, a fork, a module\n"
+	        "           that took another one's place%s\n",
 	        sum->lost, percent(sum->lost, all),
 	        sum->lost ? " (memory= of the build)" : "");
 	if (s->sum.exceeds)
