@@ -12,7 +12,8 @@ block, segment, sum and frames, "lost", "unknown"), under "lines" the counts of
 source lines and, under "order", null or in which order paths of tables were
 first taken: "left_out" and "paths", as lists of module, function and number;
 under "windows" sequences of paths, the oldest first, each a function and a
-number; whether something may have been before them that is not in the list, and
+number, or chains, where all but the last are calls: the caller, the sum of its
+path and the link of the call; whether something may have been before them that is not in the list, and
 a count.
 Of a trace it regenerates what ran, and counts that; "paths" are null then.  Of
 a recording it prints "modules" (number, path, build id, address of the cells,
@@ -21,8 +22,8 @@ shares no code with the C reader and is meant to be read beside the
 specification; `decode.py --compare REPORT.json PROFILE` compares
 with `cairn report --json`, `--compare-paths PATHS.json` with `cairn paths
 --json`, `--compare-windows WINDOWS.json` with `cairn paths --iterations N
---json`, `--compare-order RESIDUAL.json` with `cairn residual --json` of this
-file alone, and all say where they differ.  A count that is not known is null.
+--json` or `--chains N --json`, `--compare-order RESIDUAL.json` with `cairn
+residual --json` of this file alone, and all say where they differ.  A count that is not known is null.
 Only Python's standard library is used; maps inside the file need the program
 zstd.
 """
@@ -112,6 +113,7 @@ class Cursor:
 ORDER = 1 << 31 | 7
 STREAM, PACKED, CALLS = 8, 9, 10
 FOREST, NODES, WINDOWS = 13, 14, 15
+CHAINS = 256  # AUX1 of these, and how many calls a chain has
 CHECKPOINT = 16
 ROW = 16  # counters of a row
 MASK32 = (1 << 32) - 1
@@ -358,12 +360,14 @@ class Windows:
     counted: {(elements, is anchored): count}."""
 
     def __init__(self, chunks, modules):
-        self.modules, self.counts = modules, {}
+        self.modules, self.counts, self.of_chains = modules, {}, False
         self.nodes = {(c.id, c.aux0 + i): c.payload[24 * i : 24 * i + 24]
                       for c in chunks if c.type == NODES for i in range(c.n)}
         for c in chunks:
             if c.type in (FOREST, WINDOWS):
-                need(2 <= c.aux1 <= 16, "length of windows")
+                need(2 <= c.aux1 <= 16 or CHAINS < c.aux1 <= CHAINS + 16,
+                     "length of windows")
+                self.of_chains = c.aux1 > CHAINS
             if c.type == FOREST:
                 for i in range(c.n):
                     self.read_slot(c.id, c.payload[48 * i : 48 * i + 48])
@@ -376,9 +380,11 @@ class Windows:
 
     def element(self, owner, id_):
         need(id_, "an element without a number")
+        link, owner = owner >> 48, owner & (1 << 48) - 1
+        need(not link or self.of_chains, "a call in a sequence of paths")
         for m in self.modules:
             if 0 <= owner - m.bias - m.base < 8 * len(m.counts):
-                return m.number, owner - m.bias, id_ - 1
+                return m.number, owner - m.bias, id_ - 1, link
         raise Damaged("an element of no module")
 
     def read_slot(self, thread, slot):
@@ -387,9 +393,11 @@ class Windows:
             return
         elements = [self.element(owner, key & 0xFFFFFFFF)]
         node, anchored = key >> 32, key >> 32 == 0
+        if self.of_chains:  # the upper bits are the runtime's
+            node &= (1 << 24) - 1
         if node > 1:
             left, anchored = self.nodes[thread, node][20:22]
-            need(1 <= left <= 15, "length of a node")
+            need(1 <= left <= 15 + self.of_chains, "length of a node")
             for _ in range(left):
                 owner, node, id_ = struct.unpack_from(
                     "<QII", self.nodes[thread, node])
@@ -398,15 +406,16 @@ class Windows:
 
     def read_list(self, chunk):
         c = Cursor(chunk.payload)
-        elements = [tuple(c.uv() for _ in range(3)) for _ in range(c.uv())]
+        elements = [(c.uv(), c.uv(), c.uv(), c.uv() if self.of_chains else 0)
+                    for _ in range(c.uv())]
         for _ in range(chunk.n):
             head, count = c.uv(), c.uv()
             window = [elements[c.uv()] for _ in range(head >> 1)]
             self.add(reversed(window), head & 1, count)
 
     def json(self, names):
-        return [[[[names.get((m, at)), n] for m, at, n in window],
-                 not anchored, count]
+        return [[[[names.get((m, at)), n] + [link - 1] * bool(link)
+                  for m, at, n, link in window], not anchored, count]
                 for (window, anchored), count in sorted(self.counts.items())]
 
 
@@ -2409,7 +2418,7 @@ def compare_order(result, listed):
 
 def compare_windows(result, listed):
     """Of the length that the list has, and how many are shorter."""
-    n = listed["length"]
+    n = listed["length"] + ("chains" in listed)
     mine, first, lost = {}, 0, 0
     for window, is_open, count in result["windows"]:
         if len(window) >= n:
@@ -2420,7 +2429,12 @@ def compare_windows(result, listed):
         else:
             first += count
     theirs = {}
-    for s in listed["sequences"]:
+    for c in listed.get("chains", ()):
+        key = json.dumps([*([e["function"], e["sum"], e["link"]]
+                            for e in c["callers"]),
+                          [c["function"], c["path"]]])
+        theirs[key] = theirs.get(key, 0) + c["count"]
+    for s in listed.get("sequences", ()):
         key = json.dumps([[e["function"], e["path"]] for e in s["elements"]])
         theirs[key] = theirs.get(key, 0) + s["count"]
     differences = compare_lists(

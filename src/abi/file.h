@@ -185,7 +185,9 @@ enum cairn_chunk_type {
 
 /*
  * A forest (--cairn=paths,iterations=K): how often each sequence of up to K
- * elements occurred, which are paths of one activation.  A slot of a FOREST
+ * elements occurred, which are paths of one activation; or (chains=D) a path
+ * and before it the last D calls that led to its activation, the one that is
+ * nearest last.  AUX1 is K, or CAIRN_CHAINS + D.  A slot of a FOREST
  * chunk is a window: a node (upper half of KEY) and the element behind
  * it, of an id (lower half) and an owner; KEY 0: it is not in use.  Node 0
  * stands for the beginning of a stream, node 1 for no element, and that there
@@ -194,8 +196,18 @@ enum cairn_chunk_type {
  * ANCHORED if nothing was before the first.
  *
  * The owner of an element is the address of the function's counters as it was
- * in the process, its id is 1 + the number of the path.
+ * in the process, its id is 1 + the number of the path.  A call has the address
+ * of its caller's counters, plus 2^CAIRN_LINK_SHIFT times 1 + its link, and 1 +
+ * the sum of the caller's path up to the block of the call.  The link of a call
+ * is the number of its site; of one that has none it is the number of sites,
+ * plus its block.  The upper bits of a node in a key of
+ * chains, from CAIRN_NODE_BITS on, are the runtime's.
  */
+#define CAIRN_CHAINS 256u
+#define CAIRN_CHAINS_MAX 16u /* D */
+#define CAIRN_LINK_SHIFT 48
+#define CAIRN_LINKS_MAX 65535u
+#define CAIRN_NODE_BITS 24
 #define CAIRN_FOREST_MAX 16u /* K */
 #define CAIRN_FOREST_MULTIPLIER 0x9e3779b97f4a7c15u
 #define CAIRN_FOREST_SLOT 48u

@@ -90,7 +90,11 @@
 #define CAIRN_CALLS_MASK 104
 #define CAIRN_FOREST_STARTS 112 /* see below */
 #define CAIRN_FOREST 120        /* of the runtime */
-#define CAIRN_THREAD_WORDS 16
+#define CAIRN_CHAIN_TARGET 128  /* see below, as the next three */
+#define CAIRN_CHAIN_STATE 136
+#define CAIRN_CHAIN_CACHE 144
+#define CAIRN_CHAIN_MASK 152
+#define CAIRN_THREAD_WORDS 20
 
 /* void COUNT_CALL(rsi: cell of the site, or a row; rdx: counters of the callee;
  * rcx: PREFIX, or 0 with a row, + number of the callee's first path): counts a
@@ -124,6 +128,30 @@
 #define CAIRN_STARTS_N 1024u
 #define CAIRN_STARTS_SHIFT 16
 #define CAIRN_RT_FOREST_STEP "__cairn_forest_step"
+
+/*
+ * Call chains (--cairn=paths,chains=D).  The state of a frame is a word, the
+ * node of the calls that led to it, times 2^32; 0 if no call is known.  Before
+ * a call the caller says whom it calls (TARGET), and then what its state is to
+ * be (STATE): TARGET is first, so that a signal handler that comes in between,
+ * and makes calls, leaves a TARGET that the callee does not find.  A function
+ * that finds itself in TARGET takes STATE, and clears TARGET in any case.
+ *
+ * void PATH(rdi: state; rsi: owner; rdx: id; rcx: CAIRN_CHAINS + D): counts a
+ * path.
+ * uint64_t CALL(the same of a call, see abi/file.h): returns the state of the
+ * callee.  Both change no register but rax, r8, r9 and the flags.  Hidden: one
+ * per module.
+ *
+ * Both look for a slot at CACHE: a word, 1 + some bits of a hash of key and
+ * owner, says how far from CACHE one is; word 0 is 0, so that a slot which is
+ * not there has no key.  MASK is read before CACHE: with an older mask any
+ * newer cache will do.
+ */
+#define CAIRN_CHAIN_UNKNOWN ((uint64_t)1 << 32) /* a state */
+#define CAIRN_RT_CHAIN_PATH "__cairn_chain_path"
+#define CAIRN_RT_CHAIN_CALL "__cairn_chain_call"
+
 /* uint64_t: bytes that all forests of the process may take. */
 #define CAIRN_RT_FOREST_MEMORY "__cairn_forest_memory"
 

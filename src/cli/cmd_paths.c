@@ -10,6 +10,7 @@
 #include "analysis/trace_counts.h"
 #include "base/err.h"
 #include "base/spot.h"
+#include "cli/chain.h"
 #include "cli/hot.h"
 #include "cli/html.h"
 #include "cli/report.h"
@@ -39,6 +40,9 @@ static const char help[] =
         "  --iterations N   sequences of N paths, one behind the other (built "
         "with\n"
         "                   iterations=K, N up to K)\n"
+        "  --chains N       paths with the N calls that led to them (built "
+        "with chains=D,\n"
+        "                   N up to D)\n"
         "  --model          entropy of paths, probabilities of edges, gamma\n"
         "  --no-demangle    C++ names as the linker sees them\n"
         "  --stable         nothing that differs between two equal "
@@ -57,6 +61,7 @@ enum {
 	OPT_NO_DEMANGLE,
 	OPT_STABLE,
 	OPT_ITERATIONS,
+	OPT_CHAINS,
 };
 
 static const struct option options[] = {
@@ -71,6 +76,7 @@ static const struct option options[] = {
         {"blocks", no_argument, NULL, OPT_BLOCKS},
         {"unfinished", no_argument, NULL, OPT_UNFINISHED},
         {"iterations", required_argument, NULL, OPT_ITERATIONS},
+        {"chains", required_argument, NULL, OPT_CHAINS},
         {"model", no_argument, NULL, OPT_MODEL},
         {"no-demangle", no_argument, NULL, OPT_NO_DEMANGLE},
         {"stable", no_argument, NULL, OPT_STABLE},
@@ -81,7 +87,9 @@ struct request {
 	struct cli_inputs inputs;
 	struct report_options report;
 	struct hot_options hot;
-	unsigned length;  /* of --iterations; 0: not asked for */
+	unsigned length; /* of --iterations; 0: not asked for */
+	bool iterations;
+	bool chains;      /* --chains: length is that of a path and calls */
 	struct spot spot; /* of --line */
 	struct cli_form form;
 };
@@ -136,6 +144,19 @@ static int take_length(const char *command, unsigned *length)
 	                 CAIRN_FOREST_MAX, optarg);
 }
 
+static int take_callers(const char *command, struct request *q)
+{
+	char *end;
+	unsigned long n = strtoul(optarg, &end, 10);
+
+	q->length = (unsigned)n + 1;
+	q->chains = true;
+	if (*optarg >= '0' && *optarg <= '9' && !*end && n <= CAIRN_CHAINS_MAX)
+		return CLI_FINE;
+	return cli_usage(command, "--chains takes a number up to %u, not '%s'",
+	                 CAIRN_CHAINS_MAX, optarg);
+}
+
 static int take_option(void *request, int c, const char *command)
 {
 	struct request *q = request;
@@ -152,7 +173,10 @@ static int take_option(void *request, int c, const char *command)
 	case OPT_TOP:
 		return cli_take_top(command, optarg, &q->hot.top);
 	case OPT_ITERATIONS:
+		q->iterations = true;
 		return take_length(command, &q->length);
+	case OPT_CHAINS:
+		return take_callers(command, q);
 	case OPT_SORT:
 		q->hot.by_blocks = !strcmp(optarg, "blocks");
 		if (q->hot.by_blocks || !strcmp(optarg, "count"))
@@ -181,8 +205,12 @@ static int check_options(const struct request *q, char **argv, int argc)
 		return cli_usage(argv[0], "no profile given");
 	if (q->length &&
 	    (q->form.html || q->spot.file || q->hot.unfinished || q->hot.model))
-		return cli_usage(argv[0], "--iterations excludes --html, "
-		                          "--line, --unfinished and --model");
+		return cli_usage(argv[0],
+		                 "--%s excludes --html, --line, --unfinished "
+		                 "and --model",
+		                 q->chains ? "chains" : "iterations");
+	if (q->iterations && q->chains)
+		return cli_usage(argv[0], "--iterations excludes --chains");
 	return cli_check_output(argv[0], &q->form, argv + optind,
 	                        argc - optind);
 }
@@ -241,12 +269,16 @@ static int write_sequences(const struct request *q, const struct hot *h,
 {
 	struct cairn_err err;
 	struct cli_output o;
-	struct sequences s;
+	struct sequences s = {.length = q->length, .of_chains = q->chains};
 
-	if (sequences_init(&s, h, q->length, path, &err) < 0)
+	if (sequences_init(&s, h, path, &err) < 0)
 		return cli_fail(&err);
 	cli_output_begin(&o, q->form.output);
-	if (q->form.json)
+	if (q->chains && q->form.json)
+		chains_json(&s, o.stream);
+	else if (q->chains)
+		chains_text(&s, o.stream);
+	else if (q->form.json)
 		sequences_json(&s, o.stream);
 	else
 		sequences_text(&s, o.stream);

@@ -29,10 +29,26 @@ static const struct profile_windows *windows_of(const struct hot *h)
 
 /* --- what there is -------------------------------------------------------- */
 
+static int check_chains(const struct profile_windows *w, unsigned n,
+                        const char *path, struct cairn_err *err)
+{
+	if (!w->longest || !w->of_chains)
+		return cairn_fail(err, CAIRN_E_ABSENT,
+		                  "%s: has no call chains; build the program "
+		                  "with --cairn=paths,chains=%u",
+		                  path, n ? n : 1);
+	if (n + 1 > w->longest)
+		return cairn_fail(err, CAIRN_E_ABSENT,
+		                  "%s: was counted with chains=%u; ask for no "
+		                  "more, or build the program with chains=%u",
+		                  path, w->longest - 1, n);
+	return 0;
+}
+
 static int check_length(const struct profile_windows *w, unsigned length,
                         const char *path, struct cairn_err *err)
 {
-	if (!w->longest)
+	if (!w->longest || w->of_chains)
 		return cairn_fail(err, CAIRN_E_ABSENT,
 		                  "%s: has no sequences of paths; build the "
 		                  "program with --cairn=paths,iterations=%u",
@@ -88,15 +104,18 @@ static void find_functions(struct sequences *s)
 
 /* How often its paths ran, as the counts of paths have it; 0: all activations
  * are one path, and there are no windows. */
-static uint64_t count_executions(const struct hot_function *f)
+static uint64_t count_executions(const struct sequences *s,
+                                 const struct hot_function *f)
 {
 	struct pairs pairs;
 	uint64_t n = 0;
+	bool is_counted;
 
 	if (!f->has_paths || f->pc.paths.n >= PAIRS_LIMIT)
 		return 0;
 	pairs_init(&pairs, &f->pc.paths);
-	for (size_t i = 0; pairs.columns && i < f->pc.n; i++)
+	is_counted = s->of_chains || pairs.columns;
+	for (size_t i = 0; is_counted && i < f->pc.n; i++)
 		n += f->pc.items[i].count;
 	return n;
 }
@@ -123,7 +142,7 @@ static void sum_functions(struct sequences *s)
 		struct sequence_function *f = &s->functions[i];
 		uint64_t counted = f->sums.known + f->sums.first + f->sums.lost;
 
-		f->executions = count_executions(&s->h->functions[i]);
+		f->executions = count_executions(s, &s->h->functions[i]);
 		f->exceeds = counted > f->executions;
 		if (!f->exceeds)
 			f->sums.lost += f->executions - counted;
@@ -138,17 +157,19 @@ static uint32_t newest_of(const struct sequences *s, const struct window_row *r)
 	return windows_of(s->h)->pool[r->first];
 }
 
-int sequences_init(struct sequences *s, const struct hot *h, unsigned length,
-                   const char *path, struct cairn_err *err)
+int sequences_init(struct sequences *s, const struct hot *h, const char *path,
+                   struct cairn_err *err)
 {
 	const struct profile_windows *w = windows_of(h);
 	size_t kept = 0;
 
-	*s = (struct sequences){.h = h, .length = length};
-	CAIRN_TRY(check_length(w, length, path, err));
+	*s = (struct sequences){
+	        .h = h, .length = s->length, .of_chains = s->of_chains};
+	CAIRN_TRY(s->of_chains ? check_chains(w, s->length - 1, path, err)
+	                       : check_length(w, s->length, path, err));
 	find_functions(s);
 	sum_functions(s);
-	s->rows = windows_list(w, length, &s->nrows);
+	s->rows = windows_list(w, s->length, &s->nrows);
 	for (size_t i = 0; i < s->nrows; i++)
 		if (s->function_of[newest_of(s, &s->rows[i])] != NONE)
 			s->rows[kept++] = s->rows[i];
@@ -274,7 +295,7 @@ static void put_sums(struct json *j, const struct sequence_function *f)
 	json_bool(j, f->exceeds);
 }
 
-static const char *name_of(const struct sequences *s, uint32_t function)
+const char *sequences_name(const struct sequences *s, uint32_t function)
 {
 	const struct report_row *row;
 
@@ -298,12 +319,29 @@ static void put_row(const struct sequences *s, struct json *j,
 
 		json_begin(j, '{');
 		json_key(j, "function");
-		json_string(j, name_of(s, function));
+		json_string(j, sequences_name(s, function));
 		put_u64(j, "path", e->number);
 		json_end(j, '}');
 	}
 	json_end(j, ']');
 	json_end(j, '}');
+}
+
+void sequences_put_functions(const struct sequences *s, struct json *j)
+{
+	put_sums(j, &s->sum);
+	json_key(j, "functions");
+	json_begin(j, '[');
+	for (uint32_t i = 0; i < s->h->nfunctions; i++) {
+		if (!s->functions[i].executions && !s->functions[i].exceeds)
+			continue;
+		json_begin(j, '{');
+		json_key(j, "name");
+		json_string(j, sequences_name(s, i));
+		put_sums(j, &s->functions[i]);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
 }
 
 void sequences_json(const struct sequences *s, FILE *out)
@@ -313,19 +351,7 @@ void sequences_json(const struct sequences *s, FILE *out)
 	json_begin(&j, '{');
 	put_u64(&j, "length", s->length);
 	put_u64(&j, "longest", windows_of(s->h)->longest);
-	put_sums(&j, &s->sum);
-	json_key(&j, "functions");
-	json_begin(&j, '[');
-	for (uint32_t i = 0; i < s->h->nfunctions; i++) {
-		if (!s->functions[i].executions && !s->functions[i].exceeds)
-			continue;
-		json_begin(&j, '{');
-		json_key(&j, "name");
-		json_string(&j, name_of(s, i));
-		put_sums(&j, &s->functions[i]);
-		json_end(&j, '}');
-	}
-	json_end(&j, ']');
+	sequences_put_functions(s, &j);
 	json_key(&j, "sequences");
 	json_begin(&j, '[');
 	for (size_t i = 0; i < s->nrows; i++)

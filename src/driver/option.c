@@ -106,9 +106,13 @@ static const char help[] =
         "  iterations=K     count sequences of up to K paths of an activation, "
         "too (2 to\n"
         "                   16)\n"
-        "  memory=SIZE      of iterations: count them in no more memory than "
-        "this, as\n"
-        "                   64M, which is the default (at least 1M)\n"
+        "  chains=D         count each path with up to D calls that led to it, "
+        "too (1 to\n"
+        "                   16)\n"
+        "  memory=SIZE      of iterations and chains: count them in no more "
+        "memory than\n"
+        "                   this, as 64M, which is the default (at least "
+        "1M)\n"
         "  calls=D          paths end at calls, but go into those, up to D "
         "deep, that\n"
         "                   prefer=FILE names (or, with residual, "
@@ -274,6 +278,22 @@ static int take_iterations(struct option *o, const char *value,
 	return 0;
 }
 
+static int take_chains(struct option *o, const char *value,
+                       struct cairn_err *err)
+{
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	o->chains = value;
+	if (*value < '0' || *value > '9' || *end || n < 1 ||
+	    n > CAIRN_CHAINS_MAX)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "chains=%s is no length of a chain of calls; "
+		                  "use a number from 1 to %u",
+		                  value, CAIRN_CHAINS_MAX);
+	return 0;
+}
+
 /* Percent, for the plugin in millionths. */
 static int take_share(struct option *o, const char *value,
                       struct cairn_err *err)
@@ -313,7 +333,7 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	        o->paths      ? "prefer=FILE, prefer=function:NAME, "
 	                        "prefer=line:FILE:LINE, top=N, "
 	                        "share=PERCENT, others, overlap, overlap=K, "
-	                        "iterations=K, memory=SIZE, calls=D, "
+	                        "iterations=K, chains=D, memory=SIZE, calls=D, "
 	        : o->residual ? "tested=FILE, calls=D, "
 	        : o->inlines  ? "calls=D, prefer=FILE, "
 	        : o->trace    ? "witness, paths, "
@@ -370,6 +390,8 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 		return take_overlap(o, value, err);
 	if (o->paths && (value = detail_value(s, n, "iterations")))
 		return take_iterations(o, value, err);
+	if (o->paths && (value = detail_value(s, n, "chains")))
+		return take_chains(o, value, err);
 	*taken = o->paths && (is(s, n, "others") || is(s, n, "overlap"));
 	o->others |= *taken && is(s, n, "others");
 	o->overlap |= *taken && is(s, n, "overlap");
@@ -476,10 +498,10 @@ static int check_pairs(const struct option *o, struct cairn_err *err)
 /* and for iterations=. */
 static int check_windows(const struct option *o, struct cairn_err *err)
 {
-	if (o->paths && o->memory && !o->iterations)
+	if (o->paths && o->memory && !o->iterations && !o->chains)
 		return cairn_fail(err, CAIRN_E_USAGE,
-		                  "--cairn=paths,memory= is about iterations=, "
-		                  "which is not there");
+		                  "--cairn=paths,memory= is about iterations= "
+		                  "and chains=, which are not there");
 	if (o->iterations && o->overlap)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "overlap counts pairs, and iterations= has "
@@ -492,6 +514,23 @@ static int check_windows(const struct option *o, struct cairn_err *err)
 	if (o->iterations && (o->interest || o->sets))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=paths,iterations= counts all paths; "
+		                  "leave out prefer=");
+	return 0;
+}
+
+/* The same for chains=. */
+static int check_chains(const struct option *o, struct cairn_err *err)
+{
+	if (o->chains && (o->iterations || o->overlap || o->calls))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "chains= counts paths with their callers, "
+		                  "and %s counts something else; choose one",
+		                  o->iterations ? "iterations="
+		                  : o->overlap  ? "overlap"
+		                                : "calls=");
+	if (o->chains && (o->interest || o->sets))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--cairn=paths,chains= counts all paths; "
 		                  "leave out prefer=");
 	return 0;
 }
@@ -550,6 +589,7 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		                  "which is not there");
 	CAIRN_TRY(check_pairs(o, err));
 	CAIRN_TRY(check_windows(o, err));
+	CAIRN_TRY(check_chains(o, err));
 	if ((o->top || o->share) && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=paths: top and share choose from a "
@@ -592,7 +632,7 @@ static int take_value(struct option *o, const char *value,
 	o->record = false;
 	o->witness = o->path_ids = false;
 	o->interest = o->sets = o->top = o->share = o->calls = NULL;
-	o->last = o->memory = o->iterations = NULL;
+	o->last = o->memory = o->iterations = o->chains = NULL;
 	o->degree = "";
 	CAIRN_TRY(take_mode(o, value, n, err));
 	while (value[n]) {

@@ -77,17 +77,18 @@ struct profile_call {
 	uint64_t count; /* never 0 */
 };
 
-/* An element of a stream: a path of a function. */
+/* An element of a stream: a path of a function; or a call that it makes. */
 struct profile_element {
 	uint32_t module; /* index into modules */
+	uint32_t link;   /* 0, or 1 + the link of the call (abi/file.h) */
 	uint64_t owner;  /* link-time address of the function's counters */
-	uint64_t number;
+	uint64_t number; /* of the path; of a call the sum up to it */
 };
 
 /*
- * Elements one behind the other (--cairn=paths,iterations=K), as many as were
- * known before the last of them, and how often just that.  So how often shorter
- * sequences occurred are sums over what ends with them.
+ * Elements one behind the other (--cairn=paths,iterations=K or chains=D), as
+ * many as were known before the last of them, and how often just that.  So how
+ * often shorter sequences occurred are sums over what ends with them.
  */
 struct profile_window {
 	size_t first; /* in the pool: indices of elements, the newest first */
@@ -97,7 +98,10 @@ struct profile_window {
 };
 
 struct profile_windows {
-	uint32_t longest;                 /* K; 0: there are none */
+	/* elements of one, the path and D calls with chains; 0: there are none
+	 */
+	uint32_t longest;
+	bool of_chains; /* but for the newest element they are calls */
 	struct profile_element *elements; /* sorted; each once */
 	uint32_t nelements, elements_cap;
 	struct profile_window *items; /* sorted by the newest element, then the

@@ -9,6 +9,8 @@
  * sorted; node numbers, which differ from thread to thread, are gone.  Files
  * that we write have these lists (WINDOWS), so that runs add up.
  *
+ * The same with call chains: a window is a path and the calls before it.
+ *
  * Invariant: what is written and read again is the same.
  * Cost: O(n * length) to read, O(n log n) to sum; 4 bytes per element of a
  * window, 24 per window and per element that is another one.
@@ -58,9 +60,14 @@ static uint32_t add_element(struct profile_windows *w,
 static const char *take_element(struct reader *r, uint64_t owner, uint32_t id,
                                 uint32_t *element)
 {
-	struct profile_element e = {.number = (uint64_t)id - 1};
+	struct profile_element e = {
+	        .number = (uint64_t)id - 1,
+	        .link = (uint32_t)(owner >> CAIRN_LINK_SHIFT),
+	};
 
-	if (!id || !calls_place(r->p, r->m, true, owner, &e.module, &e.owner))
+	owner &= ((uint64_t)1 << CAIRN_LINK_SHIFT) - 1;
+	if (!id || (e.link && !r->p->windows.of_chains) ||
+	    !calls_place(r->p, r->m, true, owner, &e.module, &e.owner))
 		return "a window has a path that no module of the file has";
 	*element = add_element(&r->p->windows, &e);
 	return NULL;
@@ -72,14 +79,39 @@ static void push(struct profile_windows *w, uint32_t element)
 	w->pool[w->npool++] = element;
 }
 
+/* K, or CAIRN_CHAINS + D. */
 static const char *set_longest(struct profile *p, uint64_t k)
 {
-	if (k < 2 || k > CAIRN_FOREST_MAX)
+	bool of_chains = k >= CAIRN_CHAINS;
+	uint64_t longest = of_chains ? k - CAIRN_CHAINS + 1 : k;
+
+	if (longest < 2 ||
+	    longest > (of_chains ? CAIRN_CHAINS_MAX + 1 : CAIRN_FOREST_MAX))
 		return too_long;
-	if (p->windows.longest && p->windows.longest != k)
+	if (p->windows.longest && (p->windows.longest != longest ||
+	                           p->windows.of_chains != of_chains))
 		return "its windows are of another length than those of "
 		       "another file";
-	p->windows.longest = (uint32_t)k;
+	p->windows.longest = (uint32_t)longest;
+	p->windows.of_chains = of_chains;
+	return NULL;
+}
+
+static uint64_t kind_of(const struct profile_windows *w)
+{
+	return w->of_chains ? CAIRN_CHAINS + (uint64_t)w->longest - 1
+	                    : w->longest;
+}
+
+/* Its elements are the last of the pool. */
+static const char *add_window(struct profile_windows *w,
+                              const struct profile_window *x)
+{
+	for (unsigned i = 0; w->of_chains && i < x->len; i++)
+		if (!w->elements[w->pool[x->first + i]].link != !i)
+			return "a chain is not a path behind calls";
+	VEC_RESERVE(w->items, w->n, w->cap);
+	w->items[w->n++] = *x;
 	return NULL;
 }
 
@@ -123,6 +155,8 @@ static const char *take_node(struct reader *r, uint32_t thread, uint64_t number,
 {
 	unsigned left = 0;
 
+	if (r->p->windows.of_chains) /* the upper bits are the runtime's */
+		number &= ((uint64_t)1 << CAIRN_NODE_BITS) - 1;
 	if (number == START || number == EMPTY) {
 		window->is_anchored = number == START;
 		return NULL;
@@ -138,7 +172,7 @@ static const char *take_node(struct reader *r, uint32_t thread, uint64_t number,
 		if (is_first) {
 			left = node[CAIRN_NODE_LEN];
 			window->is_anchored = node[CAIRN_NODE_ANCHORED];
-			if (!left || left >= CAIRN_FOREST_MAX)
+			if (!left || left >= r->p->windows.longest)
 				return too_long;
 			window->len = (uint8_t)(left + 1);
 		}
@@ -184,8 +218,9 @@ static const char *load_slots(struct reader *r, const struct chunk *k)
 		wrong = take_node(r, k->id, key >> 32, &x);
 		if (wrong)
 			return wrong;
-		VEC_RESERVE(w->items, w->n, w->cap);
-		w->items[w->n++] = x;
+		wrong = add_window(w, &x);
+		if (wrong)
+			return wrong;
 	}
 	return NULL;
 }
@@ -224,12 +259,15 @@ static const char *load_elements(struct reader *r, struct cursor *c, uint64_t n)
 	for (uint64_t i = 0; i < n && !c->bad; i++) {
 		uint64_t module = cursor_uv(c), owner = cursor_uv(c);
 		uint64_t number = cursor_uv(c);
+		uint64_t link = r->p->windows.of_chains ? cursor_uv(c) : 0;
 		struct profile_element e = {
 		        .owner = owner,
 		        .number = number,
+		        .link = (uint32_t)link,
 		};
 
-		if (c->bad || !find_module(r, module, &e.module))
+		if (c->bad || link > CAIRN_LINKS_MAX ||
+		    !find_module(r, module, &e.module))
 			return "a window has a path that no module of the file "
 			       "has";
 		add_element(&r->p->windows, &e);
@@ -254,7 +292,7 @@ static const char *load_lists(struct reader *r, const struct chunk *k)
 		        .is_anchored = head % 2,
 		};
 
-		if (head / 2 < 1 || head / 2 > CAIRN_FOREST_MAX)
+		if (head / 2 < 1 || head / 2 > w->longest)
 			return too_long;
 		for (unsigned j = 0; j < x.len; j++) {
 			uint64_t element = cursor_uv(&c);
@@ -264,8 +302,7 @@ static const char *load_lists(struct reader *r, const struct chunk *k)
 				       "there";
 			push(w, first + (uint32_t)element);
 		}
-		VEC_RESERVE(w->items, w->n, w->cap);
-		w->items[w->n++] = x;
+		wrong = add_window(w, &x);
 	}
 	return wrong ? wrong : c.bad ? "the list of windows ends early" : NULL;
 }
@@ -311,6 +348,8 @@ static int by_identity(const struct profile_element *x,
 
 	if (!c)
 		c = compare(x->owner, y->owner);
+	if (!c)
+		c = compare(x->link, y->link);
 	return c ? c : compare(x->number, y->number);
 }
 
@@ -418,7 +457,7 @@ bool windows_absorb(struct profile *p, const struct profile *from,
 
 	if (!f->longest)
 		return true;
-	if (set_longest(p, f->longest))
+	if (set_longest(p, kind_of(f)))
 		return false;
 	for (uint32_t i = 0; i < f->nelements; i++) {
 		struct profile_element e = f->elements[i];
@@ -455,6 +494,8 @@ void windows_put(struct bytes *out, struct bytes *tmp, const struct profile *p)
 		bytes_put_uv(tmp, (uint64_t)e->module + 1);
 		bytes_put_uv(tmp, e->owner);
 		bytes_put_uv(tmp, e->number);
+		if (w->of_chains)
+			bytes_put_uv(tmp, e->link);
 	}
 	for (size_t i = 0; i < w->n; i++) {
 		const struct profile_window *x = &w->items[i];
@@ -467,7 +508,7 @@ void windows_put(struct bytes *out, struct bytes *tmp, const struct profile *p)
 	writer_chunk(out,
 	             &(struct writer_chunk){.type = CAIRN_CHUNK_WINDOWS,
 	                                    .n = w->n,
-	                                    .aux1 = w->longest},
+	                                    .aux1 = kind_of(w)},
 	             tmp->data, tmp->n);
 }
 

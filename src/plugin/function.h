@@ -30,6 +30,7 @@ struct mode {
 	bool in_loops;    /* overlap: not across calls */
 	uint32_t degree;  /* overlap: enum cairn_degree */
 	uint32_t windows; /* paths: of up to so many; 0: none */
+	uint32_t chains;  /* paths: with so many callers; 0: none */
 	bool slow;        /* a counter in every block */
 	bool strict;      /* a call's fall-through is an edge of its own */
 	bool all;         /* a counter on every edge */
@@ -178,6 +179,7 @@ struct paths_request {
 	 * enough; NULL: everywhere */
 	const struct pair_flow_function *flow;
 	uint32_t windows; /* count windows of up to so many, or 0 */
+	uint32_t chains;  /* count chains of up to so many calls, or 0 */
 	/* finds interesting paths once they are numbered, or NULL: then `known`
 	 * is what it returns */
 	const struct interest_function *(*find)(void *context,

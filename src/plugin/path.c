@@ -184,9 +184,9 @@ static bool number_paths(struct function *fn, const struct paths_request *r)
 	        .asked = asked,
 	        .weight = r->weight,
 	        /* there is no table of paths yet when it runs */
-	        .limit = shim_runs_while_loading(fn->f) ? DIRECT_MAX + 1
-	                 : r->pairs || r->windows       ? PAIRS_LIMIT
-	                                                : 0,
+	        .limit = shim_runs_while_loading(fn->f)        ? DIRECT_MAX + 1
+	                 : r->pairs || r->windows || r->chains ? PAIRS_LIMIT
+	                                                       : 0,
 	};
 	edge_id *sites = list_sites(fn, &options.ncuts);
 	bool is_known;
@@ -376,7 +376,7 @@ static void find_turns(struct function *fn, const uint64_t *weight,
 	uint64_t held[HELD_TURNS];
 
 	if (shim_is_not_optimized(fn->f) || shim_runs_while_loading(fn->f) ||
-	    counts_windows(fn->paths))
+	    counts_windows(fn->paths) || counts_chains(fn->paths))
 		return;
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (!local_init(&l, &fn->paths->paths, b,
@@ -652,6 +652,7 @@ void paths_choose(struct function *fn, const struct mode *mode,
 		leave_out(fn);
 	if (r->windows)
 		choose_stream(fn, r->windows);
+	p->deepest = r->chains;
 	p->how = choose_how(fn, mode, r);
 	p->is_tested =
 	        p->how == CAIRN_PATHS_RESIDUAL && r->known->n == p->paths.n;

@@ -72,6 +72,7 @@ struct function_paths {
 	struct function_calls *calls;          /* or NULL */
 	uint32_t longest;    /* window that is counted; 0: none is */
 	uint32_t start_word; /* abi/rt.h: STARTS */
+	uint32_t deepest;    /* call chain that is counted; or 0 */
 	struct increments inc;
 	const struct increment **op; /* per edge, or NULL */
 	bool has_slots;              /* and the three below */
@@ -96,6 +97,8 @@ bool counts_pairs(const struct function_paths *p);
 bool counts_pairs_at(const struct function_paths *p, block_id head);
 /* Does it count windows of the stream of its paths? */
 bool counts_windows(const struct function_paths *p);
+/* Does it count call chains? */
+bool counts_chains(const struct function_paths *p);
 /* Do loops that count their turns have counters for them? */
 bool counts_turns(const struct function_paths *p);
 /* Is the path one of those that have slots, or are tested? */

@@ -10,6 +10,7 @@
  *
  *     path_code.c    places, probes, sites, and what the register does
  *     path_count.c   the count, where a path ends
+ *     path_chain.c   the same, with the calls that led there
  *     path_turns.c   loops that count their turns
  *     path_writer.c  what these are made of
  *
@@ -345,6 +346,7 @@ static LLVMValueRef write_count(struct path_writer *w,
 		path_calls_end(w, p, r, p->at);
 		path_count_known(w, op->value, p->at);
 		path_stream_end(w, r, p->at);
+		path_chain_end(w, r);
 		return r;
 	}
 	r = pw_sum(w, pw_get(w, w->r),
@@ -352,6 +354,7 @@ static LLVMValueRef write_count(struct path_writer *w,
 	path_calls_end(w, p, r, p->at);
 	path_count(w, r, slot_with(w, p->slot_op), p->at);
 	path_stream_end(w, r, p->at);
+	path_chain_end(w, r);
 	return r;
 }
 
@@ -515,6 +518,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	marker_init(&w.m, fn, mode);
 	w.is_direct = fn->paths->how == CAIRN_PATHS_DIRECT;
 	fn->counters = marker_declare_counters(&w.m, fn->ncounters);
+	path_chain_find(&w);
 	w.r = make_register(&w);
 	w.q = make_register(&w);
 	w.s = make_register(&w);
@@ -535,6 +539,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	}
 	LLVMPositionBuilderBefore(w.m.builder, LLVMGetNextInstruction(w.r));
 	path_stream_enter(&w);
+	path_chain_enter(&w);
 	if (fn->paths->has_slots)
 		w.owner = path_count_owners(&w);
 	if (fn->paths->tested)
@@ -554,6 +559,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		place_all(&w);
 	add_path_probes(&w);
 	write_second_returns(&w);
+	path_chain_calls(&w);
 	write_sites(&w);
 	for (size_t i = 0; i < w.nplaced; i++)
 		write_deed(&w, &w.placed[i]);
@@ -575,7 +581,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		LLVMInstructionEraseFromParent(w.q);
 		LLVMInstructionEraseFromParent(w.held);
 		LLVMInstructionEraseFromParent(w.last);
-		if (!counts_windows(fn->paths))
+		if (!counts_windows(fn->paths) && !counts_chains(fn->paths))
 			LLVMInstructionEraseFromParent(w.state);
 		if (!counts_pairs(fn->paths)) {
 			LLVMInstructionEraseFromParent(w.o);
@@ -590,4 +596,5 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	shim_pin(fn->f);
 	LLVMDisposeBuilder(w.m.builder);
 	free(w.placed);
+	free(w.links);
 }

@@ -136,18 +136,6 @@ static void write_step(struct path_writer *w, LLVMValueRef variable,
 	LLVMPositionBuilderBefore(b, place);
 }
 
-/* 1 + the number that the register stands for. */
-static LLVMValueRef id_of(struct path_writer *w, LLVMValueRef r)
-{
-	LLVMBuilderRef b = w->m.builder;
-
-	if (!w->is_direct)
-		return r;
-	r = LLVMBuildSub(b, r, pw_symbol(w, 0), "");
-	r = LLVMBuildLShr(b, r, pw_constant(w, 3), "");
-	return pw_sum(w, r, pw_constant(w, 1));
-}
-
 void path_stream_enter(struct path_writer *w)
 {
 	LLVMBuilderRef b = w->m.builder;
@@ -181,5 +169,5 @@ void path_stream_begin(struct path_writer *w)
 void path_stream_end(struct path_writer *w, LLVMValueRef r, LLVMValueRef place)
 {
 	if (counts_windows(w->m.fn->paths))
-		write_step(w, w->state, id_of(w, r), place);
+		write_step(w, w->state, pw_id(w, r), place);
 }

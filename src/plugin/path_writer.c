@@ -95,6 +95,27 @@ LLVMValueRef pw_sum(struct path_writer *w, LLVMValueRef a, LLVMValueRef b)
 	return LLVMBuildAdd(w->m.builder, a, b, "");
 }
 
+LLVMValueRef pw_id(struct path_writer *w, LLVMValueRef r)
+{
+	LLVMBuilderRef b = w->m.builder;
+
+	if (!w->is_direct)
+		return r;
+	r = LLVMBuildSub(b, r, pw_symbol(w, 0), "");
+	r = LLVMBuildLShr(b, r, pw_constant(w, 3), "");
+	return pw_sum(w, r, pw_constant(w, 1));
+}
+
+LLVMValueRef pw_sum_in(struct path_writer *w, block_id b)
+{
+	const struct increments *inc = &w->m.fn->paths->inc;
+
+	if (inc->is_known[b])
+		return pw_register_at(w, inc->offset[b]);
+	return pw_sum(w, pw_get(w, w->r),
+	              pw_constant(w, pw_in_units(w, inc->offset[b])));
+}
+
 LLVMValueRef pw_get(struct path_writer *w, LLVMValueRef variable)
 {
 	return marker_ours(

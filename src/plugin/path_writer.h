@@ -33,6 +33,13 @@ struct path_deed {
 	uint32_t site; /* of DO_BACK */
 };
 
+/* A call that hands a chain over. */
+struct path_link {
+	LLVMValueRef call;
+	block_id block;
+	uint32_t number; /* abi/file.h: its link */
+};
+
 struct path_writer {
 	struct marker m;
 	LLVMValueRef r, q;   /* the registers, in memory */
@@ -44,7 +51,9 @@ struct path_writer {
 	LLVMValueRef prefix; /* what it had done before */
 	LLVMValueRef list, top;        /* who came back, or NULL */
 	LLVMValueRef rests, rests_top; /* the same, of those with counters */
-	LLVMValueRef state;            /* windows: of the stream of paths */
+	LLVMValueRef state; /* windows: of the stream of paths; chains: node */
+	struct path_link *links;
+	size_t nlinks, links_cap;
 	LLVMValueRef held;   /* of the loop that it is in: turns until then */
 	LLVMValueRef owner;  /* per slot: 1 + the number of its path */
 	LLVMValueRef tested; /* per path, a byte */
@@ -74,6 +83,10 @@ uint64_t pw_in_units(const struct path_writer *w, uint64_t v);
 /* The first register when the sum so far is v. */
 LLVMValueRef pw_register_at(struct path_writer *w, uint64_t v);
 LLVMValueRef pw_sum(struct path_writer *w, LLVMValueRef a, LLVMValueRef b);
+/* 1 + the number that a value of the first register stands for. */
+LLVMValueRef pw_id(struct path_writer *w, LLVMValueRef r);
+/* The first register with the whole sum, in a block. */
+LLVMValueRef pw_sum_in(struct path_writer *w, block_id b);
 /* Code that reads or writes a register. */
 LLVMValueRef pw_get(struct path_writer *w, LLVMValueRef variable);
 void pw_set(struct path_writer *w, LLVMValueRef variable, LLVMValueRef v);
@@ -157,6 +170,17 @@ void path_stream_enter(struct path_writer *w);
 void path_stream_begin(struct path_writer *w);
 /* A path has ended, and is counted; leaves the builder at `place`. */
 void path_stream_end(struct path_writer *w, LLVMValueRef r, LLVMValueRef place);
+
+/* --- path_chain.c -------------------------------------------------------- */
+
+/* Finds the calls; before any code is written. */
+void path_chain_find(struct path_writer *w);
+/* At the entry. */
+void path_chain_enter(struct path_writer *w);
+/* Before all calls, behind what else stands there. */
+void path_chain_calls(struct path_writer *w);
+/* A path has ended, and is counted. */
+void path_chain_end(struct path_writer *w, LLVMValueRef r);
 
 /* --- path_turns.c -------------------------------------------------------- */
 

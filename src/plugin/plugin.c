@@ -160,6 +160,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			take_overlap(mode, word + 8);
 		else if (!strncmp(word, "iterations=", 11))
 			mode->windows = (uint32_t)strtoul(word + 11, NULL, 10);
+		else if (!strncmp(word, "chains=", 7))
+			mode->chains = (uint32_t)strtoul(word + 7, NULL, 10);
 		else if (!strcmp(word, "remarks"))
 			mode->remarks = true;
 		else if (parse_chosen(p, word))
@@ -395,6 +397,7 @@ static void choose_paths(struct plugin *p, struct function *fn)
 	        .pairs = p->mode.overlap && !shim_runs_while_loading(fn->f),
 	        .flow = known_pairs(p, fn),
 	        .windows = shim_runs_while_loading(fn->f) ? 0 : p->mode.windows,
+	        .chains = shim_runs_while_loading(fn->f) ? 0 : p->mode.chains,
 	};
 	struct segs_search search = {p->segs, p->mode.residual};
 	size_t n;
@@ -868,7 +871,7 @@ static void run_on_module(struct plugin *p)
 		trace_say(p->module, CAIRN_RT_TRACE_LAST, p->mode.last);
 	if (p->mode.trace && p->mode.memory)
 		trace_say(p->module, CAIRN_RT_TRACE_MEMORY, p->mode.memory);
-	if (p->mode.windows && p->mode.memory)
+	if ((p->mode.windows || p->mode.chains) && p->mode.memory)
 		trace_say(p->module, CAIRN_RT_FOREST_MEMORY, p->mode.memory);
 	if (p->mode.record)
 		record_module(p);

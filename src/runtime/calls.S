@@ -42,5 +42,7 @@ __cairn_core_\name:
 	CALL	count_call, 96
 	CALL	forest_find, 104
 	CALL	forest_make, 112
+	CALL	chain_find, 120
+	CALL	chain_make, 128
 
 	.section .note.GNU-stack, "", @progbits

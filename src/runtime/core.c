@@ -71,10 +71,14 @@ static const struct core core = {
         .count_call = core_count_call,
         .forest_find = core_forest_find,
         .forest_make = core_forest_make,
+        .chain_find = core_chain_find,
+        .chain_make = core_chain_make,
 };
 
-__thread struct rt_thread __cairn_thread = {
-        .deltas = zeros, .core = &core, .forest_starts = (uint64_t *)zeros};
+__thread struct rt_thread __cairn_thread = {.deltas = zeros,
+                                            .core = &core,
+                                            .forest_starts = (uint64_t *)zeros,
+                                            .chain_cache = (uint64_t *)zeros};
 
 extern char **__environ __attribute__((weak));
 
@@ -459,6 +463,38 @@ void rt_harvest(void)
 	}
 }
 
+/* Does a MODULE chunk have counters between these addresses? */
+static bool says_to_be(const unsigned char *c, uint64_t first, uint64_t end)
+{
+	uint64_t its =
+	        rt_get64(c + CAIRN_CHK_AUX0) + rt_get64(c + CAIRN_CHK_AUX1);
+
+	return its < end && first < its + 8 * rt_get64(c + CAIRN_CHK_N);
+}
+
+/*
+ * Forests have addresses of counters, which a reader takes for those of the
+ * first module that says to be there.  Is that somebody else, unloaded before,
+ * or the same build where it was the last time?
+ */
+static void check_addresses(const struct cairn_module *m, uint32_t index,
+                            uint64_t bias)
+{
+	uint64_t first = (uintptr_t)m->counters;
+	uint64_t end = first + 8 * ncounters(m);
+
+	for (uint32_t i = 1; i <= process.nmodules || i == index; i++) {
+		const struct chunk *c = process.modules[i].chunk;
+
+		if (c && first < end &&
+		    (i == index ? rt_get64(c->mem + CAIRN_CHK_AUX1) != bias
+		                : says_to_be(c->mem, first, end))) {
+			forest_refuse(first, end);
+			return;
+		}
+	}
+}
+
 static void register_module(struct cairn_module *m)
 {
 	struct object o;
@@ -477,6 +513,7 @@ static void register_module(struct cairn_module *m)
 		m->is_off = true;
 		return;
 	}
+	check_addresses(m, index, o.bias);
 	record = &process.modules[index];
 	record->ehdr = m->ehdr;
 	record->bias = o.bias;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A step in the forest of the calling thread (abi/rt.h, forest.c): %rdi state,
- * %rsi owner, %rdx id, %rcx how.  What is there is found by C code that uses general
- * registers only, so that only these are saved.
+ * %rsi owner, %rdx id, %rcx how.  What is there is found by C code that uses
+ * general registers only, so that only these are saved.
+ *
+ * A path or a call of a call chain: the same registers; changes %r8 and %r9.  What it finds in the
+ * thread's cache is right: keys and owners of slots never change.
  */
 #include "runtime/save.inc"
 
@@ -10,6 +13,51 @@
 #define SLOT_COUNT 16
 #define SLOT_NEXT 24
 #define SLOT_OTHER 40
+#define CHAIN_CACHE 144			/* abi/rt.h */
+#define CHAIN_MASK 152
+
+/* What is there \name_find finds, with general registers only; what is not
+ * \name_make makes.  Returns. */
+	.macro	FIND_OR_MAKE name
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	andq	$-16, %rsp
+	call	__cairn_core_\name\()_find
+	leaq	-64(%rbp), %rsp
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rbp
+	.cfi_same_value %rbp
+	.cfi_def_cfa %rsp, 8
+	cmpq	$-1, %rax
+	je	.Lmake\@
+	ret
+.Lmake\@:
+	SAVE_ALL
+	movq	-24(%rbp), %rdx		/* which it changes, and rcx */
+	movq	-16(%rbp), %rcx
+	call	__cairn_core_\name\()_make
+	movq	%rax, SAVED_RAX
+	RESTORE_ALL
+	ret
+	.endm
 
 	.text
 	.globl	__cairn_forest_step
@@ -35,45 +83,48 @@ __cairn_forest_step:
 	incq	SLOT_COUNT(%rax)
 	ret
 .Lfind:
-	pushq	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	movq	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	andq	$-16, %rsp
-	call	__cairn_core_forest_find
-	leaq	-64(%rbp), %rsp
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%rbp
-	.cfi_same_value %rbp
-	.cfi_def_cfa %rsp, 8
-	cmpq	$-1, %rax
-	je	.Lmake
-	ret
-.Lmake:
-	SAVE_ALL
-	movq	-24(%rbp), %rdx		/* which it changes, and rcx */
-	movq	-16(%rbp), %rcx
-	call	__cairn_core_forest_make
-	movq	%rax, SAVED_RAX
-	RESTORE_ALL
-	ret
+	FIND_OR_MAKE forest
 	.cfi_endproc
 	.size	__cairn_forest_step, .-__cairn_forest_step
+
+	.macro	CHAIN what
+	.globl	__cairn_chain_\what
+	.hidden	__cairn_chain_\what
+	.type	__cairn_chain_\what, @function
+__cairn_chain_\what:
+	.cfi_startproc
+	STEPPED
+	movq	__cairn_thread@gottpoff(%rip), %r9
+	leaq	(%rdi,%rdx), %rax
+	leaq	(%rax,%rsi,8), %r8
+	imulq	.Lmultiplier(%rip), %r8
+	shrq	$48, %r8
+	andq	%fs:CHAIN_MASK(%r9), %r8	/* before the cache */
+	movq	%fs:CHAIN_CACHE(%r9), %r9
+	movq	8(%r9,%r8), %r8
+	addq	%r9, %r8
+	cmpq	%rax, (%r8)
+	jne	.Labsent\@
+	cmpq	%rsi, SLOT_OWNER(%r8)
+	jne	.Labsent\@
+	.ifc	\what, path
+	incq	SLOT_COUNT(%r8)
+	.else
+	movq	SLOT_NEXT(%r8), %rax
+	.endif
+	ret
+.Labsent\@:
+	FIND_OR_MAKE chain
+	.cfi_endproc
+	.size	__cairn_chain_\what, .-__cairn_chain_\what
+	.endm
+
+	CHAIN	path
+	CHAIN	call
+
+	.section .rodata
+	.balign	8
+.Lmultiplier:
+	.quad	0x9e3779b97f4a7c15
 
 	.section .note.GNU-stack,"",@progbits

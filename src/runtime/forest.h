@@ -7,6 +7,10 @@
 
 struct chunk;
 
+/* Counters at these addresses are not those that the file says: whatever they
+ * own is counted nowhere from now on.  Requires: lock held; their code does not
+ * run yet. */
+void forest_refuse(uint64_t first, uint64_t end);
 /* Is it a part of a forest? */
 bool forest_is_part(const struct chunk *c);
 /* In the child of a fork: no thread has a forest any more, and states of before

@@ -79,7 +79,7 @@ void forest_init(struct forest *f)
 {
 	f->nslots = 1;
 	f->nnodes = EMPTY + 1;
-	f->refused = CAIRN_FOREST_MAX;
+	f->refused = CAIRN_CHAINS_MAX + 1;
 }
 
 static const struct forest_node *node_at(const struct forest *f, uint32_t n)
@@ -183,9 +183,16 @@ static bool has_place(struct forest *f, const struct forest_index *index,
 
 /* --- slots ---------------------------------------------------------------- */
 
+/* A call is in the upper bits of its owner, which a product would not bring to
+ * the lower ones. */
+static uint64_t spread(uint64_t owner)
+{
+	return owner * 8 + (owner >> CAIRN_LINK_SHIFT) * 0x9e3779b1u;
+}
+
 static uint64_t hash_key(uint64_t key, uint64_t owner)
 {
-	uint64_t h = (key + owner * 8) * CAIRN_FOREST_MULTIPLIER;
+	uint64_t h = (key + spread(owner)) * CAIRN_FOREST_MULTIPLIER;
 
 	return h >> 32;
 }
@@ -280,7 +287,7 @@ struct tail {
 
 static uint64_t mix(uint64_t h, uint64_t owner, uint32_t id)
 {
-	h = (h ^ (owner * 8 + id)) * CAIRN_FOREST_MULTIPLIER;
+	h = (h ^ (spread(owner) + id)) * CAIRN_FOREST_MULTIPLIER;
 	return h ^ h >> 29;
 }
 
@@ -527,4 +534,94 @@ uint64_t forest_make(struct forest *f, uint64_t state, uint64_t owner,
 			slot = make(f, n, id, owner, k);
 	}
 	return go_to(last, slot);
+}
+
+/* --- chains --------------------------------------------------------------- */
+
+#define NODE_MASK (((uint32_t)1 << CAIRN_NODE_BITS) - 1)
+
+_Static_assert((uint64_t)FOREST_PIECE *FOREST_PIECES <= NODE_MASK + 1ull,
+               "nodes and tags share 32 bits");
+
+/* The node of a frame that another forest has led here: of the parent of a
+ * fork, of a thread that the frame was on before.  Nobody knows what it is. */
+static uint32_t node_here(const struct forest *f, uint64_t state)
+{
+	uint32_t n = (uint32_t)(state >> 32);
+
+	if (n <= EMPTY)
+		return n;
+	return (n & ~NODE_MASK) == f->tag ? n & NODE_MASK : EMPTY;
+}
+
+static uint32_t tagged(const struct forest *f, uint32_t n)
+{
+	return n <= EMPTY ? n : n | f->tag;
+}
+
+static struct forest_slot *look_behind(const struct forest *f, uint32_t s,
+                                       uint64_t owner, uint32_t id)
+{
+	return look(f, key_of(tagged(f, s), id), owner);
+}
+
+static struct forest_slot *make_behind(struct forest *f, uint32_t s,
+                                       uint64_t owner, uint32_t id,
+                                       unsigned deepest)
+{
+	struct forest_slot *slot = look_behind(f, s, owner, id);
+	unsigned len = len_of(f, s);
+	uint32_t next = START;
+
+	if (slot || !has_room(f, len))
+		return slot;
+	if (owner >> CAIRN_LINK_SHIFT)
+		next = next_of(f, s, id, owner, deepest + 1);
+	return add_slot(f, key_of(tagged(f, s), id), owner, tagged(f, next),
+	                len);
+}
+
+struct forest_slot *forest_find_link(const struct forest *f, uint64_t state,
+                                     uint64_t owner, uint32_t id)
+{
+	uint32_t s = node_here(f, state);
+	struct forest_slot *slot = look_behind(f, s, owner, id);
+	struct tail t;
+
+	if (!slot && has_room(f, len_of(f, s)))
+		return FOREST_NO_SLOT;
+	for (unsigned i = 0; !slot && i < NSHORTER; i++) {
+		uint32_t n;
+
+		if (!falls_to(f, s, i))
+			continue;
+		n = suffix(f, s, shorter[i], &t);
+		if (n != EMPTY || !shorter[i])
+			slot = look_behind(f, n, owner, id);
+		if (!slot && has_room(f, shorter[i]))
+			return FOREST_NO_SLOT;
+	}
+	return slot;
+}
+
+struct forest_slot *forest_make_link(struct forest *f, uint64_t state,
+                                     uint64_t owner, uint32_t id,
+                                     unsigned deepest)
+{
+	uint32_t s = node_here(f, state);
+	struct forest_slot *slot = make_behind(f, s, owner, id, deepest);
+	struct tail t;
+
+	for (unsigned i = 0; !slot && i < NSHORTER; i++) {
+		uint32_t n;
+
+		if (!falls_to(f, s, i))
+			continue;
+		n = suffix(f, s, shorter[i], &t);
+		if (n == EMPTY && shorter[i])
+			n = need_node(f, &t, shorter[i], false);
+		if (n != EMPTY || !shorter[i])
+			slot = make_behind(f, n, owner, id, deepest);
+	}
+	return slot;
 }

@@ -9,8 +9,8 @@
 #include "abi/file.h"
 
 /*
- * Windows of a stream, counted: see forest_steps.c.  No process, no system
- * calls: forest.c has those.
+ * Windows of a stream, and call chains, counted: see forest_steps.c.  No
+ * process, no system calls: forest.c has those.
  */
 
 /* Nodes, or slots, of one piece of memory. */
@@ -52,6 +52,7 @@ struct forest {
 	bool (*take)(struct forest *f, enum forest_what what, uint64_t n,
 	             unsigned sixteenths, void **where);
 	void *context;
+	uint32_t tag;     /* of chains: in the upper bits of their nodes */
 	uint64_t nmisses; /* steps that found no slot, and no room for one */
 	struct forest_slot *slots[FOREST_PIECES];
 	struct forest_node *nodes[FOREST_PIECES];
@@ -79,5 +80,21 @@ uint64_t forest_make(struct forest *f, uint64_t state, uint64_t owner,
  * has none yet, or there is no room for it. */
 struct forest_slot *forest_find_start(const struct forest *f, uint64_t owner);
 struct forest_slot *forest_make_start(struct forest *f, uint64_t owner);
+
+/*
+ * Chains: element (owner, id), a path or a call, behind a state, which is a
+ * node times 2^32 (abi/rt.h).  Returns its slot, of which NEXT is the state
+ * behind a call; NULL if there is no room for any.  At most `deepest` calls are
+ * known.  The finder makes nothing: it returns FOREST_NO_SLOT if there is
+ * something that the maker may have room for.
+ *
+ * Requires: 1 <= id < 2^31; deepest <= CAIRN_CHAINS_MAX.
+ */
+struct forest_slot *forest_find_link(const struct forest *f, uint64_t state,
+                                     uint64_t owner, uint32_t id);
+struct forest_slot *forest_make_link(struct forest *f, uint64_t state,
+                                     uint64_t owner, uint32_t id,
+                                     unsigned deepest);
+#define FOREST_NO_SLOT ((struct forest_slot *)FOREST_ABSENT)
 
 #endif /* CAIRN_RUNTIME_FOREST_STEPS_H */

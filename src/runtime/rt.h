@@ -190,6 +190,9 @@ struct rt_thread {
 	uint64_t calls[8];               /* abi/rt.h: CAIRN_CALLS_TARGET ... */
 	uint64_t *forest_starts;         /* abi/rt.h: CAIRN_FOREST_STARTS */
 	struct forest *forest;           /* forest.c */
+	uint64_t chain[2];               /* abi/rt.h: CAIRN_CHAIN_TARGET ... */
+	uint64_t *chain_cache;
+	uint64_t chain_mask;
 };
 extern __thread struct rt_thread __cairn_thread
         __attribute__((visibility("default"), tls_model("initial-exec")));
@@ -256,6 +259,11 @@ struct core {
 	                        uint64_t how);
 	uint64_t (*forest_make)(uint64_t state, uint64_t owner, uint64_t id,
 	                        uint64_t how);
+	/* An element of a call chain: a path, or a call. */
+	uint64_t (*chain_find)(uint64_t state, uint64_t owner, uint64_t id,
+	                       uint64_t how);
+	uint64_t (*chain_make)(uint64_t state, uint64_t owner, uint64_t id,
+	                       uint64_t how);
 };
 
 /* What traces and recordings want to be told: trace.c or record.c, which only
@@ -316,6 +324,10 @@ uint64_t core_forest_find(uint64_t state, uint64_t owner, uint64_t id,
                           uint64_t how);
 uint64_t core_forest_make(uint64_t state, uint64_t owner, uint64_t id,
                           uint64_t how);
+uint64_t core_chain_find(uint64_t state, uint64_t owner, uint64_t id,
+                         uint64_t how);
+uint64_t core_chain_make(uint64_t state, uint64_t owner, uint64_t id,
+                         uint64_t how);
 void core_jump(void *env);
 uintptr_t core_trace_room(struct cairn_module *m, uintptr_t at);
 void __cairn_core_trace_sync(void);

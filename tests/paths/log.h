@@ -24,7 +24,9 @@
 enum log_code {
 	LOG_RETURN = 1 << 30, /* the activation returns */
 	LOG_RESUME,           /* an exception leaves it, through a cleanup */
-	LOG_AGAIN             /* setjmp returns for the second time */
+	LOG_AGAIN,            /* setjmp returns for the second time */
+	LOG_TAIL,             /* the activation ends in a tail call */
+	LOG_ANEW              /* code without marks has called it */
 };
 
 /* Or the first event of an activation: where its frame is, 16 bytes each. */
@@ -44,6 +46,9 @@ static __thread uint32_t log_activation;
 	uint32_t me = ++log_activation; \
 	WRITE(LOG_FRAME |               \
 	      (uint32_t)((uintptr_t)__builtin_frame_address(0) >> 4))
+#define ENTER_ANEW \
+	ENTER;     \
+	WRITE(LOG_ANEW)
 #define WRITE(what) (*log_at++ = (struct log_event){me, (uint32_t)(what)})
 #define AT WRITE(__LINE__)
 /* On the line of the return. */

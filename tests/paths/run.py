@@ -45,8 +45,9 @@ from profiles import (Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call,  # noqa: E402
                       check, findings, read)
 
 PROGRAMS = ("nest.c", "turns.c", "gotos.c", "irreducible.c", "recursion.c",
-            "leave.c", "threads.c", "throw.cpp")
+            "leave.c", "threads.c", "throw.cpp", "chains.c")
 LONGEST = 5                  # window that is compared
+DEEPEST = 4                  # chain that is
 BATCH = 50                   # random functions in one program
 # Not optimized, but the plugin may take it for optimized: it then lets loops
 # count their turns, and holds counts in registers.
@@ -55,7 +56,7 @@ LEVELS = ("-O1", "-O2", "-Os", "-O3")
 TIMEOUT = 60
 
 # log.h has the same numbers.
-RETURN, RESUME, AGAIN = range(1 << 30, (1 << 30) + 3)
+RETURN, RESUME, AGAIN, TAIL, ANEW = range(1 << 30, (1 << 30) + 5)
 FRAME = 1 << 31
 OUTSIDE = 0
 KIND_RETURN, KIND_NORETURN, KIND_RESUME = 1, 2, 3  # of edges: docs/FORMAT.md
@@ -89,6 +90,7 @@ class Graph:
         self.counts = collections.Counter()      # by number
         self.pairs = collections.Counter()       # by numbers
         self.windows = collections.Counter()     # by numbers, up to LONGEST
+        self.chains = collections.Counter()      # by calls and number
         self.routes = {}                         # number: (begin, edges)
         self.unfinished = collections.Counter()  # by block and sum
         self.nunmarked = 0                       # ends without pairs
@@ -130,8 +132,10 @@ class Graph:
 class Activation:
     """One run of a function, as the log tells it."""
 
-    def __init__(self, graph, caller=None, calls=None):
-        self.graph = graph
+    deepest = DEEPEST
+
+    def __init__(self, graph, caller=None, calls=None, chain=()):
+        self.graph, self.chain = graph, chain
         self.block, self.total = OUTSIDE, 0
         # pairs across calls: where they are counted, where the call was, what
         # has come back since the path began, and what is to be handed on
@@ -141,6 +145,11 @@ class Activation:
         self.begin, self.edges, self.is_over = OUTSIDE, [], False
         self.before = None  # the path that led to where this one began
         self.stream = []    # it and those before it
+
+    def chain_of_callee(self):
+        """The calls that lead to whom it calls here, the nearest last."""
+        here = self.graph.name, self.block, self.total
+        return (*self.chain, here)[-self.deepest:]
 
     def take(self, e):
         numbering = self.graph.numbering
@@ -178,6 +187,7 @@ class Activation:
         self.stream = [*self.stream[1 - LONGEST:], self.total]
         for n in range(1, len(self.stream) + 1):
             graph.windows[tuple(self.stream[-n:])] += 1
+        graph.chains[self.chain, self.total] += 1
         if self.first:
             self.calls[(*self.first, self.total)] += 1
             self.first = None
@@ -193,8 +203,8 @@ class Activation:
 
     def event(self, what):
         graph = self.graph
-        if what in (RETURN, RESUME):
-            kind = KIND_RETURN if what == RETURN else KIND_RESUME
+        if what in (RETURN, RESUME, TAIL):
+            kind = KIND_RESUME if what == RESUME else KIND_RETURN
             way = graph.way(self.block, OUTSIDE, kind)
             self.is_over = True
             for e in way:
@@ -260,10 +270,13 @@ def group(graphs, threads):
     calls = collections.Counter()
     for events in threads:
         lives, stack = {}, []
-        frame = {}
+        frame, anew, tail = {}, set(), None
         for number, what in events:
             if what & FRAME:
                 frame[number] = what
+                continue
+            if what == ANEW:
+                anew.add(number)
                 continue
             if number not in lives:
                 # frames below this one, or in its place, are gone
@@ -272,12 +285,19 @@ def group(graphs, threads):
                         stack[-1].frame == frame[number]:
                     stack.pop()
                 caller = stack[-1] if stack else None
-                lives[number] = Activation(owner[what], caller, calls)
+                chain = caller.chain_of_callee() if caller else ()
+                if tail is not None:
+                    caller, chain, tail = None, tail, None
+                if number in anew:
+                    caller, chain = None, ()
+                lives[number] = Activation(owner[what], caller, calls, chain)
                 lives[number].frame = frame[number]
                 stack.append(lives[number])
             me = lives[number]
             while stack[-1] is not me:  # they are gone
                 stack.pop()
+            if what == TAIL:
+                tail = me.chain_of_callee()
             me.event(what)
             if me.is_over:
                 stack.pop()
@@ -380,6 +400,176 @@ def compare_windows(tally, profile, graphs, longest):
                      for w in sorted(ours.keys() | theirs.keys())
                      if ours.get(w) != theirs.get(w)]
     return said
+
+
+def chains_of(profile, n):
+    """What cairn says of chains of n calls, and decode.py has to agree."""
+    text = call([CAIRN, "paths", "--json", "--chains", str(n), profile])
+    with open(profile, "rb") as f:
+        result = decode.decode(f.read(), [])
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        if decode.compare_windows(result, json.loads(text)):
+            raise Broken("decode.py: " + out.getvalue().split("\n")[0])
+    return json.loads(text)
+
+
+def sum_chains(listed, names):
+    """{(name, calls, path): count} of those that the log has whole.  Calls of
+    one block are one."""
+    found = collections.Counter()
+    for c in listed["chains"]:
+        calls = tuple((e["function"], e["block"], e["sum"])
+                      for e in c["callers"])
+        if names.issuperset({c["function"], *(e[0] for e in calls)}):
+            found[c["function"], calls, c["path"]] += c["count"]
+    return found
+
+
+def logged_chains(graphs, n):
+    """The same of the log, for n calls."""
+    found = collections.Counter()
+    for g in graphs:
+        for (calls, path), count in g.chains.items():
+            if len(calls) >= n:
+                found[g.name, calls[len(calls) - n:], path] += count
+    return found
+
+
+def adds_up(listed, graphs):
+    """Sentences about sums that do not fit each other, or the log."""
+    said = []
+    for f in [listed, *listed["functions"]]:
+        if f["exceeds"] or \
+                f["known"] + f["first"] + f["lost"] != f["executions"]:
+            said.append("chains of %d do not add up" % listed["length"])
+    executions = {f["name"]: f["executions"] for f in listed["functions"]}
+    for g in graphs:
+        if executions.get(g.name, 0) != sum(g.counts.values()):
+            said.append("paths of %s are missing" % g.name)
+    return said
+
+
+def compare_chains(tally, profile, graphs, deepest):
+    """Chains of all lengths against the log."""
+    said, names = [], {g.name for g in graphs}
+    for n in range(deepest + 1):
+        listed = chains_of(profile, n)
+        said += adds_up(listed, graphs)
+        if listed["lost"]:
+            said.append("chains of %d are lost" % n)
+        found, logged = sum_chains(listed, names), logged_chains(graphs, n)
+        tally.numbers["chains"] += len(logged)
+        said += ["%s: calls %s, path %d came %d times, counted %d" % (
+                     *key, logged[key], found[key])
+                 for key in sorted(found.keys() | logged.keys())
+                 if found[key] != logged[key]]
+    return said
+
+
+def chains_in_bound(tally, source, exe, flags, mode, killed):
+    """Chains of a memory that is too small for them: nothing is counted that
+    was not there, and what is missing is at most what is lost."""
+    profile, log = build(source, mode, flags, exe, ("killed",) * killed,
+                         -signal.SIGKILL if killed else 0)
+    graphs, _ = find_graphs(source, profile)
+    Activation.deepest = 16
+    group(graphs, read_log(log))
+    Activation.deepest = DEEPEST
+    os.remove(log)
+    names, said = {g.name for g in graphs}, []
+    for n in (0, 1, 3, 8, 16):
+        listed = chains_of(profile, n)
+        said += adds_up(listed, graphs)
+        lost = {f["name"]: f["lost"] for f in listed["functions"]}
+        found, logged = sum_chains(listed, names), logged_chains(graphs, n)
+        missing = collections.Counter()
+        for key in found.keys() | logged.keys():
+            missing[key[0]] += logged[key] - found[key]
+            if found[key] > logged[key] or (
+                    found[key] != logged[key] and
+                    (n == 0 or key[0] == "again")):
+                said.append("%s: calls %s, path %d came %d times, counted %d"
+                            % (*key, logged[key], found[key]))
+        said += ["%s: %d are missing, %d are lost" % (g, k, lost[g])
+                 for g, k in missing.items() if k > lost[g]]
+        if n == 16 and not (listed["lost"] and lost["down"] and
+                            listed["known"]):
+            said.append("the memory is not too small")
+        tally.numbers["lost_chains"] += lost["down"]
+    return said
+
+
+def by_function(profile, option, n):
+    """{name: (executions, known, first, lost)} of chains or sequences."""
+    listed = json.loads(call([CAIRN, "paths", "--json", option, str(n),
+                              profile]))
+    return {f["name"]: tuple(f[k] for k in (
+                "executions", "known", "first", "lost"))
+            for f in listed["functions"] if not f["exceeds"]}
+
+
+# forked.c: of functions with frames that went on elsewhere, for 1 and 2 calls:
+# in the parent, in the child, and on another thread.
+ELSEWHERE = {
+    "parent": ({"outer": (1, 1, 0, 0), "forks": (1, 1, 0, 0),
+                "leaf": (2, 2, 0, 0)},
+               {"outer": (1, 0, 1, 0), "forks": (1, 1, 0, 0),
+                "leaf": (2, 2, 0, 0)}),
+    "child": ({"outer": (1, 0, 0, 1), "forks": (1, 0, 0, 1),
+               "leaf": (2, 2, 0, 0)},
+              {"outer": (1, 0, 0, 1), "forks": (1, 0, 0, 1),
+               "leaf": (2, 0, 0, 2)}),
+    "thread": ({"routine": (1, 0, 1, 0), "leaves": (1, 0, 0, 1),
+                "leaf": (2, 2, 0, 0)},
+               {"routine": (1, 0, 1, 0), "leaves": (1, 0, 0, 1),
+                "leaf": (2, 0, 1, 1)}),
+}
+
+
+def frames_elsewhere(_, source, exe):
+    """Chains of frames that a fork, or another thread, has taken over."""
+    call([CAIRN_CC, "--cairn=paths,chains=3", "-O1", "-g", "-pthread", source,
+          "-o", exe])
+    files = {}
+    for args in ((), ("thread",)):
+        scratch = tempfile.mkdtemp(dir=os.path.dirname(exe))
+        env = dict(os.environ, CAIRN_OUT=os.path.join(scratch, "%p.cairn"))
+        with subprocess.Popen([exe, *args], env=env) as process:
+            process.wait(TIMEOUT)
+        for name in os.listdir(scratch):
+            is_first = name == "%d.cairn" % process.pid
+            files[args[0] if args else "parent" if is_first else "child"] = \
+                os.path.join(scratch, name)
+    said = []
+    for who, wanted in ELSEWHERE.items():
+        for n, functions in enumerate(wanted, 1):
+            found = by_function(files[who], "--chains", n)
+            said += ["%s: %s has %s, not %s" % (who, name, found.get(name), f)
+                     for name, f in functions.items() if found.get(name) != f]
+    return said
+
+
+def modules_reloaded(_, source, exe, option, kind):
+    """What is counted at addresses of another module is lost, not wrong."""
+    for name in ("one", "two"):
+        call([CAIRN_CC, "--cairn=paths," + kind, "-O1", "-g", "-fPIC",
+              "-shared", "-DLIBRARY", "-DRUN=" + name, source, "-o",
+              "%s-%s.so" % (exe, name)])
+    call([CAIRN_CC, "--cairn=paths," + kind, "-O1", "-g", source, "-o", exe])
+    env = dict(os.environ, CAIRN_OUT=exe + ".cairn")
+    said = subprocess.run([exe, exe + "-one.so", exe + "-two.so"], env=env,
+                          timeout=TIMEOUT, check=True, text=True,
+                          stdout=subprocess.PIPE).stdout.split()
+    if said[0] != said[1] or said[0] == said[2]:
+        return ["the libraries are not where they should be: %s" % said]
+    found = by_function(exe + ".cairn", option, 1)
+    # a path for each turn; "one" is known where it was first
+    wanted = {"one": (10 + 1000, 1000), "two": (100, 100)}
+    return ["%s: %s, not %s of which %s are lost" % (
+                name, found.get(name), n, lost)
+            for name, (n, lost) in wanted.items()
+            if name not in found or (found[name][0], found[name][3]) !=
+            (n, lost)]
 
 
 def describe(graph, begin, edges):
@@ -512,6 +702,9 @@ def against_log(tally, source, exe, flags=("-O0",), mode="paths"):
     if "iterations" in mode:
         said += compare_windows(tally, profile, graphs, int(
             re.search("iterations=([0-9]+)", mode).group(1)))
+    if "chains" in mode:
+        said += compare_chains(tally, profile, graphs, int(
+            re.search("chains=([0-9]+)", mode).group(1)))
     return said
 
 
@@ -651,7 +844,13 @@ def programs(scratch):
                 ("paths,iterations=2", ("-O0",)),
                 ("paths,iterations=5", ("-O0",)),
                 ("paths,iterations=5", OPTIMIZABLE),
-                ("paths,iterations=3,nogs", OPTIMIZABLE))):
+                ("paths,iterations=3,nogs", OPTIMIZABLE),
+                ("paths,chains=1", ("-O0",)),
+                ("paths,chains=4", ("-O0",)),
+                ("paths,chains=4", OPTIMIZABLE),
+                ("paths,chains=3,nogs", ("-fPIC", *OPTIMIZABLE)))):
+            if name == "chains.c" and "overlap" in mode:
+                continue  # calls that never return are in no pair
             yield ("/".join((name, mode, *flags)), against_log, source,
                    "%s%d" % (exe, i), flags, mode)
         for i, (first, mode, flags) in enumerate((
@@ -661,6 +860,8 @@ def programs(scratch):
                 ("paths", "paths,overlap,prefer=FILE,share=50", OPTIMIZABLE),
                 ("edges", "paths,overlap,prefer=FILE,share=90,nogs",
                  OPTIMIZABLE))):
+            if name == "chains.c":
+                continue
             yield ("/".join((name, mode, *flags)), against_log_preferred,
                    source, "%s-p%d" % (exe, i), flags, first, mode)
         yield name + "/-O2", against_edges, source, exe + "-O2", ("-O2",)
@@ -668,11 +869,22 @@ def programs(scratch):
         yield ("damage/" + mode, against_damage,
                os.path.join(HERE, "recursion.c"),
                os.path.join(scratch, "damage" + mode[6:8]), mode)
+    yield ("forked", frames_elsewhere, os.path.join(HERE, "forked.c"),
+           os.path.join(scratch, "forked"))
+    for option, kind in (("--chains", "chains=2"),
+                         ("--iterations", "iterations=2")):
+        yield ("reload/" + kind, modules_reloaded,
+               os.path.join(HERE, "reload.c"),
+               os.path.join(scratch, "reload" + option), option, kind)
     for killed in (False, True):
         exe = os.path.join(scratch, "windows%d" % killed)
         yield (os.path.basename(exe), against_bound,
                os.path.join(HERE, "windows.c"), exe, OPTIMIZABLE,
                "paths,iterations=16,memory=1M", killed)
+        exe = os.path.join(scratch, "contexts%d" % killed)
+        yield (os.path.basename(exe), chains_in_bound,
+               os.path.join(HERE, "contexts.c"), exe, OPTIMIZABLE,
+               "paths,chains=16,memory=1M", killed)
 
 
 def random_functions(count, seed, scratch):
@@ -693,6 +905,8 @@ def random_functions(count, seed, scratch):
                "paths,overlap,prefer=FILE,share=%d" % (40 + i % 60))
         yield (name + "/iterations", against_log, source, exe + "-windows",
                OPTIMIZABLE, "paths,iterations=4")
+        yield (name + "/chains", against_log, source, exe + "-chains",
+               OPTIMIZABLE, "paths,chains=4")
         level = LEVELS[i // BATCH % len(LEVELS)]
         yield (name + "/" + level, against_edges, source, exe + level,
                (level,))
@@ -717,9 +931,9 @@ def main():
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
-    for key in ("against_edges", "calls", "cut", "hashed", "loops", "lost",
-                "pairs", "sites_unmarked", "unfinished", "unmarked",
-                "windows"):
+    for key in ("against_edges", "calls", "chains", "cut", "hashed", "loops",
+                "lost", "lost_chains", "pairs", "sites_unmarked",
+                "unfinished", "unmarked", "windows"):
         if not tally.numbers[key]:
             tally.result("coverage", ["nothing was compared of: " + key])
     print("compared: " + " ".join("%s=%d" % item for item in
