@@ -11,6 +11,7 @@
  *     path_code.c    places, probes, sites, and what the register does
  *     path_count.c   the count, where a path ends
  *     path_turns.c   loops that count their turns
+ *     path_shared.c  copies of functions that many calls share
  *     path_writer.c  what these are made of
  *
  * The register is a local variable that LLVM then turns into values; a function
@@ -131,7 +132,8 @@ static void place_edges_of(struct path_writer *w, bool at_top)
 		unsigned n = deeds_of(fn, e, deed);
 
 		if (n == 0 || is_at_top(fn, e) != at_top ||
-		    is_behind_tail_calls(fn, e))
+		    is_behind_tail_calls(fn, e) ||
+		    fn->edges[e].where == AT_SHARED)
 			continue;
 		for (unsigned i = 0; i < n; i++)
 			place_before(w, marker_place_of_edge(&w->m, e),
@@ -299,6 +301,8 @@ static void add_path_probes(struct path_writer *w)
 	for (block_id b = 1; w->m.probes && b < fn->g.nblocks; b++) {
 		if (fn->nodes[b].first && b > 1 && fn->nodes[b - 1].end)
 			continue; /* a part: there is one for the whole */
+		if (fn->nodes[b].is_elsewhere)
+			continue;
 		marker_add_probe(marker_top_of(&fn->nodes[b]), probe_of(fn, b));
 	}
 	for (size_t i = 0; w->m.probes && i < w->nplaced; i++) {
@@ -542,11 +546,13 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		w.delta = NULL;
 	if (!fn->paths->is_tested)
 		place_all(&w);
+	path_shared_call(&w);
 	add_path_probes(&w);
 	write_second_returns(&w);
 	write_sites(&w);
 	for (size_t i = 0; i < w.nplaced; i++)
 		write_deed(&w, &w.placed[i]);
+	path_shared_probe(&w);
 	if (!shim_is_not_optimized(fn->f)) {
 		shim_promote(w.r);
 		note_constants(&w);
