@@ -162,6 +162,7 @@ struct shared_use {
 	LLVMValueRef call;
 	struct shared_body *body;
 	block_id at;
+	uint32_t site;
 	block_id first; /* what block 1 of the body is, and so on */
 	edge_id edge;   /* what edge 0 of the body is, and so on */
 };

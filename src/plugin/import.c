@@ -132,8 +132,7 @@ static const struct shared_call *find_shared(const struct mode *mode,
 	return NULL;
 }
 
-/* A call of a shared copy is a node of its own, and has no site: what dies in
- * it leaves by an edge of the copy. */
+/* A call of a shared copy is a node of its own. */
 static block_id import_shared_call(struct function *fn,
                                    const struct shared_call *call)
 {
@@ -143,7 +142,12 @@ static block_id import_shared_call(struct function *fn,
 	fn->nodes[b].has_call = true;
 	VEC_RESERVE(fn->shared, fn->nshared, fn->shared_cap);
 	fn->shared[fn->nshared++] = (struct shared_use){
-	        .call = call->call, .body = call->body, .at = b};
+	        .call = call->call,
+	        .body = call->body,
+	        .at = b,
+	        .site = fn->nsites,
+	};
+	add_site(fn, call->call, b);
 	return add_part(fn, LLVMGetNextInstruction(call->call));
 }
 

@@ -52,7 +52,7 @@
 #define HELD_RATIO 4
 #define SLOTS_MAX 65536 /* for preferred paths */
 /* Bytes, of a function that calls shared copies: these know no slots. */
-#define TESTED_MAX_SHARED (1u << 24)
+#define TESTED_MAX_SHARED (1u << 20)
 /* Edges of all paths that are preferred by name, for what prefer.c does with
  * them: 16384 paths of 230 edges take 1 s and 160 MB, 65536 of 430 would take
  * 17 s and 1.4 GB (measured). */
@@ -575,6 +575,10 @@ static void note_pendings(struct function *fn)
 		        : inc->is_known[b]           ? CAIRN_PENDING_KNOWN
 		        : paths_register_is_byte(fn) ? CAIRN_PENDING_ADDRESS
 		                                     : CAIRN_PENDING_REGISTER;
+	}
+	for (uint32_t i = 0; i < fn->nshared; i++) {
+		fn->sites[fn->shared[i].site].pending = CAIRN_PENDING_SHARED;
+		fn->sites[fn->shared[i].site].value = 0;
 	}
 }
 

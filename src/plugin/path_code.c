@@ -462,7 +462,9 @@ static void write_sites(struct path_writer *w)
 		LLVMValueRef value = NULL;
 
 		path_calls_before(w, i);
-		if (site->pending >= CAIRN_PENDING_REGISTER) {
+		if (site->pending == CAIRN_PENDING_SHARED) {
+			value = w->busy;
+		} else if (site->pending >= CAIRN_PENDING_REGISTER) {
 			LLVMPositionBuilderBefore(w->m.builder, site->call);
 			value = in_memory ? w->r : pw_get(w, w->r);
 		}
@@ -483,6 +485,7 @@ static void note_constants(struct path_writer *w)
 		uint64_t r;
 
 		if (site->pending < CAIRN_PENDING_REGISTER ||
+		    site->pending == CAIRN_PENDING_SHARED ||
 		    !shim_site_constant(site->call, base, &r))
 			continue;
 		if (site->pending == CAIRN_PENDING_ADDRESS)
@@ -552,7 +555,6 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	write_sites(&w);
 	for (size_t i = 0; i < w.nplaced; i++)
 		write_deed(&w, &w.placed[i]);
-	path_shared_probe(&w);
 	if (!shim_is_not_optimized(fn->f)) {
 		shim_promote(w.r);
 		note_constants(&w);

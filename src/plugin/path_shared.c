@@ -23,7 +23,9 @@
  * The register is handed over in a variable of the root's frame.  A path ends
  * before a call that the copy makes, so that a frame that dies in one leaves
  * nothing unfinished; the way out of it follows from the flow, as in strict
- * functions.
+ * functions.  Whether the copy is in such a call is in that variable, too,
+ * which the site of the root's call has: if a frame dies elsewhere in the copy,
+ * the reader says that its path is not known.
  *
  * Invariant: on each edge of the copy, in each context, r is after the code
  * what it would be after the operation if the copy was inlined. Cost: per edge
@@ -34,6 +36,7 @@
 
 #include "abi/rt.h"
 #include "base/alloc.h"
+#include "ir/flow.h"
 #include "plugin/path.h"
 #include "plugin/shim.h"
 
@@ -41,7 +44,18 @@
 #include <stdlib.h>
 
 enum { WORD_COUNTERS, WORD_TESTED, WORD_EDGES };
+/* What the root hands over, in its frame: the first word is in a site. */
+enum { STATE_BUSY, STATE_PATH, STATE_WORDS };
 enum { EDGE_MASK, EDGE_ADD, EDGE_SET, EDGE_COUNTS, EDGE_WORDS };
+
+static LLVMValueRef state_word(struct path_writer *w, LLVMValueRef state,
+                               unsigned word)
+{
+	LLVMValueRef at = pw_constant(w, 8 * word);
+
+	return LLVMBuildGEP2(w->m.builder, LLVMInt8TypeInContext(w->m.context),
+	                     state, &at, 1, "");
+}
 
 /* --- the root ------------------------------------------------------------ */
 
@@ -130,38 +144,23 @@ void path_shared_call(struct path_writer *w)
 {
 	const struct function *fn = w->m.fn;
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef state;
 
 	if (!fn->nshared)
 		return;
 	check_places(fn);
 	LLVMPositionBuilderBefore(
 	        b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(fn->f)));
-	state = LLVMBuildAlloca(b, w->m.i64, "cairn.state");
+	w->busy = LLVMBuildAlloca(b, LLVMArrayType2(w->m.i64, STATE_WORDS),
+	                          "cairn.state");
 	for (uint32_t i = 0; i < fn->nshared; i++) {
 		LLVMValueRef call = fn->shared[i].call;
 
-		shim_hand_over(call, state, make_context(w, &fn->shared[i]));
+		shim_hand_over(call, w->busy, make_context(w, &fn->shared[i]));
 		LLVMPositionBuilderBefore(b, call);
-		pw_set(w, state, pw_get(w, w->r));
+		pw_set(w, w->busy, pw_constant(w, 1));
+		pw_set(w, state_word(w, w->busy, STATE_PATH), pw_get(w, w->r));
 		LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(call));
-		pw_set(w, w->r, pw_get(w, state));
-	}
-}
-
-/* A frame that dies there has nothing left to count. */
-void path_shared_probe(struct path_writer *w)
-{
-	const struct function *fn = w->m.fn;
-
-	for (uint32_t i = 0; w->m.probes && i < fn->nshared; i++) {
-		LLVMValueRef call = fn->shared[i].call;
-		LLVMValueRef next = LLVMGetNextInstruction(call);
-
-		shim_split_before(call);
-		marker_add_probe(call, CFG_OUTSIDE);
-		shim_split_before(next);
-		marker_add_probe(next, CAIRN_PROBE_UNKNOWN);
+		pw_set(w, w->r, pw_get(w, state_word(w, w->busy, STATE_PATH)));
 	}
 }
 
@@ -345,7 +344,36 @@ static void return_register(struct copy_writer *c)
 		if (!LLVMIsAReturnInst(end))
 			continue;
 		LLVMPositionBuilderBefore(c->w.m.builder, end);
-		pw_set(&c->w, c->state, pw_get(&c->w, c->w.r));
+		pw_set(&c->w, state_word(&c->w, c->state, STATE_PATH),
+		       pw_get(&c->w, c->w.r));
+	}
+}
+
+static void set_busy(struct copy_writer *c, LLVMValueRef before, bool is_busy)
+{
+	LLVMPositionBuilderBefore(c->w.m.builder, before);
+	pw_set(&c->w, c->state, pw_constant(&c->w, is_busy));
+}
+
+/* Nothing is unfinished in a call that ends a path, or the program. */
+static void note_calls(struct copy_writer *c)
+{
+	const struct function *fn = &c->body->fn;
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn->f); b;
+	     b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef last = ir_final_call(b);
+
+		if (last)
+			set_busy(c, last, false);
+	}
+	for (block_id b = 1; b < fn->g.nblocks; b++) {
+		const struct node *node = &fn->nodes[b];
+
+		if (!node->is_call)
+			continue;
+		set_busy(c, node->last_call, false);
+		set_busy(c, LLVMGetNextInstruction(node->last_call), true);
 	}
 }
 
@@ -368,7 +396,8 @@ static void begin(struct copy_writer *c, const struct mode *mode)
 	if (c->w.m.by_segment)
 		c->w.delta = NULL;
 	LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(c->w.r));
-	pw_set(&c->w, c->w.r, pw_get(&c->w, c->state));
+	pw_set(&c->w, c->w.r,
+	       pw_get(&c->w, state_word(&c->w, c->state, STATE_PATH)));
 }
 
 void mark_shared(struct shared_body *body, const struct mode *mode)
@@ -387,8 +416,10 @@ void mark_shared(struct shared_body *body, const struct mode *mode)
 		LLVMInstructionEraseFromParent(places[e]);
 	}
 	return_register(&c);
+	note_calls(&c);
 	if (!shim_is_not_optimized(body->fn.f))
 		shim_promote(c.w.r);
+	shim_see_through(body->fn.f);
 	shim_pin(body->fn.f);
 	LLVMDisposeBuilder(c.w.m.builder);
 	free(places);

@@ -50,6 +50,7 @@ struct path_writer {
 	LLVMValueRef tested; /* per path, a byte */
 	LLVMValueRef delta;  /* or NULL: to be loaded where it is needed */
 	LLVMValueRef base;   /* shared: address of the counters, or NULL */
+	LLVMValueRef busy;   /* shared: has a copy something unfinished? */
 	bool is_direct;
 	struct path_deed *placed;
 	size_t nplaced, placed_cap;
@@ -157,8 +158,6 @@ void path_calls_end(struct path_writer *w, const struct path_deed *p,
 /* Hands the register to the shared copies that are called, and takes it
  * back. */
 void path_shared_call(struct path_writer *w);
-/* Once all is written: what probes say of these calls. */
-void path_shared_probe(struct path_writer *w);
 
 /* --- path_stream.c ------------------------------------------------------- */
 

@@ -395,7 +395,14 @@ static void choose_paths(struct plugin *p, struct function *fn)
 	if (p->wanted)
 		wanted_count(p->wanted, fn);
 	free(flow);
-	if (r.nrefused)
+	if (r.nrefused && p->mode.residual && fn->nshared && !p->wrong[0])
+		snprintf(p->wrong, sizeof(p->wrong),
+		         "cairn: tested: %s has %" PRIu64
+		         " paths, too many to tell those that are tested in a "
+		         "function that calls shared copies; allow more code "
+		         "with grow=PERCENT, or fewer calls with calls=D",
+		         LLVMGetValueName2(fn->f, &n), paths_possible(fn));
+	else if (r.nrefused)
 		say_refused(p, fn, r.nrefused);
 	if (r.absent != UINT64_MAX && !p->wrong[0])
 		snprintf(p->wrong, sizeof(p->wrong),

@@ -121,6 +121,8 @@ void shim_set_around(LLVMValueRef instruction, uint32_t before,
 bool shim_may_add_probes(LLVMModuleRef module);
 /* Marks a function for the writer of map sections and for the unwinder. */
 void shim_prepare_function(LLVMValueRef f, bool needs_personality);
+/* The same of code that is in no map: the unwinder has to get through it. */
+void shim_see_through(LLVMValueRef f);
 /* True if an unwinder takes frames of f away without telling us. */
 bool shim_has_foreign_personality(LLVMValueRef f);
 /* Reason to leave a function out, or NULL. */

@@ -248,6 +248,39 @@ def check_two_counts(keep):
         shutil.rmtree(work, ignore_errors=True)
 
 
+# How dies.c ends; is the path known that it was on then, in a shared copy?
+DEATHS = {"returns": True, "exits": True, "jumps": True, "faults": False,
+          "faults first": False, "last call": False, "forks": True}
+
+
+def check_deaths(level, keep):
+    """Frames that die in a shared copy: counts are those of an inlined one,
+    and what is lost is said."""
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(os.path.join(HERE, "dies.c"), [level], work)
+    p.build("trace", "trace")
+    p.execute("trace")
+    p.write_list("list", "--depth", "1", "trace.cairn")
+    p.build("paths,calls=1,prefer=%s" % p.path("list"), "inlined")
+    p.build("paths,calls=1,prefer=%s,grow=0" % p.path("list"), "paths")
+    copies = [l for l in run("nm", p.path("paths")).stdout.splitlines()
+              if l.endswith(".cairn")]
+    check("%s has a shared copy" % p.name, any(
+        l.endswith(" callee.cairn") for l in copies), copies)
+    for how, (name, is_known) in enumerate(DEATHS.items()):
+        what = "%s %s" % (p.name, name)
+        # without optimization it is a call as any, and ends a path
+        is_known |= name == "last call" and level == "-O0"
+        says = p.execute("inlined", str(how))
+        check(what + ": does the same", p.execute("paths", str(how)) == says)
+        compare(what, p.segments("paths.cairn"), p.segments("inlined.cairn"))
+        sound = run(CAIRN, "check", p.path("paths.cairn"), ok=False)
+        check(what + ": what is lost is said", ("C4 root:" in sound.stdout) !=
+              is_known and (sound.returncode == 0) == is_known, sound.stdout)
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
 BAD = [
     ("f", "paths,calls=1", "which calls to go into a FILE says"),
     ("f", "paths,calls=x", "is no depth of calls"),
@@ -316,6 +349,8 @@ def main():
         done = [pool.submit(check_program, *j, args.keep) for j in jobs]
         for d in done:
             d.result()
+    for level in LEVELS:
+        check_deaths(level, args.keep)
     check_two_counts(args.keep)
     check_untested(args.keep)
     check_bad(args.keep)
