@@ -18,7 +18,9 @@
  * nothing has to be known of what the inliner does with blocks.
  *
  * Copies are inlined from the root inwards: the call of an inner one is found
- * in the copy that it is in.
+ * in the copy that it is in.  Where the code would grow too much, the call is
+ * one of a copy of the callee that is there once, for all its calls; it is
+ * imported as if it was inlined, and path_shared.c does the rest.
  *
  * Invariant: a call that is not inlined, and ends a block of the trace, has a
  * CALL before it.
@@ -377,21 +379,29 @@ static bool is_too_large(const struct segs *g, LLVMValueRef root,
 	       g->size + size > g->size_max;
 }
 
-/* Why its code cannot be shared, if it is too large to be inlined. */
+/* Why its code cannot be shared, or NULL. */
 static const char *why_not_shared(LLVMValueRef root, LLVMValueRef call,
                                   const struct seg_function *callee)
 {
 	if (why_not_part(root) || is_jumped_into(root) ||
 	    shim_has_builtin_setjmp(root))
-		return "the code would grow too much, and its caller is "
-		       "counted strictly";
+		return "calls of its caller are counted strictly";
 	if (shim_runs_while_loading(root))
-		return "the code would grow too much, and its caller may run "
-		       "while the program is loaded";
+		return "its caller may run while the program is loaded";
 	if (shim_why_not(root))
-		return "the code would grow too much, and its caller is not "
-		       "covered";
+		return "its caller is not covered";
 	return shim_why_not_shared(call, callee->clone);
+}
+
+static void refuse_shared(struct segs *g, LLVMValueRef call, const char *caller,
+                          const char *callee, const char *reason)
+{
+	char *text = xasprintf("the code would grow too much, and no copy can "
+	                       "be shared: %s",
+	                       reason);
+
+	refuse(g, call, caller, callee, text);
+	free(text);
 }
 
 /* --- inlining ------------------------------------------------------------ */
@@ -507,8 +517,10 @@ static enum how_copied inline_copy(struct segs *g, struct seg_function *root,
 		return NOT_COPIED;
 	reason = why_not(call, callee);
 	is_shared = !reason && is_too_large(g, root->f, callee);
-	if (is_shared)
-		reason = why_not_shared(root->f, call, callee);
+	if (is_shared && (reason = why_not_shared(root->f, call, callee))) {
+		refuse_shared(g, call, root->name, callee->name, reason);
+		return NOT_COPIED;
+	}
 	there = call;
 	if (!reason)
 		call = prepare_call(g, call, callee->f, &notes, &reason);
