@@ -713,7 +713,7 @@ class Function:
         self.pending = []  # per site: what is unfinished, and its number
         for _ in self.sites:
             what = c.uv()
-            need(what <= 3, "unknown kind of site")
+            need(what <= 4, "unknown kind of site")
             number = c.sv() if what >= 2 else c.uv() if what else 0
             self.pending.append((what, number))
         if self.how in TRACED:
@@ -929,7 +929,10 @@ def place_frames(of_map, module):
             if f.how in TRACED:
                 continue  # the walk sees them
             if f.how:
-                register = word - 1 - bias if f.how == 1 else word - 1
+                is_flag = at.site is not None and f.pending[at.site][0] == 4
+                register = word - 1
+                if f.how == 1 and not is_flag:
+                    register -= bias
                 f.stopped.append((at, register if word else None, ins, outs))
                 continue
             if at.to_come:
@@ -1338,13 +1341,15 @@ def add_frame(f, at, register, ins, outs):
     total = None
     if at.site is not None:
         what, number = f.pending[at.site]
+        if what == 4 and register == 0:
+            return
         if what == 1:
             total = number
         elif what == 3 and register is not None:
             total = (register + number) % modulus_of(f)
         elif what == 2 and register is not None:
             total = sum_of(f, register) + number
-        elif what >= 2:
+        elif what in (2, 3):
             total = f.numbering.only_prefix(at.block)
     elif at.edge is not None:
         what, total = 1, take_edge(f, at.edge, outs - ins)

@@ -131,7 +131,7 @@
  *           of the callees of sites with rows are behind the probes
  *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
  *           values of the path so far (graph/increments.h), for REGISTER sv
- *           what to add to the register to get it
+ *           what to add to the register to get it, for SHARED sv 0
  *   if WITNESS: uv number of witnesses; per witness: uv its slot
  *       (graph/slots.h) less that of the one before (first: less 0)
  *   if TRACE, TRACE_PATHS, WITNESS or RECORD: uv number of calls that end
@@ -227,6 +227,9 @@ enum cairn_pending {
 	CAIRN_PENDING_REGISTER = 2,
 	/* in the register, modulo a power of two: cairn_path_modulus */
 	CAIRN_PENDING_ADDRESS = 3,
+	/* a call of a copy that many calls share: if the register is 0 it was
+	 * counted before a call that the copy makes, else nobody knows */
+	CAIRN_PENDING_SHARED = 4,
 	CAIRN_NPENDING_KINDS
 };
 

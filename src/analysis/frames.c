@@ -23,7 +23,9 @@
  * A function that counts paths needs more: the path that the frame was on.  The
  * map says for each site whether that is over, known, or in the register that
  * the runtime has read (abi/map.h, enum cairn_pending); between calls nobody
- * knows.  What follows for the counts is for path_counts.c to say.
+ * knows.  A frame that died in a call of a shared copy has left by a way that
+ * follows from the flow, unless it was between calls of the copy: then nobody
+ * knows either.  What follows for the counts is for path_counts.c to say.
  *
  * Invariant: the places are sorted and each occurs once, and so are the paths.
  * Cost: O((sites + frames) log sites).
@@ -425,6 +427,12 @@ static void place_at_site(struct frame_places *out, const struct index *ix,
 		                       .in = path.in,
 		                       .out = path.out,
 		               });
+		return;
+	}
+	if (s->pending == CAIRN_PENDING_SHARED) {
+		path.kind = FRAME_PATH_LOST;
+		if (!fr->has_reg || fr->reg)
+			add_path(out, path);
 		return;
 	}
 	find_sum(&path, f, s, fr);

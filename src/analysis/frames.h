@@ -31,6 +31,7 @@ enum frame_path_kind {
 	FRAME_PATH_BEGIN,   /* it has just begun, at the block */
 	FRAME_PATH_SUM,     /* `sum` of the values so far: graph/paths.h */
 	FRAME_PATH_UNKNOWN, /* unless only one leads there */
+	FRAME_PATH_LOST,    /* it was in a shared copy, nobody knows where */
 };
 
 /* A frame of a function that counts paths.  These are in no other list. */

@@ -391,6 +391,8 @@ static bool find_prefix(struct path_counts *pc, const struct frame_path *f,
 	uint32_t begin = pc->paths.dag.begin_of[f->block];
 
 	*sum = f->sum;
+	if (f->kind == FRAME_PATH_LOST)
+		return false;
 	if (f->kind == FRAME_PATH_BEGIN && begin != CFG_NONE)
 		*sum = pc->paths.value[begin];
 	else if (f->kind == FRAME_PATH_BEGIN)

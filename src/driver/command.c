@@ -132,14 +132,15 @@ static bool has_remarks(const struct option *o)
 static const char *mode_word(const struct option *o)
 {
 	return xasprintf(
-	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s"
+	        "-cairn-mode=%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s"
 	        "%s%s%s%s%s%s%s%s%s%s%s%s%s",
 	        option_mode(o), o->overlap ? ",overlap" : "",
 	        o->overlap ? o->degree : "",
 	        o->iterations ? ",iterations=" : "",
 	        o->iterations ? o->iterations : "", o->chains ? ",chains=" : "",
 	        o->chains ? o->chains : "", o->calls ? ",calls=" : "",
-	        o->calls ? o->calls : "", o->last ? ",last=" : "",
+	        o->calls ? o->calls : "", o->grow ? ",grow=" : "",
+	        o->grow ? o->grow : "", o->last ? ",last=" : "",
 	        o->last ? o->last : "", o->memory ? ",memory=" : "",
 	        o->memory ? o->memory : "", o->witness ? ",witness" : "",
 	        o->path_ids ? ",paths" : "", o->log ? ",log" : "",

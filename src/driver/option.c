@@ -24,6 +24,7 @@
 #define OPTION_SIZE_MIN (UINT64_C(1) << 20)
 #define OPTION_SIZE_MAX (UINT64_C(1) << 40)
 #define OPTION_DEPTH_MAX 16 /* SEGMENTS_DEPTH_MAX */
+#define OPTION_GROW_MAX 100000
 
 static const char help[] =
         "usage: %s [--cairn=MODE[,OPTION...]] [--cairn-...] ARGUMENT...\n\n"
@@ -118,7 +119,10 @@ static const char help[] =
         "                   prefer=FILE names (or, with residual, "
         "tested=FILE): a list\n"
         "                   of cairn segments, or a profile of such a "
-        "build\n\n"
+        "build\n"
+        "  grow=PERCENT     of calls: a file may grow by so much; then one "
+        "copy of a\n"
+        "                   function serves many calls\n\n"
         "man cairn-cc has the details.\n";
 
 static bool is(const char *s, size_t n, const char *name)
@@ -262,6 +266,21 @@ static int take_calls(struct option *o, const char *value,
 	return 0;
 }
 
+static int take_grow(struct option *o, const char *value, struct cairn_err *err)
+{
+	char *end;
+	unsigned long percent = strtoul(value, &end, 10);
+
+	o->grow = value;
+	if (*value < '0' || *value > '9' || *end || percent > OPTION_GROW_MAX)
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "grow=%s is no growth; use a number of percent "
+		        "from 0 to %d",
+		        value, OPTION_GROW_MAX);
+	return 0;
+}
+
 static int take_iterations(struct option *o, const char *value,
                            struct cairn_err *err)
 {
@@ -334,8 +353,9 @@ static int bad_detail(const struct option *o, const char *s, size_t n,
 	                        "prefer=line:FILE:LINE, top=N, "
 	                        "share=PERCENT, others, overlap, overlap=K, "
 	                        "iterations=K, chains=D, memory=SIZE, calls=D, "
-	        : o->residual ? "tested=FILE, calls=D, "
-	        : o->inlines  ? "calls=D, prefer=FILE, "
+	                        "grow=PERCENT, "
+	        : o->residual ? "tested=FILE, calls=D, grow=PERCENT, "
+	        : o->inlines  ? "calls=D, grow=PERCENT, prefer=FILE, "
 	        : o->trace    ? "witness, paths, "
 	                      : "slow, all, ",
 	        o->trace ? "last=SIZE, memory=SIZE, "
@@ -376,6 +396,9 @@ static int take_path_detail(struct option *o, const char *s, size_t n,
 	if ((o->paths || o->residual || o->inlines) &&
 	    (value = detail_value(s, n, "calls")))
 		return take_calls(o, value, err);
+	if ((o->paths || o->residual || o->inlines) &&
+	    (value = detail_value(s, n, "grow")))
+		return take_grow(o, value, err);
 	if (o->inlines && (value = detail_value(s, n, "prefer")))
 		return take_interest(o, "prefer", value, err);
 	if (o->paths && (value = detail_value(s, n, "prefer")))
@@ -558,6 +581,11 @@ static int check_details(const struct option *o, struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "--cairn=inline needs calls=D and "
 		                  "prefer=FILE, which say what to inline");
+	if (o->grow && !o->calls)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "grow=%s is about calls=D, which is not "
+		                  "there",
+		                  o->grow);
 	if (o->calls && strtoul(o->calls, NULL, 10) && !o->interest)
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "calls=%s: which calls to go into a FILE "
@@ -632,6 +660,7 @@ static int take_value(struct option *o, const char *value,
 	o->record = false;
 	o->witness = o->path_ids = false;
 	o->interest = o->sets = o->top = o->share = o->calls = NULL;
+	o->grow = NULL;
 	o->last = o->memory = o->iterations = o->chains = NULL;
 	o->degree = "";
 	CAIRN_TRY(take_mode(o, value, n, err));

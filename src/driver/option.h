@@ -38,6 +38,7 @@ struct option {
 	const char *iterations; /* paths: windows of so many, or NULL */
 	const char *chains;     /* paths: with so many callers, or NULL */
 	const char *calls;      /* paths go so deep into calls, or NULL */
+	const char *grow;       /* calls: by so many percent, or NULL */
 	const char *share;      /* prefer: a share of the flow in percent */
 	const char *feedback; /* absolute path of an earlier profile, or NULL */
 	const char *use;      /* the same: counts for the optimizer, or NULL */

@@ -97,7 +97,7 @@ static void add_site(struct normal_sites *s, uint64_t pc, uint32_t pending,
 		site.modulus = cairn_path_modulus(f->npaths);
 	else if (pending == CAIRN_PENDING_REGISTER)
 		site.is_address = f->paths == CAIRN_PATHS_DIRECT;
-	else
+	else if (pending != CAIRN_PENDING_SHARED)
 		return;
 	s->items[s->n++] = site;
 }

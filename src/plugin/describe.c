@@ -40,6 +40,7 @@ struct describer {
 	size_t nlines, lines_cap;
 	int64_t last_line, last_call;
 	uint32_t segment; /* of the current block */
+	uint32_t copy;    /* instance that a shared copy is here, or 0 */
 };
 
 char *path_of(LLVMMetadataRef file)
@@ -115,7 +116,7 @@ static uint32_t instance_index(struct describer *d, LLVMMetadataRef location)
 	size_t n;
 
 	if (!at)
-		return 0;
+		return d->copy;
 	index = ptrmap_get(&d->instance_of, at);
 	if (index != PTRMAP_NONE)
 		return index;
@@ -298,7 +299,7 @@ static void describe_node(struct describer *d, const struct function *fn,
 	for (LLVMValueRef i = node_first(node); i && i != node->end;
 	     i = LLVMGetNextInstruction(i)) {
 		add_line(d, i);
-		if (is_outcall(i))
+		if (is_outcall(i) && !node->is_shared)
 			add_outcall(d, b, i);
 		if (*next_site == fn->nsites || fn->sites[*next_site].call != i)
 			continue;
@@ -307,6 +308,43 @@ static void describe_node(struct describer *d, const struct function *fn,
 		++*next_site;
 	}
 	end_segment(d);
+}
+
+/* A shared copy is an instance for each of its calls, as if it was inlined; so
+ * are functions that are inlined into it. */
+static void begin_copy(struct describer *d, const struct shared_use *use)
+{
+	LLVMMetadataRef at = LLVMInstructionGetDebugLoc(use->call);
+	LLVMMetadataRef callee = LLVMGetSubprogram(use->body->fn.f);
+	uint32_t parent;
+	const char *name;
+	size_t n;
+
+	d->copy = 0;
+	ptrmap_release(&d->instance_of);
+	d->instance_of = (struct ptrmap){0};
+	if (!at || !callee)
+		return;
+	parent = instance_index(d, at);
+	ptrmap_release(&d->instance_of);
+	d->instance_of = (struct ptrmap){0};
+	name = shim_scope_function(callee, &n);
+	bytes_put_str(&d->instances, name, n);
+	put_subprogram(d, &d->instances, callee);
+	bytes_put_uv(&d->instances, parent);
+	bytes_put_uv(&d->instances, LLVMDILocationGetLine(at));
+	d->copy = ++d->ninstances;
+}
+
+static void describe_nodes(struct describer *d, const struct function *fn)
+{
+	uint32_t next_site = 0, next_use = 0;
+
+	for (block_id b = 1; b < fn->g.nblocks; b++) {
+		if (next_use < fn->nshared && fn->shared[next_use].first == b)
+			begin_copy(d, &fn->shared[next_use++]);
+		describe_node(d, fn, b, &next_site);
+	}
 }
 
 const char *name_of(LLVMValueRef f, size_t *n)
@@ -412,11 +450,9 @@ void describe_function(const struct function *fn, const struct mode *mode,
 {
 	struct describer d = {0};
 	struct bytes definition = {0};
-	uint32_t next_site = 0;
 
 	put_definition(&d, fn->f, &definition);
-	for (block_id i = 1; i < fn->g.nblocks; i++)
-		describe_node(&d, fn, i, &next_site);
+	describe_nodes(&d, fn);
 	bytes_put_uv(b, CAIRN_BLOB_VERSION);
 	bytes_put_uv(b, flags_of(fn->f, mode));
 	put_name(b, fn->f);

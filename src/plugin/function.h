@@ -42,11 +42,24 @@ struct mode {
 	bool calls; /* paths: they end at calls, or go into inlined ones */
 	bool is_inlining; /* inline calls, and count nothing */
 	uint32_t depth;   /* calls: up to here */
+	uint32_t grow;    /* calls: percent, MODE_GROW_AUTO: not said */
 	uint64_t key;     /* of the module, for names */
 	uint64_t last;    /* trace: keep so many bytes of it, 0: all */
 	uint64_t memory;  /* trace: bytes of buffers, 0: as the runtime says */
 	/* calls: those that end paths, by instruction */
 	const struct ptrmap *sites;
+	/* calls: those of copies that many share, and paths go into */
+	const struct shared_call *shared;
+	uint32_t nshared;
+	bool is_shared; /* this is such a copy: nobody sees its frames */
+};
+
+#define MODE_GROW_AUTO UINT32_MAX
+
+struct shared_body;
+struct shared_call {
+	LLVMValueRef call;
+	struct shared_body *body;
 };
 
 /*
@@ -64,6 +77,8 @@ struct node {
 	bool is_chord;
 	bool is_call;        /* paths: a call that ends them, alone */
 	bool is_bare_return; /* of tail calls: no mark may stand in it */
+	bool is_shared;      /* paths: a call of a shared copy, alone */
+	bool is_elsewhere;   /* paths: in a shared copy, not in this function */
 	bool has_call;       /* one that a register has to survive */
 	bool is_behind_call; /* on some path from the entry */
 	uint32_t counter;    /* 0, or 1 + counter of this block */
@@ -83,6 +98,7 @@ enum edge_where {
 	AT_FALL,    /* strict: right after the call */
 	AT_CALL,    /* paths: right before the call that is the target */
 	AT_BEFORE,  /* trace: right before the call that ends the source */
+	AT_SHARED,  /* paths: in a shared copy, which has a table of them */
 };
 
 struct edge_info {
@@ -138,6 +154,20 @@ struct site {
 	uint64_t value;
 };
 
+/*
+ * A call of a copy of a function that many calls share, and the part of the
+ * graph that stands for it: node `at` leads to the node that block 1 of the
+ * copy is, and its ways back lead to node at + 1.
+ */
+struct shared_use {
+	LLVMValueRef call;
+	struct shared_body *body;
+	block_id at;
+	uint32_t site;
+	block_id first; /* what block 1 of the body is, and so on */
+	edge_id edge;   /* what edge 0 of the body is, and so on */
+};
+
 /* A function, imported: the CFG, and where its parts are in the IR. */
 struct function {
 	LLVMValueRef f;
@@ -152,10 +182,27 @@ struct function {
 	uint32_t nsites, sites_cap;
 	uint32_t ncounters;
 	uint32_t edges_cap, nodes_cap;
+	struct shared_use *shared;
+	uint32_t nshared, shared_cap;
 	struct function_paths *paths; /* or NULL: see path.c */
 	struct function_trace *trace; /* or NULL: see trace.c */
 	LLVMValueRef counters;        /* the global */
 	uint64_t key; /* names it after inlining; 0 if marked late */
+};
+
+/* What the contexts of a shared copy do on an edge of it: path_shared.c. */
+struct shared_edge {
+	bool keeps, sets;      /* some keep the register, some do not */
+	bool counts, passes;   /* some paths end there, some do not */
+	LLVMValueRef add, set; /* constants, or NULL: they differ */
+};
+
+/* A copy of a function that many calls share. */
+struct shared_body {
+	struct function fn;
+	struct shared_edge *edges; /* per edge, once there is a context */
+	uint32_t ncontexts;
+	bool has_direct, has_table, has_tested;
 };
 
 /* Imports f.  Reads the IR, changes nothing. */
@@ -209,6 +256,8 @@ bool paths_register_is_byte(const struct function *fn);
 void paths_release_of(struct function *fn);
 /* Writes the operations on the path register. */
 void mark_paths(struct function *fn, const struct mode *mode);
+/* Writes what a shared copy does, once all its callers are marked. */
+void mark_shared(struct shared_body *body, const struct mode *mode);
 /* What the map says of the paths, once they are marked. */
 void describe_paths(const struct function *fn, struct bytes *b);
 

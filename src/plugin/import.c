@@ -87,7 +87,7 @@ static block_id import_path_end(struct function *fn, LLVMValueRef call,
 
 	fn->nodes[b].is_call = true;
 	fn->nodes[b].has_call = true;
-	if (mode->strict)
+	if (mode->strict || mode->is_shared)
 		fn->nodes[b].last_call = call;
 	else
 		add_site(fn, call, b);
@@ -123,6 +123,34 @@ static block_id import_traced_call(struct function *fn, LLVMValueRef call,
 	return b;
 }
 
+static const struct shared_call *find_shared(const struct mode *mode,
+                                             LLVMValueRef call)
+{
+	for (uint32_t i = 0; i < mode->nshared; i++)
+		if (mode->shared[i].call == call)
+			return &mode->shared[i];
+	return NULL;
+}
+
+/* A call of a shared copy is a node of its own. */
+static block_id import_shared_call(struct function *fn,
+                                   const struct shared_call *call)
+{
+	block_id b = add_part(fn, call->call);
+
+	fn->nodes[b].is_shared = true;
+	fn->nodes[b].has_call = true;
+	VEC_RESERVE(fn->shared, fn->nshared, fn->shared_cap);
+	fn->shared[fn->nshared++] = (struct shared_use){
+	        .call = call->call,
+	        .body = call->body,
+	        .at = b,
+	        .site = fn->nsites,
+	};
+	add_site(fn, call->call, b);
+	return add_part(fn, LLVMGetNextInstruction(call->call));
+}
+
 /* Nodes and sites of one block.  Returns its last node. */
 static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
                              const struct mode *mode)
@@ -131,6 +159,7 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 	LLVMValueRef tail = ir_tail_call(block);
 	LLVMValueRef noreturn = ir_final_call(block);
 	LLVMValueRef i = LLVMGetFirstInstruction(block);
+	const struct shared_call *shared;
 
 	for (; i; i = LLVMGetNextInstruction(i)) {
 		if (LLVMIsALandingPadInst(i))
@@ -143,12 +172,19 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 		}
 		if (shim_is_call(i) && i != tail && i != noreturn)
 			fn->nodes[b].has_call = true;
+		shared = find_shared(mode, i);
+		if (shared) {
+			b = import_shared_call(fn, shared);
+			continue;
+		}
 		if (!needs_site(i, tail, noreturn, mode))
 			continue;
 		if (ends_path(i, mode)) {
 			b = import_path_end(fn, i, mode);
 			continue;
 		}
+		if (mode->is_shared)
+			continue;
 		if (!mode->strict) {
 			add_site(fn, i, b);
 			if (!LLVMIsATerminatorInst(i))
@@ -295,7 +331,11 @@ static void import_parts(struct function *fn, block_id first, block_id last,
 			         AT_NOWHERE);
 		if (b == last)
 			return;
-		if (fn->nodes[b + 1].is_call)
+		if (fn->nodes[b].is_shared)
+			continue; /* to the copy: import_copy */
+		if (fn->nodes[b + 1].is_shared)
+			e = add_edge(fn, b, b + 1, CAIRN_EDGE_FALL, AT_CALL);
+		else if (fn->nodes[b + 1].is_call)
 			e = add_edge(fn, b, b + 1,
 			             mode->sites ? CAIRN_EDGE_SITE
 			                         : CAIRN_EDGE_CALL,
@@ -312,6 +352,47 @@ static void import_parts(struct function *fn, block_id first, block_id last,
 			                  ? fn->nodes[b + 1].first
 			                  : fn->nodes[b].last_call,
 			          mode);
+	}
+}
+
+/* The node that a block of a shared copy is, seen from one of its calls. */
+static block_id copy_of(const struct shared_use *use, block_id b)
+{
+	return use->first + b - 1;
+}
+
+/* The graph of a shared copy becomes a part of the caller's. */
+static void import_copy(struct function *fn, struct shared_use *use,
+                        struct shim *s)
+{
+	const struct function *body = &use->body->fn;
+	uint64_t here =
+	        shim_edge_frequency(s, fn->nodes[use->at].block, UINT32_MAX);
+	uint64_t once = body->edges[0].frequency;
+
+	use->first = fn->g.nblocks;
+	use->edge = fn->g.nedges;
+	for (block_id b = 1; b < body->g.nblocks; b++) {
+		block_id copy = add_node(fn, body->nodes[b].block);
+
+		fn->nodes[copy] = body->nodes[b];
+		fn->nodes[copy].has_call = true;
+		fn->nodes[copy].is_elsewhere = true;
+	}
+	for (edge_id e = 0; e < body->g.nedges; e++) {
+		const struct cfg_edge *x = &body->g.edges[e];
+		enum cairn_edge_kind kind = body->edges[e].kind;
+		block_id src = x->src ? copy_of(use, x->src) : use->at;
+		block_id dst = x->dst ? copy_of(use, x->dst) : CFG_OUTSIDE;
+		struct edge_info *info;
+
+		if (kind == CAIRN_EDGE_RETURN)
+			dst = use->at + 1;
+		if (kind == CAIRN_EDGE_RETURN || kind == CAIRN_EDGE_ENTRY)
+			kind = CAIRN_EDGE_JUMP;
+		info = add_edge(fn, src, dst, kind, AT_SHARED);
+		info->frequency = (uint64_t)((double)here / (double)(once | 1) *
+		                             (double)body->edges[e].frequency);
 	}
 }
 
@@ -415,6 +496,8 @@ void function_import(struct function *fn, LLVMValueRef f,
 		import_parts(fn, first[i], last[i], mode, s);
 		import_successors(fn, last[i], &to_node, s);
 	}
+	for (uint32_t i = 0; i < fn->nshared; i++)
+		import_copy(fn, &fn->shared[i], s);
 	cfg_link(&fn->g);
 	choose_places(fn);
 	keep_returns_bare(fn);
@@ -438,6 +521,7 @@ void function_release(struct function *fn)
 	free(fn->nodes);
 	free(fn->edges);
 	free(fn->sites);
+	free(fn->shared);
 	*fn = (struct function){0};
 }
 

@@ -11,6 +11,7 @@
 
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/Attributes.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/CallPromotionUtils.h"
@@ -83,6 +84,101 @@ const char *shim_why_not_inlined(LLVMValueRef call, LLVMValueRef callee,
 	InlineResult Viable = isInlineViable(*unwrap<Function>(clone));
 
 	return Viable.isSuccess() ? nullptr : Viable.getFailureReason();
+}
+
+// The copy has a table for each of its contexts, and nobody sees its frames.
+const char *shim_why_not_shared(LLVMValueRef call, LLVMValueRef callee)
+{
+	auto *Call = unwrap<CallBase>(call);
+	auto *Callee = unwrap<Function>(callee);
+
+	if (isa<InvokeInst>(Call))
+		return "its caller catches exceptions there";
+	if (hasLandingPads(*Callee))
+		return "it catches exceptions";
+	if (Callee->doesNotReturn())
+		return "it does not return";
+	for (const BasicBlock &B : *Callee) {
+		if (isa<IndirectBrInst>(B.getTerminator()) ||
+		    isa<CallBrInst>(B.getTerminator()))
+			return "it has computed gotos";
+		for (const Instruction &I : B) {
+			const auto *Inner = dyn_cast<CallBase>(&I);
+
+			if (!Inner)
+				continue;
+			if (Inner->hasFnAttr(Attribute::ReturnsTwice))
+				return "it calls what may come back twice";
+			if (Inner->isMustTailCall())
+				return "it makes calls that have to be tail "
+				       "calls";
+		}
+	}
+	return nullptr;
+}
+
+LLVMValueRef shim_share(LLVMValueRef clone, const char *name)
+{
+	auto *F = unwrap<Function>(clone);
+	Type *Pointer = PointerType::get(F->getContext(), 0);
+	SmallVector<Type *, 8> Types(F->getFunctionType()->params());
+	SmallVector<ReturnInst *, 8> Returns;
+	ValueToValueMapTy Map;
+
+	Types.append({Pointer, Pointer});
+	Function *Copy = Function::Create(
+	        FunctionType::get(F->getReturnType(), Types, false),
+	        GlobalValue::InternalLinkage, F->getAddressSpace(),
+	        StringRef(name) + ".cairn", F->getParent());
+	for (unsigned I = 0; I < F->arg_size(); I++)
+		Map[F->getArg(I)] = Copy->getArg(I);
+	CloneFunctionInto(Copy, F, Map,
+	                  CloneFunctionChangeType::LocalChangesOnly, Returns);
+	Copy->setLinkage(GlobalValue::InternalLinkage);
+	Copy->setVisibility(GlobalValue::DefaultVisibility);
+	Copy->setDLLStorageClass(GlobalValue::DefaultStorageClass);
+	Copy->setComdat(nullptr);
+	// it writes to its caller's variable, and to counters
+	Copy->removeFnAttr(Attribute::Memory);
+	Copy->removeFnAttr(Attribute::AlwaysInline);
+	for (Instruction &I : instructions(*Copy))
+		if (auto *Call = dyn_cast<CallInst>(&I))
+			if (Call->isTailCall())
+				Call->setTailCallKind(CallInst::TCK_None);
+	return wrap(Copy);
+}
+
+LLVMValueRef shim_call_shared(LLVMValueRef call, LLVMValueRef copy)
+{
+	auto *Call = unwrap<CallInst>(call);
+	auto *Copy = unwrap<Function>(copy);
+	Type *Pointer = PointerType::get(Copy->getContext(), 0);
+	SmallVector<Value *, 8> Args(Call->args());
+	SmallVector<OperandBundleDef, 1> Bundles;
+
+	Call->getOperandBundlesAsDefs(Bundles);
+	for (int I = 0; I < 2; I++)
+		Args.push_back(Constant::getNullValue(Pointer));
+	CallInst *New =
+	        CallInst::Create(Copy, Args, Bundles, "", Call->getIterator());
+	New->setAttributes(Call->getAttributes());
+	New->removeFnAttr(Attribute::Memory);
+	New->removeFnAttr(Attribute::AlwaysInline);
+	New->setCallingConv(Call->getCallingConv());
+	New->copyMetadata(*Call);
+	New->setDebugLoc(Call->getDebugLoc());
+	New->takeName(Call);
+	Call->replaceAllUsesWith(New);
+	Call->eraseFromParent();
+	return wrap(New);
+}
+
+void shim_hand_over(LLVMValueRef call, LLVMValueRef state, LLVMValueRef table)
+{
+	auto *Call = unwrap<CallInst>(call);
+
+	Call->setArgOperand(Call->arg_size() - 2, unwrap(state));
+	Call->setArgOperand(Call->arg_size() - 1, unwrap(table));
 }
 
 bool shim_calls_directly(LLVMValueRef call, LLVMValueRef callee)

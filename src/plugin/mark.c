@@ -642,6 +642,7 @@ LLVMValueRef marker_place_of_edge(struct marker *m, edge_id e)
 	case AT_COMPARE:
 	case AT_TRIP:
 	case AT_NOWHERE:
+	case AT_SHARED:
 		break;
 	}
 	assert(fn->edges[e].where == AT_ENTRY); /* no such place */
@@ -824,7 +825,7 @@ void marker_keep_last_calls(struct function *fn)
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		LLVMValueRef call = ir_final_call(fn->nodes[b].block);
 
-		if (call)
+		if (call && !fn->nodes[b].is_elsewhere)
 			shim_keep_apart(call);
 	}
 }

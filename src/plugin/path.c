@@ -52,6 +52,8 @@
 /* Instructions per turn that is held, when the loop is left. */
 #define HELD_RATIO 4
 #define SLOTS_MAX 65536 /* for preferred paths */
+/* Bytes, of a function that calls shared copies: these know no slots. */
+#define TESTED_MAX_SHARED (1u << 20)
 /* Edges of all paths that are preferred by name, for what prefer.c does with
  * them: 16384 paths of 230 edges take 1 s and 160 MB, 65536 of 430 would take
  * 17 s and 1.4 GB (measured). */
@@ -510,6 +512,22 @@ static bool has_gotos(const struct function *fn)
 	return false;
 }
 
+/* Shared copies know no slots: what they do not know is in the table. */
+static enum cairn_paths choose_shared(struct function *fn,
+                                      const struct mode *mode,
+                                      struct paths_request *r, bool few)
+{
+	if (!mode->residual || !r->known)
+		return few ? CAIRN_PATHS_DIRECT : CAIRN_PATHS_HASHED;
+	if (r->known->n && fn->paths->paths.n > TESTED_MAX_SHARED) {
+		r->nrefused = fn->paths->paths.n;
+		return CAIRN_PATHS_HASHED;
+	}
+	if (r->known->n)
+		find_tested(fn, r->known);
+	return CAIRN_PATHS_RESIDUAL;
+}
+
 static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
                                    struct paths_request *r)
 {
@@ -522,6 +540,8 @@ static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
 		return CAIRN_PATHS_DIRECT;
 	if (counts_pairs(fn->paths))
 		return few ? CAIRN_PATHS_DIRECT : CAIRN_PATHS_HASHED;
+	if (fn->nshared)
+		return choose_shared(fn, mode, r, few);
 	if (mode->residual && known && (few || known->n == 0)) {
 		if (known->n) /* or there is nothing to look up */
 			find_tested(fn, known);
@@ -546,7 +566,7 @@ static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
 
 bool paths_register_is_byte(const struct function *fn)
 {
-	return fn->paths->tested &&
+	return fn->paths->tested && !fn->nshared &&
 	       fn->paths->paths.n <= CAIRN_PATH_MODULUS_MAX;
 }
 
@@ -563,6 +583,10 @@ static void note_pendings(struct function *fn)
 		        : inc->is_known[b]           ? CAIRN_PENDING_KNOWN
 		        : paths_register_is_byte(fn) ? CAIRN_PENDING_ADDRESS
 		                                     : CAIRN_PENDING_REGISTER;
+	}
+	for (uint32_t i = 0; i < fn->nshared; i++) {
+		fn->sites[fn->shared[i].site].pending = CAIRN_PENDING_SHARED;
+		fn->sites[fn->shared[i].site].value = 0;
 	}
 }
 

@@ -12,6 +12,7 @@
  *     path_count.c   the count, where a path ends
  *     path_chain.c   the same, with the calls that led there
  *     path_turns.c   loops that count their turns
+ *     path_shared.c  copies of functions that many calls share
  *     path_writer.c  what these are made of
  *
  * The register is a local variable that LLVM then turns into values; a function
@@ -132,7 +133,8 @@ static void place_edges_of(struct path_writer *w, bool at_top)
 		unsigned n = deeds_of(fn, e, deed);
 
 		if (n == 0 || is_at_top(fn, e) != at_top ||
-		    is_behind_tail_calls(fn, e))
+		    is_behind_tail_calls(fn, e) ||
+		    fn->edges[e].where == AT_SHARED)
 			continue;
 		for (unsigned i = 0; i < n; i++)
 			place_before(w, marker_place_of_edge(&w->m, e),
@@ -300,6 +302,8 @@ static void add_path_probes(struct path_writer *w)
 	for (block_id b = 1; w->m.probes && b < fn->g.nblocks; b++) {
 		if (fn->nodes[b].first && b > 1 && fn->nodes[b - 1].end)
 			continue; /* a part: there is one for the whole */
+		if (fn->nodes[b].is_elsewhere)
+			continue;
 		marker_add_probe(marker_top_of(&fn->nodes[b]), probe_of(fn, b));
 	}
 	for (size_t i = 0; w->m.probes && i < w->nplaced; i++) {
@@ -471,7 +475,9 @@ static void write_sites(struct path_writer *w)
 		LLVMValueRef value = NULL;
 
 		path_calls_before(w, i);
-		if (site->pending >= CAIRN_PENDING_REGISTER) {
+		if (site->pending == CAIRN_PENDING_SHARED) {
+			value = w->busy;
+		} else if (site->pending >= CAIRN_PENDING_REGISTER) {
 			LLVMPositionBuilderBefore(w->m.builder, site->call);
 			value = in_memory ? w->r : pw_get(w, w->r);
 		}
@@ -492,6 +498,7 @@ static void note_constants(struct path_writer *w)
 		uint64_t r;
 
 		if (site->pending < CAIRN_PENDING_REGISTER ||
+		    site->pending == CAIRN_PENDING_SHARED ||
 		    !shim_site_constant(site->call, base, &r))
 			continue;
 		if (site->pending == CAIRN_PENDING_ADDRESS)
@@ -557,6 +564,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		w.delta = NULL;
 	if (!fn->paths->is_tested)
 		place_all(&w);
+	path_shared_call(&w);
 	add_path_probes(&w);
 	write_second_returns(&w);
 	path_chain_calls(&w);

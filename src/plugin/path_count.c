@@ -102,7 +102,7 @@ static LLVMValueRef home_of(struct path_writer *w, LLVMValueRef r)
 	return pw_sum(w, at, pw_symbol(w, 8 * CAIRN_TABLE_KEY));
 }
 
-static void count_hashed(struct path_writer *w, LLVMValueRef r,
+void path_count_in_table(struct path_writer *w, LLVMValueRef r,
                          LLVMValueRef place)
 {
 	LLVMBuilderRef b = w->m.builder;
@@ -144,7 +144,7 @@ void path_count_other(struct path_writer *w, LLVMValueRef number,
 	const struct function_paths *p = w->m.fn->paths;
 
 	if (p->how == CAIRN_PATHS_RESIDUAL || p->others)
-		count_hashed(w, number, place);
+		path_count_in_table(w, number, place);
 	else
 		path_count_at(w, pw_symbol(w, 8 * ((uint64_t)p->slots_first +
 		                                   p->slots_size)));
@@ -270,7 +270,7 @@ void path_count(struct path_writer *w, LLVMValueRef r, LLVMValueRef s,
 	else if (w->m.fn->paths->has_slots)
 		count_preferred(w, r, s, place);
 	else
-		count_hashed(w, r, place);
+		path_count_in_table(w, r, place);
 }
 
 void path_count_known(struct path_writer *w, uint64_t number,

@@ -45,6 +45,8 @@ LLVMValueRef pw_address_in(struct path_writer *w, LLVMValueRef global,
 
 LLVMValueRef pw_symbol(struct path_writer *w, uint64_t at)
 {
+	if (w->base)
+		return at ? pw_sum(w, w->base, pw_constant(w, at)) : w->base;
 	return pw_address_in(w, w->m.fn->counters, at);
 }
 

@@ -58,6 +58,8 @@ struct path_writer {
 	LLVMValueRef owner;  /* per slot: 1 + the number of its path */
 	LLVMValueRef tested; /* per path, a byte */
 	LLVMValueRef delta;  /* or NULL: to be loaded where it is needed */
+	LLVMValueRef base;   /* shared: address of the counters, or NULL */
+	LLVMValueRef busy;   /* shared: has a copy something unfinished? */
 	bool is_direct;
 	struct path_deed *placed;
 	size_t nplaced, placed_cap;
@@ -127,6 +129,9 @@ void path_count_known(struct path_writer *w, uint64_t number,
  * number. */
 void path_count_other(struct path_writer *w, LLVMValueRef number,
                       LLVMValueRef place);
+/* Counts in the table, always. */
+void path_count_in_table(struct path_writer *w, LLVMValueRef number,
+                         LLVMValueRef place);
 /* What that is for the path that the register r says. */
 LLVMValueRef path_key(struct path_writer *w, LLVMValueRef r);
 /* Pairs: the path that the register r says is the one before the next; NULL:
@@ -161,6 +166,12 @@ void path_calls_forget(struct path_writer *w);
  * leaves the builder at `place`. */
 void path_calls_end(struct path_writer *w, const struct path_deed *p,
                     LLVMValueRef r, LLVMValueRef place);
+
+/* --- path_shared.c ------------------------------------------------------- */
+
+/* Hands the register to the shared copies that are called, and takes it
+ * back. */
+void path_shared_call(struct path_writer *w);
 
 /* --- path_stream.c ------------------------------------------------------- */
 

@@ -116,6 +116,7 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 	*mode = (struct mode){
 	        .source = !strcmp(options->stage, "source"),
 	        .segment = true,
+	        .grow = MODE_GROW_AUTO,
 	};
 	mode->residual = !strcmp(word, "residual");
 	mode->trace = !strcmp(word, "trace");
@@ -150,6 +151,8 @@ static int parse_mode(struct plugin *p, const struct plugin_options *options,
 			mode->memory = strtoull(word + 7, NULL, 10);
 		else if (!strncmp(word, "calls=", 6))
 			mode->calls = take_depth(mode, word + 6);
+		else if (!strncmp(word, "grow=", 5))
+			mode->grow = (uint32_t)strtoul(word + 5, NULL, 10);
 		else if (!strcmp(word, "nogs"))
 			mode->segment = false;
 		else if (!strcmp(word, "others"))
@@ -420,7 +423,14 @@ static void choose_paths(struct plugin *p, struct function *fn)
 	if (p->wanted)
 		wanted_count(p->wanted, fn);
 	free(flow);
-	if (r.nrefused)
+	if (r.nrefused && p->mode.residual && fn->nshared && !p->wrong[0])
+		snprintf(p->wrong, sizeof(p->wrong),
+		         "cairn: tested: %s has %" PRIu64
+		         " paths, too many to tell those that are tested in a "
+		         "function that calls shared copies; allow more code "
+		         "with grow=PERCENT, or fewer calls with calls=D",
+		         LLVMGetValueName2(fn->f, &n), paths_possible(fn));
+	else if (r.nrefused)
 		say_refused(p, fn, r.nrefused);
 	if (r.absent != UINT64_MAX && !p->wrong[0])
 		snprintf(p->wrong, sizeof(p->wrong),
@@ -585,7 +595,7 @@ static void run_on_function(struct plugin *p, LLVMValueRef f)
 			shim_keep_out_of_line(f);
 	}
 	if (p->segs)
-		mode.sites = segs_begin(p->segs, f);
+		segs_begin(p->segs, f, &mode);
 	if (mode.overlap && !mode.in_loops)
 		keep_frames(f);
 	function_import(&fn, f, &mode, p->shim);
@@ -848,7 +858,7 @@ static void see_to_sections(LLVMModuleRef m)
 /* The same inlining as that of a build which counts, and nothing else. */
 static void inline_module(struct plugin *p)
 {
-	p->segs = segs_new(p->module, p->shim, &p->list, p->mode.depth);
+	p->segs = segs_new(p->module, p->shim, &p->list, &p->mode);
 	segs_strip(p->module);
 	set_flag(p->module, PLUGIN_DONE);
 }
@@ -862,7 +872,7 @@ static void run_on_module(struct plugin *p)
 	if (!p->mode.record)
 		shim_hook_jumps(p->module);
 	if (p->mode.calls)
-		p->segs = segs_new(p->module, p->shim, &p->list, p->mode.depth);
+		p->segs = segs_new(p->module, p->shim, &p->list, &p->mode);
 	if (p->mode.trace && p->mode.segment)
 		trace_split(p->module);
 	if (p->mode.trace)
@@ -880,8 +890,11 @@ static void run_on_module(struct plugin *p)
 	if (!p->mode.record)
 		for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 		     f = LLVMGetNextFunction(f))
-			if (has_body(f))
+			if (has_body(f) &&
+			    !(p->segs && segs_is_shared(p->segs, f)))
 				run_on_function(p, f);
+	if (p->segs)
+		segs_mark_shared(p->segs, &p->mode);
 	see_to_sections(p->module);
 	if (p->mode.calls)
 		segs_strip(p->module); /* of functions that are left out */

@@ -18,7 +18,9 @@
  * nothing has to be known of what the inliner does with blocks.
  *
  * Copies are inlined from the root inwards: the call of an inner one is found
- * in the copy that it is in.
+ * in the copy that it is in.  Where the code would grow too much, the call is
+ * one of a copy of the callee that is there once, for all its calls; it is
+ * imported as if it was inlined, and path_shared.c does the rest.
  *
  * Invariant: a call that is not inlined, and ends a block of the trace, has a
  * CALL before it.
@@ -61,6 +63,23 @@ struct seg_copy {
 	uint32_t listed;   /* in the list */
 };
 
+/* A copy of it that many calls share, and what it was: as of the current
+ * function. */
+struct seg_shared {
+	struct shared_body body;
+	uint32_t *first_origin;
+	struct segments_step *origins;
+	struct seg_note *notes;
+	size_t nnotes;
+};
+
+/* A call of such a copy. */
+struct seg_use {
+	LLVMValueRef call;
+	uint32_t function; /* in segs->functions */
+	uint32_t copy;     /* 1 + index */
+};
+
 struct seg_function {
 	LLVMValueRef f;     /* NULL: it was deleted */
 	LLVMValueRef clone; /* as it was, or NULL */
@@ -69,7 +88,12 @@ struct seg_function {
 	uint32_t listed; /* in the list, or SEGMENTS_NONE */
 	struct seg_copy *copies;
 	uint32_t ncopies, copies_cap;
-	bool is_inlined; /* into some other one */
+	bool is_inlined;       /* into some other one */
+	bool is_shared;        /* some call has a shared copy of it */
+	LLVMValueRef shared_f; /* or NULL */
+	struct seg_shared *shared;
+	struct seg_use *uses;
+	uint32_t nuses, uses_cap;
 };
 
 /* A note that was taken out, and what follows it. */
@@ -87,6 +111,9 @@ struct segs {
 	uint32_t depth;    /* of copies that are inlined */
 	uint32_t *of_list; /* per function of the list */
 	uint64_t size, size_max;
+	bool is_inlining; /* and nothing else: shared copies are left alone */
+	struct shared_call *calls; /* of the current function */
+	uint32_t ncalls, calls_cap;
 	char **said; /* warnings, each once */
 	size_t nsaid, said_cap;
 	/* of the current function */
@@ -333,18 +360,48 @@ static const char *why_not_part(LLVMValueRef f)
 }
 
 /* The clone calls the function itself, so that it is never recursive. */
-static const char *why_not(struct segs *g, LLVMValueRef root, LLVMValueRef call,
-                           struct seg_function *callee)
+static const char *why_not(LLVMValueRef call, struct seg_function *callee)
 {
 	const char *reason = why_not_part(callee->f);
-	uint64_t size = shim_size(callee->f);
 
 	if (!reason)
 		reason = shim_why_not_inlined(call, callee->f, callee->clone);
-	if (!reason && (shim_size(root) + size > GROWTH_FUNCTION ||
-	                g->size + size > g->size_max))
-		reason = "the code would grow too much";
 	return reason;
+}
+
+/* Would the code grow too much by one more copy? */
+static bool is_too_large(const struct segs *g, LLVMValueRef root,
+                         const struct seg_function *callee)
+{
+	uint64_t size = shim_size(callee->clone);
+
+	return shim_size(root) + size > GROWTH_FUNCTION ||
+	       g->size + size > g->size_max;
+}
+
+/* Why its code cannot be shared, or NULL. */
+static const char *why_not_shared(LLVMValueRef root, LLVMValueRef call,
+                                  const struct seg_function *callee)
+{
+	if (why_not_part(root) || is_jumped_into(root) ||
+	    shim_has_builtin_setjmp(root))
+		return "calls of its caller are counted strictly";
+	if (shim_runs_while_loading(root))
+		return "its caller may run while the program is loaded";
+	if (shim_why_not(root))
+		return "its caller is not covered";
+	return shim_why_not_shared(call, callee->clone);
+}
+
+static void refuse_shared(struct segs *g, LLVMValueRef call, const char *caller,
+                          const char *callee, const char *reason)
+{
+	char *text = xasprintf("the code would grow too much, and no copy can "
+	                       "be shared: %s",
+	                       reason);
+
+	refuse(g, call, caller, callee, text);
+	free(text);
 }
 
 /* --- inlining ------------------------------------------------------------ */
@@ -423,25 +480,57 @@ static LLVMValueRef prepare_call(struct segs *g, LLVMValueRef call,
 	return direct;
 }
 
-/* Inlines one copy; true if that was possible. */
-static bool inline_copy(struct segs *g, struct seg_function *root,
-                        uint32_t parent, block_id site,
-                        struct seg_function *callee)
+/* Calls the shared copy of a function, which is made if there is none. */
+static void share_copy(struct segs *g, struct seg_function *root,
+                       LLVMValueRef call, struct seg_function *callee)
+{
+	if (!callee->is_shared)
+		g->size += shim_size(callee->clone);
+	callee->is_shared = true;
+	if (g->is_inlining)
+		return;
+	if (!callee->shared_f)
+		callee->shared_f = shim_share(callee->clone, callee->name);
+	callee->is_inlined = true;
+	VEC_RESERVE(root->uses, root->nuses, root->uses_cap);
+	root->uses[root->nuses++] = (struct seg_use){
+	        .call = shim_call_shared(call, callee->shared_f),
+	        .function = (uint32_t)(callee - g->functions),
+	        .copy = root->ncopies + 1,
+	};
+}
+
+enum how_copied { NOT_COPIED, INLINED, SHARED };
+
+/* Inlines one copy, or shares it; what was possible. */
+static enum how_copied inline_copy(struct segs *g, struct seg_function *root,
+                                   uint32_t parent, block_id site,
+                                   struct seg_function *callee)
 {
 	struct site_notes notes;
 	LLVMValueRef call = find_site(g, root->f, parent, site, &notes);
 	LLVMValueRef clone, there;
+	bool is_shared;
 	const char *reason;
 
 	if (!call)
-		return false;
-	reason = why_not(g, root->f, call, callee);
+		return NOT_COPIED;
+	reason = why_not(call, callee);
+	is_shared = !reason && is_too_large(g, root->f, callee);
+	if (is_shared && (reason = why_not_shared(root->f, call, callee))) {
+		refuse_shared(g, call, root->name, callee->name, reason);
+		return NOT_COPIED;
+	}
 	there = call;
 	if (!reason)
 		call = prepare_call(g, call, callee->f, &notes, &reason);
 	if (reason) {
 		refuse(g, there, root->name, callee->name, reason);
-		return false;
+		return NOT_COPIED;
+	}
+	if (is_shared) {
+		share_copy(g, root, call, callee);
+		return SHARED;
 	}
 	clone = callee->clone;
 	g->size += shim_size(clone);
@@ -450,11 +539,11 @@ static bool inline_copy(struct segs *g, struct seg_function *root,
 		shim_uninline(call, callee->f);
 		put_site_notes(g, &notes, call);
 		refuse(g, call, root->name, callee->name, reason);
-		return false;
+		return NOT_COPIED;
 	}
 	callee->is_inlined = true;
 	each_note(g, root->f, close_note, root->ncopies + 1);
-	return true;
+	return INLINED;
 }
 
 /* What is called at a copy of the list, if it is here. */
@@ -477,19 +566,29 @@ static void inline_into(struct segs *g, struct seg_function *root)
 	const struct segment_list *l = g->list;
 	/* per copy of the list: OPEN_COPY, or the number in the root */
 	uint32_t *number = xcalloc(l->ncopies, sizeof(*number));
+	bool *is_shared = xcalloc(l->ncopies, sizeof(*is_shared));
 
 	for (uint32_t i = 0; i < l->ncopies; i++) {
 		const struct segments_copy *c = &l->copies[i];
 		struct seg_function *callee;
+		enum how_copied how;
 
 		number[i] = i == root->listed ? 0 : OPEN_COPY;
 		if (c->parent == SEGMENTS_NONE || c->root != root->listed ||
 		    c->depth > g->depth || number[c->parent] == OPEN_COPY)
 			continue;
 		callee = callee_of(g, root, c);
-		if (!callee ||
-		    !inline_copy(g, root, number[c->parent], c->site, callee))
+		if (callee && is_shared[c->parent]) {
+			refuse(g, NULL, root->name, callee->name,
+			       "it is made in a copy that several calls share");
 			continue;
+		}
+		how = callee ? inline_copy(g, root, number[c->parent], c->site,
+		                           callee)
+		             : NOT_COPIED;
+		if (how == NOT_COPIED)
+			continue;
+		is_shared[i] = how == SHARED;
 		VEC_RESERVE(root->copies, root->ncopies, root->copies_cap);
 		root->copies[root->ncopies++] =
 		        (struct seg_copy){number[c->parent], c->site,
@@ -499,6 +598,7 @@ static void inline_into(struct segs *g, struct seg_function *root)
 	if (root->ncopies)
 		shim_forget(g->shim, root->f);
 	free(number);
+	free(is_shared);
 }
 
 /* Functions that were inlined and that nobody calls any more. */
@@ -523,15 +623,49 @@ static void drop_unused(struct segs *g)
 	}
 }
 
+static void take_notes(struct segs *g, LLVMValueRef f);
+
+/* Reads the graph of a shared copy; what it was is kept, too. */
+static void import_shared(struct segs *g, struct seg_function *x)
+{
+	struct seg_shared *shared = xcalloc(1, sizeof(*shared));
+	const struct mode mode = {
+	        .paths = true, .is_shared = true, .sites = &g->sites};
+
+	x->shared = shared;
+	take_notes(g, x->shared_f);
+	shim_prepare(g->shim, x->shared_f);
+	function_import(&shared->body.fn, x->shared_f, &mode, g->shim);
+	segs_import(g, &shared->body.fn);
+	shared->first_origin = g->first_origin;
+	shared->origins = g->origins;
+	shared->notes = g->notes;
+	shared->nnotes = g->nnotes;
+	g->first_origin = NULL;
+	g->origins = NULL;
+	g->norigins = g->origins_cap = 0;
+	g->notes = NULL;
+	g->nnotes = g->notes_cap = 0;
+}
+
+/* How large all functions together may become. */
+static uint64_t find_size_max(const struct segs *g, uint32_t grow)
+{
+	if (grow == MODE_GROW_AUTO)
+		return g->size * GROWTH_FACTOR + GROWTH_MODULE;
+	return g->size + g->size / 100 * grow + g->size % 100 * grow / 100;
+}
+
 struct segs *segs_new(LLVMModuleRef module, struct shim *s,
-                      const struct segment_list *list, uint32_t depth)
+                      const struct segment_list *list, const struct mode *mode)
 {
 	struct segs *g = xcalloc(1, sizeof(*g));
 
 	g->module = module;
 	g->shim = s;
 	g->list = list;
-	g->depth = depth;
+	g->depth = mode->depth;
+	g->is_inlining = mode->is_inlining;
 	if (list) {
 		g->of_list = xcalloc((size_t)list->nfunctions + 1,
 		                     sizeof(*g->of_list));
@@ -542,7 +676,7 @@ struct segs *segs_new(LLVMModuleRef module, struct shim *s,
 	     f = LLVMGetNextFunction(f))
 		if (has_body(f) && !trace_why_not(f))
 			note_one(g, f);
-	g->size_max = g->size * GROWTH_FACTOR + GROWTH_MODULE;
+	g->size_max = find_size_max(g, mode->grow);
 	for (uint32_t i = list ? list->nfunctions : 0;
 	     list && i < list->ncopies; i++)
 		clone_listed(g, list->copies[i].function);
@@ -550,7 +684,42 @@ struct segs *segs_new(LLVMModuleRef module, struct shim *s,
 		if (g->functions[i].listed != SEGMENTS_NONE)
 			inline_into(g, &g->functions[i]);
 	drop_unused(g);
+	for (uint32_t i = 0; i < g->nfunctions; i++)
+		if (g->functions[i].shared_f)
+			import_shared(g, &g->functions[i]);
 	return g;
+}
+
+bool segs_is_shared(const struct segs *g, LLVMValueRef f)
+{
+	for (uint32_t i = 0; i < g->nfunctions; i++)
+		if (g->functions[i].shared_f == f)
+			return true;
+	return false;
+}
+
+void segs_mark_shared(struct segs *g, const struct mode *mode)
+{
+	for (uint32_t i = 0; i < g->nfunctions; i++) {
+		struct seg_function *x = &g->functions[i];
+
+		if (x->shared && x->shared->body.ncontexts)
+			mark_shared(&x->shared->body, mode);
+		else if (x->shared_f && shim_is_unused(x->shared_f))
+			shim_delete(x->shared_f);
+	}
+}
+
+static void free_shared(struct seg_shared *s)
+{
+	if (!s)
+		return;
+	function_release(&s->body.fn);
+	free(s->body.edges);
+	free(s->first_origin);
+	free(s->origins);
+	free(s->notes);
+	free(s);
 }
 
 void segs_free(struct segs *g)
@@ -561,12 +730,15 @@ void segs_free(struct segs *g)
 		free(g->functions[i].name);
 		free(g->functions[i].file);
 		free(g->functions[i].copies);
+		free(g->functions[i].uses);
+		free_shared(g->functions[i].shared);
 	}
 	for (size_t i = 0; i < g->nsaid; i++)
 		free(g->said[i]);
 	ptrmap_release(&g->sites);
 	ptrmap_release(&g->notes_of);
 	free(g->said);
+	free(g->calls);
 	free(g->functions);
 	free(g->of_list);
 	free(g->notes);
@@ -602,18 +774,39 @@ static void erase_note(struct segs *g, LLVMValueRef i, struct note n,
 	LLVMInstructionEraseFromParent(i);
 }
 
-const struct ptrmap *segs_begin(struct segs *g, LLVMValueRef f)
+static void take_notes(struct segs *g, LLVMValueRef f)
 {
 	ptrmap_release(&g->sites);
 	ptrmap_release(&g->notes_of);
 	g->sites = g->notes_of = (struct ptrmap){0};
 	g->nnotes = 0;
-	g->current = function_of(g, f);
-	if (!g->current)
-		return NULL;
 	each_note(g, f, take_note, 0);
 	each_note(g, f, erase_note, 0);
-	return &g->sites;
+}
+
+static void list_calls(struct segs *g)
+{
+	g->ncalls = 0;
+	for (uint32_t i = 0; i < g->current->nuses; i++) {
+		const struct seg_use *use = &g->current->uses[i];
+
+		VEC_RESERVE(g->calls, g->ncalls, g->calls_cap);
+		g->calls[g->ncalls++] = (struct shared_call){
+		        use->call, &g->functions[use->function].shared->body};
+	}
+}
+
+bool segs_begin(struct segs *g, LLVMValueRef f, struct mode *mode)
+{
+	g->current = function_of(g, f);
+	if (!g->current)
+		return false;
+	take_notes(g, f);
+	list_calls(g);
+	mode->sites = &g->sites;
+	mode->shared = g->calls;
+	mode->nshared = g->ncalls;
+	return true;
 }
 
 static void add_origins(struct segs *g, LLVMValueRef at, bool is_part)
@@ -631,6 +824,32 @@ static void add_origins(struct segs *g, LLVMValueRef at, bool is_part)
 	}
 }
 
+static const struct seg_use *find_use(const struct segs *g, LLVMValueRef call)
+{
+	const struct seg_use *use = g->current->uses;
+
+	while (use->call != call)
+		use++;
+	return use;
+}
+
+/* What the nodes of a shared copy were, which they are here for one call. */
+static void add_shared_origins(struct segs *g, const struct shared_use *at)
+{
+	const struct seg_use *use = find_use(g, at->call);
+	const struct seg_shared *s = g->functions[use->function].shared;
+
+	for (block_id b = 1; b < s->body.fn.g.nblocks; b++) {
+		g->first_origin[at->first + b - 1] = g->norigins;
+		for (uint32_t i = s->first_origin[b];
+		     i < s->first_origin[b + 1]; i++) {
+			VEC_RESERVE(g->origins, g->norigins, g->origins_cap);
+			g->origins[g->norigins++] = (struct segments_step){
+			        use->copy, s->origins[i].block};
+		}
+	}
+}
+
 /* Blocks that end right before a call that is a node are of the one before. */
 void segs_import(struct segs *g, const struct function *fn)
 {
@@ -641,8 +860,10 @@ void segs_import(struct segs *g, const struct function *fn)
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		const struct node *node = &fn->nodes[b];
 
+		if (node->is_elsewhere)
+			break;
 		g->first_origin[b] = g->norigins;
-		if (node->is_call) {
+		if (node->is_call || node->is_shared) {
 			add_origins(g, node->first, true);
 			continue;
 		}
@@ -650,9 +871,11 @@ void segs_import(struct segs *g, const struct function *fn)
 		     i = LLVMGetNextInstruction(i))
 			add_origins(g, i, false);
 		if (node->end && b + 1 < fn->g.nblocks &&
-		    fn->nodes[b + 1].is_call)
+		    (fn->nodes[b + 1].is_call || fn->nodes[b + 1].is_shared))
 			add_origins(g, node->end, false);
 	}
+	for (uint32_t i = 0; i < fn->nshared; i++)
+		add_shared_origins(g, &fn->shared[i]);
 	g->first_origin[fn->g.nblocks] = g->norigins;
 }
 
@@ -664,25 +887,41 @@ static void put_function(const struct seg_function *x, struct bytes *b)
 	bytes_put_str(b, x->file, strlen(x->file));
 }
 
+/* The calls of known functions among notes, in `copy` if that is open; returns
+ * how many. */
+static uint64_t put_calls(struct segs *g, const struct seg_note *notes,
+                          size_t nnotes, uint32_t copy, struct bytes *b)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < nnotes; i++) {
+		const struct note *note = &notes[i].note;
+		const struct seg_function *x;
+
+		if (note->kind != NOTE_CALL)
+			continue;
+		x = function_of(g, LLVMGetCalledValue(notes[i].before));
+		if (!x)
+			continue;
+		bytes_put_uv(b, note->copy == OPEN_COPY ? copy : note->copy);
+		bytes_put_uv(b, note->block);
+		put_function(x, b);
+		n++;
+	}
+	return n;
+}
+
 /* Calls of functions that are known, and could have been inlined. */
 static void put_callees(struct segs *g, struct bytes *b)
 {
 	struct bytes calls = {0};
-	uint64_t n = 0;
+	uint64_t n = put_calls(g, g->notes, g->nnotes, 0, &calls);
 
-	for (size_t i = 0; i < g->nnotes; i++) {
-		const struct seg_note *note = &g->notes[i];
-		const struct seg_function *x;
+	for (uint32_t i = 0; i < g->current->nuses; i++) {
+		const struct seg_use *use = &g->current->uses[i];
+		const struct seg_shared *s = g->functions[use->function].shared;
 
-		if (note->note.kind != NOTE_CALL)
-			continue;
-		x = function_of(g, LLVMGetCalledValue(note->before));
-		if (!x)
-			continue;
-		bytes_put_uv(&calls, note->note.copy);
-		bytes_put_uv(&calls, note->note.block);
-		put_function(x, &calls);
-		n++;
+		n += put_calls(g, s->notes, s->nnotes, use->copy, &calls);
 	}
 	bytes_put_uv(b, n);
 	bytes_put(b, calls.data, calls.n);

@@ -12,7 +12,6 @@ struct dag;
 struct function;
 struct interest_function;
 struct mode;
-struct ptrmap;
 struct shim;
 
 /* Path segments of a module: paths that go into inlined calls, and end at all
@@ -20,19 +19,23 @@ struct shim;
 struct segs;
 
 /*
- * Notes where all code is, and inlines what the list has, up to a depth; NULL:
- * nothing.
+ * Notes where all code is, and inlines what the list has, up to the mode's
+ * depth; NULL: nothing.  What would grow too much calls a copy that many share.
  * Warns of each call that cannot be inlined.
  *
  * Requires: the list outlives it.
  */
 struct segs *segs_new(LLVMModuleRef module, struct shim *s,
-                      const struct segment_list *list, uint32_t depth);
+                      const struct segment_list *list, const struct mode *mode);
 void segs_free(struct segs *g);
 
-/* Before f is imported: the calls that end its paths, valid until the next
- * function; NULL if it has no segments. */
-const struct ptrmap *segs_begin(struct segs *g, LLVMValueRef f);
+/* Before f is imported: the calls that end its paths and those of shared
+ * copies, valid until the next function; false if it has no segments. */
+bool segs_begin(struct segs *g, LLVMValueRef f, struct mode *mode);
+/* Is f a shared copy, which has paths in its callers only? */
+bool segs_is_shared(const struct segs *g, LLVMValueRef f);
+/* Once all others are marked. */
+void segs_mark_shared(struct segs *g, const struct mode *mode);
 /* Once it is imported. */
 void segs_import(struct segs *g, const struct function *fn);
 /* What the map says of it. */

@@ -633,6 +633,15 @@ bool shim_has_foreign_personality(LLVMValueRef f)
 	return !personalityFor(*unwrap<Function>(f));
 }
 
+void shim_see_through(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+
+	F.setMemoryEffects(MemoryEffects::unknown()); // it counts now
+	if (!F.hasFnAttribute(Attribute::UWTable))
+		F.setUWTableKind(UWTableKind::Async);
+}
+
 void shim_prepare_function(LLVMValueRef f, bool needs_personality)
 {
 	Function &F = *unwrap<Function>(f);

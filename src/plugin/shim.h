@@ -121,6 +121,8 @@ void shim_set_around(LLVMValueRef instruction, uint32_t before,
 bool shim_may_add_probes(LLVMModuleRef module);
 /* Marks a function for the writer of map sections and for the unwinder. */
 void shim_prepare_function(LLVMValueRef f, bool needs_personality);
+/* The same of code that is in no map: the unwinder has to get through it. */
+void shim_see_through(LLVMValueRef f);
 /* True if an unwinder takes frames of f away without telling us. */
 bool shim_has_foreign_personality(LLVMValueRef f);
 /* Reason to leave a function out, or NULL. */
@@ -190,6 +192,14 @@ uint64_t shim_size(LLVMValueRef f);
 /* Why a call of this function cannot be inlined, or NULL. */
 const char *shim_why_not_inlined(LLVMValueRef call, LLVMValueRef callee,
                                  LLVMValueRef clone);
+/* The same for calls of a shared copy: why there can be none, or NULL. */
+const char *shim_why_not_shared(LLVMValueRef call, LLVMValueRef callee);
+/* A copy of the clone with two more arguments, both pointers: to the path
+ * register, and to a table. */
+LLVMValueRef shim_share(LLVMValueRef clone, const char *name);
+/* Calls the copy instead; returns the call, which is another one then. */
+LLVMValueRef shim_call_shared(LLVMValueRef call, LLVMValueRef copy);
+void shim_hand_over(LLVMValueRef call, LLVMValueRef state, LLVMValueRef table);
 bool shim_calls_directly(LLVMValueRef call, LLVMValueRef callee);
 bool shim_calls_pointer(LLVMValueRef call);
 /* if (pointer == callee) callee(...); else the call as it is.  Returns the

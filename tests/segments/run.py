@@ -11,7 +11,9 @@ be those of the trace, as a build counts them that has inlined the same calls
 (`cairn segments --like`), and what it prints has to be the same.
 
 Then it is built as a residual of the same run, by both schemes of section 3.5.2
-of the thesis: nothing may be untested.  calls.c, throws.cpp and jumps.c are
+of the thesis: nothing may be untested.  All of that once more with grow=0, where
+nothing is inlined and all calls of a function share one copy of it: where the
+same calls are gone into, the counts are those of the first build.  calls.c, throws.cpp and jumps.c are
 there for all ways to call and to come back, and programs of csmith for all
 others.
 """
@@ -106,11 +108,12 @@ def untested(p, name):
     return counts(p.segments(name + ".cairn"))
 
 
-def check_preferred(p, depth, trace_says):
+def check_preferred(p, depth, trace_says, more=""):
     """prefer=LIST counts what the trace has."""
-    what = "%s depth %d" % (p.name, depth)
+    what = "%s depth %d%s" % (p.name, depth, more)
     p.write_list("list", "--depth", str(depth), "trace.cairn")
-    p.build("paths,calls=%d,prefer=%s" % (depth, p.path("list")), "paths")
+    p.build("paths,calls=%d,prefer=%s%s" % (depth, p.path("list"), more),
+            "paths")
     test(what + ": does the same", p.execute("paths") == trace_says)
     sound = run(CAIRN, "check", p.path("paths.cairn"), ok=False)
     test(what + ": is sound", sound.returncode == 0, sound.stdout)
@@ -119,29 +122,30 @@ def check_preferred(p, depth, trace_says):
     return built
 
 
-def check_first_scheme(p, depth):
+def check_first_scheme(p, depth, more=""):
     """Tested is what the trace of the tests has: nothing is untested."""
-    what = "%s depth %d, first scheme" % (p.name, depth)
+    what = "%s depth %d%s, first scheme" % (p.name, depth, more)
     p.write_list("tested", "--like", "paths.cairn", "trace.cairn")
-    p.build("residual,calls=%d,tested=%s" % (depth, p.path("tested")),
+    p.build("residual,calls=%d,tested=%s%s" % (depth, p.path("tested"), more),
             "residual")
     p.execute("residual")
     left = untested(p, "residual")
     test(what, not left, "untested: %s" % list(left.items())[:3])
 
 
-def check_second_scheme(p, depth):
+def check_second_scheme(p, depth, more=""):
     """Call sites that ran are inlined, the tests run again."""
-    what = "%s depth %d, second scheme" % (p.name, depth)
+    what = "%s depth %d%s, second scheme" % (p.name, depth, more)
     p.build("paths,calls=0", "first")
     p.execute("first")
     p.write_list("plan", "--depth", str(depth), "first.cairn")
-    p.build("paths,calls=%d,prefer=%s" % (depth, p.path("plan")), "second")
+    p.build("paths,calls=%d,prefer=%s%s" % (depth, p.path("plan"), more),
+            "second")
     p.execute("second")
     compare(what, p.segments("second.cairn"),
             p.segments("--like", "second.cairn", "trace.cairn"))
-    p.build("residual,calls=%d,tested=%s" % (depth, p.path("second.cairn")),
-            "third")
+    p.build("residual,calls=%d,tested=%s%s" % (
+        depth, p.path("second.cairn"), more), "third")
     p.execute("third")
     left = untested(p, "third")
     test(what + ": residual", not left,
@@ -180,9 +184,15 @@ def check_program(source, flags, depths, keep):
         p.build("trace", "trace")
         says = p.execute("trace")
         for depth in depths:
-            check_preferred(p, depth, says)
+            inlined = check_preferred(p, depth, says)
             check_first_scheme(p, depth)
             check_second_scheme(p, depth)
+            shared = check_preferred(p, depth, says, ",grow=0")
+            if inlined["calls"] == shared["calls"]:
+                compare("%s depth %d: shared and inlined" % (p.name, depth),
+                        shared, inlined)
+            check_first_scheme(p, depth, ",grow=0")
+            check_second_scheme(p, depth, ",grow=0")
     except Skip:
         return
     except (RuntimeError, subprocess.TimeoutExpired) as e:
@@ -231,6 +241,39 @@ def check_two_counts(keep):
         shutil.rmtree(work, ignore_errors=True)
 
 
+# How dies.c ends; is the path known that it was on then, in a shared copy?
+DEATHS = {"returns": True, "exits": True, "jumps": True, "faults": False,
+          "faults first": False, "last call": False, "forks": True}
+
+
+def check_deaths(level, keep):
+    """Frames that die in a shared copy: counts are those of an inlined one,
+    and what is lost is said."""
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(os.path.join(HERE, "dies.c"), [level], work)
+    p.build("trace", "trace")
+    p.execute("trace")
+    p.write_list("list", "--depth", "1", "trace.cairn")
+    p.build("paths,calls=1,prefer=%s" % p.path("list"), "inlined")
+    p.build("paths,calls=1,prefer=%s,grow=0" % p.path("list"), "paths")
+    copies = [l for l in run("nm", p.path("paths")).stdout.splitlines()
+              if l.endswith(".cairn")]
+    test("%s has a shared copy" % p.name, any(
+        l.endswith(" callee.cairn") for l in copies), copies)
+    for how, (name, is_known) in enumerate(DEATHS.items()):
+        what = "%s %s" % (p.name, name)
+        # without optimization it is a call as any, and ends a path
+        is_known |= name == "last call" and level == "-O0"
+        says = p.execute("inlined", str(how))
+        test(what + ": does the same", p.execute("paths", str(how)) == says)
+        compare(what, p.segments("paths.cairn"), p.segments("inlined.cairn"))
+        sound = run(CAIRN, "check", p.path("paths.cairn"), ok=False)
+        test(what + ": what is lost is said", ("C4 root:" in sound.stdout) !=
+              is_known and (sound.returncode == 0) == is_known, sound.stdout)
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
 BAD = [
     ("f", "paths,calls=1", "which calls to go into a FILE says"),
     ("f", "paths,calls=x", "is no depth of calls"),
@@ -241,6 +284,8 @@ BAD = [
     ("f", "paths,prefer={some}", "which calls=D is for; add it"),
     ("f", "residual,calls=1,tested={some}", "has not all segments"),
     ("f", "paths,calls=0,strict", "choose one"),
+    ("f", "paths,calls=0,grow=x", "is no growth"),
+    ("f", "paths,grow=5", "is about calls=D"),
     ("f", "inline,calls=1", "needs calls=D and prefer=FILE"),
 ]
 
@@ -297,6 +342,8 @@ def main():
         done = [pool.submit(check_program, *j, args.keep) for j in jobs]
         for d in done:
             d.result()
+    for level in LEVELS:
+        check_deaths(level, args.keep)
     check_two_counts(args.keep)
     check_untested(args.keep)
     check_bad(args.keep)
