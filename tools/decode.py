@@ -474,7 +474,7 @@ class Function:
 
     def read_blob(self, c):
         version = c.uv()
-        need(version in (2, 3), "unknown map version")
+        need(version in (2, 3, 4), "unknown map version")
         self.flags = c.uv()
         self.name, self.reason = c.str(), c.str()
         c.take(8)
@@ -513,7 +513,7 @@ class Function:
         self.sites = [(c.uv(), c.uv()) for _ in range(c.uv())]
         if version > 2:
             self.read_outcalls(c)
-        self.read_paths(c)
+        self.read_paths(c, version)
         if self.flags & 256:
             self.read_copies(c)
         need(c.at == len(c.data), "bytes left in the map")
@@ -543,7 +543,7 @@ class Function:
                 need(c.uv() <= len(self.copies), "a block of no copy")
                 c.uv()
 
-    def read_paths(self, c):
+    def read_paths(self, c, version):
         self.how, self.calls = c.uv(), []
         if not self.how:
             return
@@ -567,6 +567,7 @@ class Function:
                 number += c.uv()
                 self.slots.append((number, c.uv()))
         if self.has_pairs:
+            need(version > 3, "pairs of an old version")
             c.uv()  # the degree that was asked for
             c.uv()  # does it count in rows of its callers?
         self.cells = [c.uv() for _ in self.sites] if self.has_pairs else []
@@ -575,7 +576,7 @@ class Function:
             n = c.uv() if cell else 0
             for _ in range(n):
                 c.uv()
-            self.nrows += 16 * (n + (c.uv() if n else 0))
+            self.nrows += 32 * n + (33 * c.uv() if n else 0)
             self.row_callees += bool(n)
         self.pending = []  # per site: what is unfinished, and its number
         for _ in self.sites:
