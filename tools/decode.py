@@ -115,7 +115,7 @@ STREAM, PACKED, CALLS = 8, 9, 10
 FOREST, NODES, WINDOWS = 13, 14, 15
 CHAINS = 256  # AUX1 of these, and how many calls a chain has
 CHECKPOINT = 16
-ROW = 16  # counters of a row
+ROW = 32  # counters of a row, two for a path of the callee
 MASK32 = (1 << 32) - 1
 
 
@@ -475,19 +475,19 @@ class Calls:
     def read_rows(self, m, f):
         first = (f.counters - m.base) // 8
         for row in f.rows:
-            found = {}
+            found = collections.Counter()
             for at, total in row.sums.items():
-                for k in range(ROW):
-                    found[total, k] = m.counts[first + at + k], False
+                for k in range(0, ROW, 2):  # others have counted it themselves
+                    found[False, total, k // 2] += m.counts[first + at + k]
             for k in range(ROW):
                 for rest in range(row.nways):
                     at = row.returns + k * row.nways + rest
-                    found[k, rest, "back"] = m.counts[first + at], True
-            for pair, (count, is_return) in found.items():
+                    found[True, k // 2, rest] += m.counts[first + at]
+            for (is_return, *pair), count in found.items():
                 if count:
                     self.add((m.number, f.cell_at(row.cell)), is_return,
-                             (m.number, self.callee(m, row.callee)), pair[:2],
-                             count)
+                             (m.number, self.callee(m, row.callee)),
+                             tuple(pair), count)
 
     def callee(self, m, address):
         """Of two functions there, those that call mean the greater."""
@@ -577,14 +577,14 @@ def find_map(module, paths):
 
 class Rows:
     """Counters of a call site: ROW for each sum of the caller's paths, then
-    ROW for each way behind the call."""
+    ROW for each way behind the call, and one for those of the table."""
 
     def __init__(self, cell, sums, first, nways):
         self.cell, self.nways, self.callee = cell, nways, None
         self.sums = {first + ROW * i: total - 1
                      for i, total in enumerate(sums) if total}
         self.returns = first + ROW * len(sums)
-        self.end = self.returns + ROW * nways
+        self.end = self.returns + (ROW + 1) * nways
 
     def move(self, by):
         self.sums = {at + by: total for at, total in self.sums.items()}
@@ -607,7 +607,7 @@ class Function:
 
     def read_blob(self, c):
         version = c.uv()
-        need(version in (2, 3), "unknown map version")
+        need(version in (2, 3, 4), "unknown map version")
         self.flags = c.uv()
         self.name, self.reason = c.str(), c.str()
         c.take(8)
@@ -646,7 +646,7 @@ class Function:
         self.sites = [(c.uv(), c.uv()) for _ in range(c.uv())]
         if version > 2:
             self.read_outcalls(c)
-        self.read_paths(c)
+        self.read_paths(c, version)
         if self.flags & 256:
             self.read_copies(c)
         need(c.at == len(c.data), "bytes left in the map")
@@ -676,7 +676,7 @@ class Function:
                 need(c.uv() <= len(self.copies), "a block of no copy")
                 c.uv()
 
-    def read_paths(self, c):
+    def read_paths(self, c, version):
         self.how, self.calls = c.uv(), []
         self.left_out, self.left_sites = set(), set()
         if not self.how:
@@ -701,6 +701,7 @@ class Function:
                 number += c.uv()
                 self.slots.append((number, c.uv()))
         if self.has_pairs:
+            need(version > 3, "pairs of an old version")
             c.uv()  # the degree that was asked for
             rows = c.uv()  # does it count in rows of its callers?
             need(rows & 3 < 3 and rows < 7, "unknown kind of rows")

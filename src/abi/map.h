@@ -126,7 +126,7 @@
  * path up to the site that it is for; if there are rows, uv 0, or how many ways
  *           there are from the site on.  The last counters are the cells;
  *           before them are, per site, CAIRN_ROW_WIDTH counters for each row
- *           (the callee's first path) and CAIRN_ROW_WIDTH times as many as
+ *           (the callee's first path) and CAIRN_REST_WIDTH times as many as
  *           there are ways (the callee's last path, then the way).  Addresses
  *           of the callees of sites with rows are behind the probes
  *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
@@ -151,7 +151,9 @@
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
-#define CAIRN_BLOB_VERSION 3u
+#define CAIRN_BLOB_VERSION 4u
+/* The first whose rows of pairs are as they are now. */
+#define CAIRN_BLOB_VERSION_ROWS 4u
 /* Of these instances have a name only, lines no instructions, and there are
  * neither callees nor outcalls. */
 #define CAIRN_BLOB_VERSION_OLD 2u
@@ -212,8 +214,16 @@ enum cairn_rows {
 /* In the map beside it: some pairs are not counted (prefer=). */
 #define CAIRN_ROWS_LEFT_OUT 4u
 
-/* Pairs across calls: paths of a callee that rows have counters for. */
-#define CAIRN_ROW_WIDTH 16
+/*
+ * Pairs across calls: paths of a callee that rows have counters for, 0 and
+ * more; counters of a row, by BACK_PATH (abi/rt.h) / 8: those of even numbers
+ * count first paths, the others nothing.  What is behind a site has the same
+ * number for each way, by last paths, of even and of odd numbers, and one more,
+ * which counts nothing.
+ */
+#define CAIRN_ROW_PATHS 16
+#define CAIRN_ROW_WIDTH (2 * CAIRN_ROW_PATHS)
+#define CAIRN_REST_WIDTH (CAIRN_ROW_WIDTH + 1)
 
 /* Does it write a trace, instead of counting? */
 #define CAIRN_PATHS_ARE_TRACED(paths)                                          \

@@ -71,19 +71,27 @@
  * (TARGET) and who it is (SITE): the address of the row of counters for the
  * callee's first path, which belongs to this site and the sum of its path so
  * far; or the address of its cell plus CAIRN_CALLS_NO_ROW, and the sum times
- * 2^32 (PREFIX).  A function that finds itself in TARGET clears it, and knows
- * its caller; where it returns it says to which site (BACK_SITE, NO_ROW alone
- * if it does not know), who it is (BACK_FUNCTION, the address of its counters)
- * and the number of its last path, times 2^32 (BACK_PATH, with BACK_TABLE if it
- * does not count in rows).  The site takes that if it is meant for it, and
- * clears BACK_SITE.
+ * 2^32 (PREFIX).  That is for a function whose first path may end before it
+ * returns: if it finds itself in TARGET it knows its caller; it clears TARGET,
+ * and counts the pair.  Where a function returns it says who it is
+ * (BACK_TARGET, its address; BACK_FUNCTION, that of its counters), and the
+ * number of its last path, times 2^PATH_SHIFT (BACK_PATH): with BACK_TABLE if
+ * it does not count in rows, with EARLY if its first path was another one.  The
+ * site takes that if it is from whom it has called, and if it is not EARLY
+ * counts the pair of the first path, which is this one.
+ *
+ * Handlers may make calls between any two instructions.  TARGET and BACK_TARGET
+ * are written before the words that belong to them, and read behind them, so
+ * that they say if these are from somebody else.
  */
 #define CAIRN_CALLS_BACK_TABLE ((uint64_t)1 << 63)
+#define CAIRN_CALLS_EARLY ((uint64_t)8)
+#define CAIRN_CALLS_PATH_SHIFT 4
 #define CAIRN_CALLS_NO_ROW 1
 #define CAIRN_CALLS_TARGET 48
 #define CAIRN_CALLS_SITE 56
 #define CAIRN_CALLS_PREFIX 64
-#define CAIRN_CALLS_BACK_SITE 72
+#define CAIRN_CALLS_BACK_TARGET 72
 #define CAIRN_CALLS_BACK_FUNCTION 80
 #define CAIRN_CALLS_BACK_PATH 88
 #define CAIRN_CALLS_TABLE 96 /* of the runtime: slots, 0: none, 1: no more */
@@ -103,7 +111,8 @@
 /* void COUNT_RETURNS(rdi: the first of several; rsi: behind the last; rdx: sum
  * of the path that ends, rcx: shifted left by this): counts what came back
  * since the path began.  Each has four words: site + 1, counters of the callee,
- * BACK_PATH, sum of the path at the site.  Hidden: one per module. */
+ * the number of its last path times 2^32, sum of the path at the site.  Hidden:
+ * one per module. */
 #define CAIRN_RT_COUNT_RETURNS "__cairn_count_returns"
 
 /*

@@ -141,30 +141,41 @@ static void add_call(struct profile *p, const struct profile_call *c,
 	*counter = 0;
 }
 
-/* Callee's first paths by sums of the caller, then callee's last paths by what
- * the caller did then; false if there are counts that are for nothing. */
+/* Callee's first paths by the sum of a row. */
+static bool take_row(struct profile *p, struct profile_call *c, uint64_t sum,
+                     uint64_t *row)
+{
+	for (uint32_t k = 0; k < CAIRN_ROW_WIDTH; k++) {
+		c->paths = sum << 32 | k / 2;
+		if (row[k] && (sum == MAP_NO_SUM || !c->callee))
+			return false;
+		if (k % 2)
+			row[k] = 0; /* it has counted its first path itself */
+		else
+			add_call(p, c, &row[k]);
+	}
+	return true;
+}
+
+/* Rows, then callee's last paths by what the caller did then; false if there
+ * are counts that are for nothing. */
 static bool take_site(struct profile *p, const struct map *map,
                       const struct map_site *s, struct profile_call c,
                       uint64_t *row)
 {
-	for (uint32_t i = 0; i < s->nrows; i++) {
-		uint64_t sum = map->row_sums[s->first_row + i];
-
-		for (uint32_t k = 0; k < CAIRN_ROW_WIDTH; k++, row++) {
-			c.paths = sum << 32 | k;
-			if (*row && (sum == MAP_NO_SUM || !c.callee))
-				return false;
-			add_call(p, &c, row);
-		}
-	}
+	for (uint32_t i = 0; i < s->nrows; i++, row += CAIRN_ROW_WIDTH)
+		if (!take_row(p, &c, map->row_sums[s->first_row + i], row))
+			return false;
 	c.is_return = true;
 	for (uint32_t k = 0; k < CAIRN_ROW_WIDTH; k++)
 		for (uint32_t i = 0; i < s->nrests; i++, row++) {
-			c.paths = (uint64_t)k << 32 | i;
+			c.paths = (uint64_t)(k / 2) << 32 | i;
 			if (*row && !c.callee)
 				return false;
 			add_call(p, &c, row);
 		}
+	for (uint32_t i = 0; i < s->nrests; i++)
+		row[i] = 0; /* of those in the table */
 	return true;
 }
 

@@ -39,6 +39,7 @@ struct parser {
 	struct cairn_err *err;
 	uint64_t at;      /* of the record */
 	uint32_t version; /* of the blob */
+	bool is_outdated; /* it has pairs that are no longer read */
 	struct cursor c;
 	struct map_function f;
 	uint32_t *files; /* of the function: its file numbers to strings */
@@ -460,7 +461,7 @@ static void read_rows(struct parser *p, struct map_site *s, uint64_t *counter)
 	}
 	s->nrests = (uint32_t)nrests;
 	s->row_counter = (uint32_t)*counter;
-	*counter += CAIRN_ROW_WIDTH * (n + nrests);
+	*counter += CAIRN_ROW_WIDTH * n + CAIRN_REST_WIDTH * nrests;
 }
 
 /* A number above the last one, which is the number before at first. */
@@ -508,6 +509,7 @@ static void read_cells(struct parser *p)
 	rows = read_below(p, CAIRN_ROWS_LEFT_OUT + CAIRN_NROWS_KINDS);
 	p->f.rows = rows & ~CAIRN_ROWS_LEFT_OUT;
 	p->c.bad |= p->f.rows >= CAIRN_NROWS_KINDS;
+	p->is_outdated |= p->version < CAIRN_BLOB_VERSION_ROWS;
 	if (rows & CAIRN_ROWS_LEFT_OUT)
 		read_left_out(p);
 	for (uint32_t i = 0; i < p->f.ncalls && !p->c.bad; i++) {
@@ -645,6 +647,7 @@ static int read_copies(struct parser *p)
 static int read_blob(struct parser *p)
 {
 	uint64_t version = cursor_uv(&p->c);
+	int rc;
 
 	if (!p->c.bad && version &&
 	    (version < CAIRN_BLOB_VERSION_OLD || version > CAIRN_BLOB_VERSION))
@@ -663,7 +666,15 @@ static int read_blob(struct parser *p)
 	CAIRN_TRY(read_edges(p));
 	CAIRN_TRY(read_blob_sites(p));
 	CAIRN_TRY(read_outcalls(p));
-	CAIRN_TRY(read_paths(p));
+	rc = read_paths(p);
+	if (p->is_outdated)
+		return cairn_fail(
+		        p->err, CAIRN_E_VERSION,
+		        "%s: has pairs of paths in a map of version "
+		        "%u, this cairn reads them from version %u on; "
+		        "build the program again",
+		        p->name, p->version, CAIRN_BLOB_VERSION_ROWS);
+	CAIRN_TRY(rc);
 	CAIRN_TRY(read_copies(p));
 	if (p->c.p != p->c.end)
 		return corrupt(p, "bytes are left over");

@@ -54,6 +54,9 @@ struct function_calls {
 	struct call_rows *rows;    /* per site */
 	enum cairn_rows uses_rows; /* of its callers */
 	bool has_rests;            /* are there any to wait for? */
+	bool all_rests;            /* do all sites have some? */
+	bool ends_early;           /* may a path, before it returns? */
+	bool has_tails;            /* calls that must be tail calls */
 	uint32_t *cell;            /* per site: its cell, or CFG_NONE */
 	uint32_t ncells, first;    /* counter of cell 0, which counts nothing */
 	bool *from_entry;          /* per vertex */

@@ -13,18 +13,25 @@
  *     before a call      target = callee;  site = row, or cell and sum
  *     entry              caller = target == me ? site : nobody;  target = 0
  *     first path ends    if (caller) count (caller, me, number)
- *     return             back = caller, me, number
- *     behind the call    if (back is for this site) put (back, sum) on a list
+ *     return             back = me, number, is it the first path?
+ *     behind the call    if (back is from the callee) count the first path, if
+ *                        it is that; put (back, sum) on a list
  *     path ends          for all on the list: count, with number - sum
  *
+ * What is done at the entry and where a first path ends is for functions in
+ * which that may be before they return; in others the caller does it, behind
+ * the call.
+ *
  * Code without marks neither sets nor clears the words.  Whoever it calls does
- * not find itself in `target`, and what that leaves in `back` is for no site:
- * so nothing is taken for what it is not, in signal handlers neither.  The list
- * is on the stack, as long as the most calls on one path.
+ * not find itself in `target`, and is not the callee of the site that it comes
+ * back to; a callee with marks leaves `back` whenever it returns: so nothing is
+ * taken for what it is not.  One with tail calls does so only if its caller is
+ * known: whom it calls last may call it again.  The list is on the stack, as
+ * long as the most calls on one path.
  *
  * Where a pair is counted: where an executable calls a known function, in rows
  * of the site's own counters.  Each sum that the caller can have at the site,
- * if these are few, has a row for the first CAIRN_ROW_WIDTH paths of the
+ * if these are few, has a row for the first CAIRN_ROW_PATHS paths of the
  * callee, whichever that turns out to be; its address says the site and the
  * sum.  Each of so many paths that come back has a counter for every way from
  * the site on, if these are few.  All else, and calls of anything, is counted
@@ -37,13 +44,16 @@
  * is no tail call, is counted once where the callee's first path ends, and once
  * where the caller's path ends behind its return; what a frame that dies leaves
  * is counted nowhere.
- * Breaks when: a handler interrupts a function between the first word before a
- * call and the entry of the callee, and makes calls: then the callee does not
- * know its caller, and the pair is missing.
- * Cost: with rows about 4 instructions before a call, 6 at the entry, 5 where
- * the first path ends, 6 at the return, 12 behind the call, and 6 where the
- * path ends; without, two calls of the runtime of about 35 each besides.  The
- * rows of a site take 128 bytes per sum, and per way from there.
+ * Breaks when: a handler makes calls between the first word before a call and
+ * the entry of the callee, or between the callee's last words and those behind
+ * the call: then the pair is missing.  NEEDSWORK: if it is the callee itself
+ * that a handler without marks calls there, or that is the handler, the pair is
+ * of that one's path.
+ * Cost: with rows about 4 instructions before a call, 5 at the return, 8 behind
+ * the call, and 6 where the path ends; 7 at the entry and 5 where the first
+ * path ends if that may be early; without rows two calls of the runtime of
+ * about 35 each besides.  The rows of a site take 256 bytes per sum, and 264
+ * per way from there.
  */
 #include "plugin/path_writer.h"
 
@@ -53,6 +63,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "graph/dag.h"
+#include "ir/flow.h"
 #include "plugin/path.h"
 #include "plugin/shim.h"
 
@@ -99,6 +110,37 @@ static void find_ways(const struct function *fn, struct function_calls *c)
 		if (n > c->longest)
 			c->longest = n;
 	}
+}
+
+/* Has it calls that must be tail calls?  All others have become calls. */
+static bool has_tail_calls(const struct function *fn)
+{
+	for (block_id b = 1; b < fn->g.nblocks; b++)
+		if (ir_tail_call(fn->nodes[b].block))
+			return true;
+	return false;
+}
+
+/* May a path from the entry end before the function returns? */
+static bool may_end_early(const struct function *fn,
+                          const struct function_calls *c)
+{
+	const struct dag *d = &fn->paths->paths.dag;
+	const struct increments *inc = &fn->paths->inc;
+
+	for (edge_id e = 0; e < fn->g.nedges; e++) {
+		const struct cfg_edge *edge = &fn->g.edges[e];
+
+		if (edge->src != CFG_OUTSIDE && c->from_entry[edge->src] &&
+		    (dag_is_ended(d, e) ||
+		     (edge->dst == CFG_OUTSIDE &&
+		      fn->edges[e].kind != CAIRN_EDGE_RETURN)))
+			return true;
+	}
+	for (uint32_t i = 0; i < inc->n; i++)
+		if (inc->ops[i].place != INCREMENT_ON_EDGE)
+			return true;
+	return false;
 }
 
 /* --- rows ----------------------------------------------------------------- */
@@ -237,14 +279,14 @@ static void choose_rows(struct function *fn, uint32_t site,
 	r->first = fn->ncounters;
 	fn->ncounters += r->n * CAIRN_ROW_WIDTH;
 	if (fn->paths->paths.npaths[b] > RESTS_MAX || c->longest > LIST_MAX ||
-	    fn->paths->paths.npaths[b] * CAIRN_ROW_WIDTH > c->nleft)
+	    fn->paths->paths.npaths[b] * CAIRN_REST_WIDTH > c->nleft)
 		return;
 	r->nrests = fn->paths->paths.npaths[b];
-	c->nleft -= (uint32_t)r->nrests * CAIRN_ROW_WIDTH;
+	c->nleft -= (uint32_t)r->nrests * CAIRN_REST_WIDTH;
 	r->is_last = r->nrests == 1 && is_last_call(fn, site);
 	c->has_rests |= !r->is_last;
 	r->back = fn->ncounters;
-	fn->ncounters += (uint32_t)r->nrests * CAIRN_ROW_WIDTH;
+	fn->ncounters += (uint32_t)r->nrests * CAIRN_REST_WIDTH;
 }
 
 /* A weak function may have to give way to another one, and what the map has as
@@ -293,6 +335,8 @@ void path_calls_choose(struct function *fn, const struct mode *mode)
 	c->is_off = mode->in_loops;
 	choose_cells(fn, c);
 	find_ways(fn, c);
+	c->has_tails = has_tail_calls(fn);
+	c->ends_early = c->has_tails || may_end_early(fn, c);
 	/* only executables, which have one delta for all their functions */
 	c->uses_rows = mode->segment ? kind_of_rows(fn->f) : CAIRN_ROWS_NONE;
 	sums = find_sums(&fn->paths->paths);
@@ -300,6 +344,9 @@ void path_calls_choose(struct function *fn, const struct mode *mode)
 		if (c->cell[i] != CFG_NONE && callee_of(fn->sites[i].call))
 			choose_rows(fn, i, sums);
 	free(sums);
+	c->all_rests = c->has_rests;
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		c->all_rests &= c->cell[i] == CFG_NONE || c->rows[i].nrests;
 	c->first = fn->ncounters;
 	fn->ncounters += c->ncells;
 }
@@ -489,31 +536,42 @@ static LLVMValueRef row_of(struct path_writer *w, const struct call_rows *r,
 	return pw_sum(w, row, pw_symbol(w, base));
 }
 
+/* The sum of the path so far, times 2^32. */
+static LLVMValueRef prefix_of(struct path_writer *w, uint32_t site)
+{
+	return number_of(w, sum_in(w, w->m.fn->sites[site].block), 32);
+}
+
 /* What a site without rows says. */
 static LLVMValueRef tagged_cell(struct path_writer *w, uint32_t site)
 {
 	return pw_sum(w, cell_of(w, site), pw_constant(w, CAIRN_CALLS_NO_ROW));
 }
 
+/* The address of what a site calls. */
+static LLVMValueRef target_of(struct path_writer *w, uint32_t site)
+{
+	LLVMValueRef call = w->m.fn->sites[site].call;
+
+	return LLVMBuildPtrToInt(w->m.builder, LLVMGetCalledValue(call),
+	                         w->m.i64, "");
+}
+
 void path_calls_before(struct path_writer *w, uint32_t site)
 {
 	const struct site *s = &w->m.fn->sites[site];
-	LLVMValueRef callee;
 
 	if (!has_cell(w, site))
 		return;
 	LLVMPositionBuilderBefore(w->m.builder, s->call);
-	callee = LLVMBuildPtrToInt(w->m.builder, LLVMGetCalledValue(s->call),
-	                           w->m.i64, "");
+	set_word(w, CAIRN_CALLS_TARGET, target_of(w, site));
 	if (rows_of(w, site)) {
 		set_word(w, CAIRN_CALLS_SITE,
 		         row_of(w, rows_of(w, site), s->block));
-	} else {
-		set_word(w, CAIRN_CALLS_SITE, tagged_cell(w, site));
-		set_word(w, CAIRN_CALLS_PREFIX,
-		         number_of(w, sum_in(w, s->block), 32));
+		return;
 	}
-	set_word(w, CAIRN_CALLS_TARGET, callee);
+	set_word(w, CAIRN_CALLS_SITE, tagged_cell(w, site));
+	set_word(w, CAIRN_CALLS_PREFIX, prefix_of(w, site));
 }
 
 /* A caller that is not known. */
@@ -536,25 +594,34 @@ static void empty_lists(struct path_writer *w)
 		pw_set(w, w->rests_top, list_of(w, w->rests));
 }
 
-void path_calls_enter(struct path_writer *w)
+/* In the order in which the site does not write: if a handler comes in between
+ * and makes calls, the target is another one. */
+static void look_for_caller(struct path_writer *w)
 {
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64), test;
+	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64);
+	LLVMValueRef site = get_word(w, CAIRN_CALLS_SITE), test;
 
+	pw_set(w, w->prefix, get_word(w, CAIRN_CALLS_PREFIX));
 	test = LLVMBuildICmp(b, LLVMIntEQ, get_word(w, CAIRN_CALLS_TARGET), f,
 	                     "");
 	set_word(w, CAIRN_CALLS_TARGET, pw_constant(w, 0));
-	pw_set(w, w->caller,
-	       LLVMBuildSelect(b, test, get_word(w, CAIRN_CALLS_SITE),
-	                       nobody(w), ""));
-	pw_set(w, w->first, pw_get(w, w->caller));
-	pw_set(w, w->prefix, get_word(w, CAIRN_CALLS_PREFIX));
+	pw_set(w, w->first, LLVMBuildSelect(b, test, site, nobody(w), ""));
+	pw_set(w, w->caller, pw_get(w, w->first));
+	pw_set(w, w->early, pw_constant(w, 0));
+}
+
+void path_calls_enter(struct path_writer *w)
+{
+	if (w->m.fn->paths->calls->ends_early)
+		look_for_caller(w);
 	empty_lists(w);
 }
 
 void path_calls_forget(struct path_writer *w)
 {
 	pw_set(w, w->first, nobody(w));
+	pw_set(w, w->early, pw_constant(w, CAIRN_CALLS_EARLY));
 	empty_lists(w);
 }
 
@@ -594,20 +661,6 @@ static void put_in_list(struct path_writer *w, LLVMValueRef top,
 	pw_set(w, top, pw_sum(w, from, pw_constant(w, 8 * n)));
 }
 
-/* It will be counted in the table, when the path ends. */
-static void wait_for_table(struct path_writer *w, uint32_t site,
-                           LLVMValueRef path)
-{
-	LLVMValueRef word[4];
-
-	word[0] = pw_sum(w, cell_of(w, site), pw_constant(w, 1));
-	word[1] = get_word(w, CAIRN_CALLS_BACK_FUNCTION);
-	word[2] = LLVMBuildAnd(w->m.builder, path,
-	                       pw_constant(w, ~CAIRN_CALLS_BACK_TABLE), "");
-	word[3] = sum_in(w, w->m.fn->sites[site].block);
-	put_in_list(w, w->top, word, 4);
-}
-
 /* A register as an address in counters that lie apart. */
 static LLVMValueRef in_bytes(struct path_writer *w, LLVMValueRef r)
 {
@@ -616,102 +669,192 @@ static LLVMValueRef in_bytes(struct path_writer *w, LLVMValueRef r)
 	               : LLVMBuildShl(w->m.builder, r, pw_constant(w, 3), "");
 }
 
-/* The counter of the callee's path and the way from here on, or that of way 0,
- * less the sum so far. */
+static void count_call(struct path_writer *w, LLVMValueRef site,
+                       LLVMValueRef callee, LLVMValueRef paths)
+{
+	LLVMValueRef args[3] = {site, callee, paths};
+
+	call_runtime(w, CAIRN_RT_COUNT_CALL,
+	             "{rsi},{rdx},{rcx},~{memory},~{dirflag},~{fpsr},~{flags}",
+	             args, 3);
+}
+
+/* What a callee left, without the words that only tables need. */
+struct came_back {
+	uint32_t site;
+	LLVMValueRef path, function;
+};
+
+static LLVMValueRef bits_of(struct path_writer *w, LLVMValueRef v,
+                            uint64_t mask)
+{
+	return LLVMBuildAnd(w->m.builder, v, pw_constant(w, mask), "");
+}
+
+/* The number of the callee's last path, times 2^32. */
+static LLVMValueRef last_path(struct path_writer *w, LLVMValueRef path)
+{
+	path = bits_of(w, path, ~(CAIRN_CALLS_BACK_TABLE | CAIRN_CALLS_EARLY));
+	return LLVMBuildShl(w->m.builder, path,
+	                    pw_constant(w, 32 - CAIRN_CALLS_PATH_SHIFT), "");
+}
+
+static void put_in_table_list(struct path_writer *w, const struct came_back *c)
+{
+	LLVMValueRef word[4];
+
+	word[0] = pw_sum(w, cell_of(w, c->site), pw_constant(w, 1));
+	word[1] = c->function;
+	word[2] = last_path(w, c->path);
+	word[3] = sum_in(w, w->m.fn->sites[c->site].block);
+	put_in_list(w, w->top, word, 4);
+}
+
+/* It will be counted in the table, when the path ends. */
+static void wait_for_table(struct path_writer *w, const struct came_back *c,
+                           LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef end =
+	        pw_sum(w, list_of(w, w->list),
+	               pw_constant(w, (uint64_t)LIST_MAX * ENTRY_SIZE));
+	struct path_fork f;
+
+	if (w->m.fn->paths->calls->longest <= LIST_MAX) {
+		put_in_table_list(w, c);
+		return;
+	}
+	f = pw_fork_before(w, place);
+	begin_if(w, LLVMBuildICmp(b, LLVMIntULT, pw_get(w, w->top), end, ""),
+	         &f);
+	put_in_table_list(w, c);
+	LLVMPositionBuilderBefore(b, place);
+}
+
+/* Until the path ends; `at` is the counter of way 0. */
+static void wait_in_rests(struct path_writer *w, uint32_t site, LLVMValueRef at)
+{
+	LLVMValueRef sum = sum_in(w, w->m.fn->sites[site].block);
+
+	at = LLVMBuildSub(w->m.builder, at, in_bytes(w, sum), "");
+	put_in_list(w, w->rests_top, &at, 1);
+}
+
+/* The counter of the callee's path and the way from here on. */
 static void count_in_rest(struct path_writer *w, uint32_t site,
                           LLVMValueRef path)
 {
 	const struct call_rows *r = rows_of(w, site);
-	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef at = LLVMBuildLShr(b, path, pw_constant(w, 29), "");
+	LLVMValueRef at;
 
-	at = LLVMBuildMul(b, at, pw_constant(w, r->nrests), "");
+	at = LLVMBuildMul(w->m.builder, path, pw_constant(w, r->nrests), "");
 	at = pw_sum(w, at, pw_symbol(w, 8 * (uint64_t)r->back));
-	if (r->is_last) {
+	if (r->is_last)
 		path_count_at(w, at);
-		return;
-	}
-	at = LLVMBuildSub(
-	        b, at, in_bytes(w, sum_in(w, w->m.fn->sites[site].block)), "");
-	put_in_list(w, w->rests_top, &at, 1);
+	else
+		wait_in_rests(w, site, at);
+}
+
+/* In the table; its first path, too, unless it has counted that itself. */
+static void take_in_table(struct path_writer *w, const struct came_back *c,
+                          LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef early = bits_of(w, c->path, CAIRN_CALLS_EARLY), number;
+	struct path_fork f = pw_fork_before(w, place);
+
+	begin_if(w, LLVMBuildICmp(b, LLVMIntEQ, early, pw_constant(w, 0), ""),
+	         &f);
+	number = bits_of(w, c->path, ~CAIRN_CALLS_BACK_TABLE);
+	number = LLVMBuildLShr(b, number,
+	                       pw_constant(w, CAIRN_CALLS_PATH_SHIFT), "");
+	count_call(w, cell_of(w, c->site), c->function,
+	           pw_sum(w, prefix_of(w, c->site), number));
+	LLVMPositionBuilderBefore(b, place);
+	wait_for_table(w, c, place);
+}
+
+static LLVMValueRef is_back(struct path_writer *w, uint32_t site)
+{
+	return LLVMBuildICmp(w->m.builder, LLVMIntEQ,
+	                     get_word(w, CAIRN_CALLS_BACK_TARGET),
+	                     target_of(w, site), "");
+}
+
+/* Rows do not have its path.  Who it is has not been read yet: a handler may
+ * have come in between. */
+static void take_beyond_rows(struct path_writer *w, struct came_back *c,
+                             LLVMValueRef place)
+{
+	const struct call_rows *r = rows_of(w, c->site);
+	struct path_fork f = pw_fork_before(w, place);
+
+	c->function = get_word(w, CAIRN_CALLS_BACK_FUNCTION);
+	begin_if(w, is_back(w, c->site), &f);
+	if (w->m.fn->paths->calls->all_rests) /* a counter of nothing */
+		wait_in_rests(w, c->site,
+		              pw_symbol(w, 8 * (r->back +
+		                                CAIRN_ROW_WIDTH * r->nrests)));
+	take_in_table(w, c, LLVMGetBasicBlockTerminator(f.rare));
+	LLVMPositionBuilderBefore(w->m.builder, place);
+}
+
+/* Its path is in the site's rows. */
+static void take_in_rows(struct path_writer *w, const struct came_back *c,
+                         LLVMValueRef place)
+{
+	const struct call_rows *r = rows_of(w, c->site);
+
+	path_count_at(w, pw_sum(w, c->path,
+	                        row_of(w, r, w->m.fn->sites[c->site].block)));
+	if (r->nrests)
+		count_in_rest(w, c->site, c->path);
+	else
+		wait_for_table(w, c, place);
 }
 
 /* It has come back: its path is in a row, or waits for the table. */
-static void take_back(struct path_writer *w, uint32_t site, LLVMValueRef end)
+static void take_back(struct path_writer *w, struct came_back *c,
+                      LLVMValueRef end)
 {
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef path = get_word(w, CAIRN_CALLS_BACK_PATH), test;
-	const struct call_rows *r = rows_of(w, site);
+	LLVMValueRef test, rare, common;
 	struct path_fork f;
 
-	set_word(w, CAIRN_CALLS_BACK_SITE, pw_constant(w, 0));
-	if (!r || !r->nrests) {
-		wait_for_table(w, site, path);
+	if (!rows_of(w, c->site)) {
+		take_in_table(w, c, end);
 		return;
 	}
 	f = pw_fork_before(w, end);
-	test = LLVMBuildICmp(b, LLVMIntUGE, path,
-	                     pw_constant(w, (uint64_t)CAIRN_ROW_WIDTH << 32),
-	                     "");
+	test = LLVMBuildICmp(b, LLVMIntUGE, c->path,
+	                     pw_constant(w, (uint64_t)CAIRN_ROW_WIDTH * 8), "");
 	shim_set_unlikely(LLVMBuildCondBr(b, test, f.rare, f.common));
 	LLVMPositionBuilderAtEnd(b, f.common);
-	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
-	count_in_rest(w, site, path);
+	common = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, common);
+	take_in_rows(w, c, common);
 	LLVMPositionBuilderAtEnd(b, f.rare);
-	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
-	wait_for_table(w, site, path);
+	rare = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, rare);
+	take_beyond_rows(w, c, rare);
 	pw_add_probe_to(w, f.common, CAIRN_PROBE_UNKNOWN);
 	pw_add_probe_to(w, f.rare, CAIRN_PROBE_UNKNOWN);
 	pw_add_probe_to(w, f.rest, CAIRN_PROBE_UNKNOWN);
 }
 
-/* Is what came back for this site? */
-static LLVMValueRef is_back(struct path_writer *w, uint32_t site)
-{
-	LLVMBuilderRef b = w->m.builder;
-	const struct call_rows *r = rows_of(w, site);
-	LLVMValueRef from = get_word(w, CAIRN_CALLS_BACK_SITE);
-
-	if (!r)
-		return LLVMBuildICmp(b, LLVMIntEQ, from, tagged_cell(w, site),
-		                     "");
-	from = LLVMBuildSub(b, from, pw_symbol(w, 8 * (uint64_t)r->first), "");
-	return LLVMBuildICmp(
-	        b, LLVMIntULT, from,
-	        pw_constant(w, 8 * CAIRN_ROW_WIDTH * (uint64_t)r->n), "");
-}
-
 void path_calls_back(struct path_writer *w, const struct path_deed *p)
 {
-	LLVMBuilderRef b = w->m.builder;
+	const struct call_rows *r = rows_of(w, p->site);
 	struct path_fork f = pw_fork_before(w, p->at);
-	LLVMValueRef test = is_back(w, p->site);
+	struct came_back c = {.site = p->site};
 
-	if (w->m.fn->paths->calls->longest > LIST_MAX) {
-		LLVMValueRef end =
-		        pw_sum(w, list_of(w, w->list),
-		               pw_constant(w, (uint64_t)LIST_MAX * ENTRY_SIZE));
-
-		test = LLVMBuildAnd(b, test,
-		                    LLVMBuildICmp(b, LLVMIntULT,
-		                                  pw_get(w, w->top), end, ""),
-		                    "");
-	}
-	begin_if(w, test, &f);
-	take_back(w, p->site, LLVMGetBasicBlockTerminator(f.rare));
-	LLVMPositionBuilderBefore(b, p->at);
-}
-
-/* The first path in the table. */
-static void count_in_table(struct path_writer *w, LLVMValueRef site,
-                           LLVMValueRef prefix, LLVMValueRef r)
-{
-	LLVMValueRef args[3] = {site, me(w),
-	                        pw_sum(w, prefix, number_of(w, r, 0))};
-
-	call_runtime(w, CAIRN_RT_COUNT_CALL,
-	             "{rsi},{rdx},{rcx},~{memory},~{dirflag},~{fpsr},~{flags}",
-	             args, 3);
+	/* the target, which the callee writes first, is read last */
+	c.path = get_word(w, CAIRN_CALLS_BACK_PATH);
+	if (!r || !r->nrests)
+		c.function = get_word(w, CAIRN_CALLS_BACK_FUNCTION);
+	begin_if(w, is_back(w, p->site), &f);
+	take_back(w, &c, LLVMGetBasicBlockTerminator(f.rare));
+	LLVMPositionBuilderBefore(w->m.builder, p->at);
 }
 
 /* In the table: the caller has no rows, or they do not have the path. */
@@ -723,13 +866,14 @@ static void count_without_row(struct path_writer *w, LLVMValueRef r)
 	site = LLVMBuildAnd(b, first, pw_constant(w, ~(uint64_t)1), "");
 	prefix = pw_get(w, w->prefix);
 	tag = LLVMBuildSub(b, site, first, ""); /* -1, or 0: it is a row */
-	count_in_table(w, site, LLVMBuildAnd(b, prefix, tag, ""), r);
+	prefix = LLVMBuildAnd(b, prefix, tag, "");
+	count_call(w, site, me(w), pw_sum(w, prefix, number_of(w, r, 0)));
 }
 
 static LLVMValueRef is_beyond_row(struct path_writer *w, LLVMValueRef r)
 {
 	return LLVMBuildICmp(w->m.builder, LLVMIntUGE, number_of(w, r, 0),
-	                     pw_constant(w, CAIRN_ROW_WIDTH), "");
+	                     pw_constant(w, CAIRN_ROW_PATHS), "");
 }
 
 /* The caller is known. */
@@ -747,15 +891,13 @@ static void count_known_first(struct path_writer *w, LLVMValueRef r,
 	f = pw_fork_before(w, place);
 	test = LLVMBuildAnd(b, first, nobody(w), "");
 	test = LLVMBuildICmp(b, LLVMIntNE, test, pw_constant(w, 0), "");
-	if (w->m.fn->paths->pairs.first > CAIRN_ROW_WIDTH)
+	if (w->m.fn->paths->pairs.first > CAIRN_ROW_PATHS)
 		test = LLVMBuildOr(b, test, is_beyond_row(w, r), "");
 	shim_set_unlikely(LLVMBuildCondBr(b, test, f.rare, f.common));
 	LLVMPositionBuilderAtEnd(b, f.common);
 	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
 	path_count_at(
-	        w, pw_sum(w, first,
-	                  LLVMBuildSub(b, in_bytes(w, r),
-	                               in_bytes(w, pw_register_at(w, 0)), "")));
+	        w, pw_sum(w, first, number_of(w, r, CAIRN_CALLS_PATH_SHIFT)));
 	LLVMPositionBuilderAtEnd(b, f.rare);
 	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
 	count_without_row(w, r);
@@ -780,28 +922,6 @@ static void count_first(struct path_writer *w, LLVMValueRef r,
 	LLVMPositionBuilderBefore(b, place);
 }
 
-/* What waits in counters: way 0 of each is known, r says which it was. */
-static void count_rests(struct path_writer *w, LLVMValueRef r,
-                        LLVMValueRef place)
-{
-	LLVMBuilderRef b = w->m.builder;
-	struct path_fork f = pw_fork_before(w, place);
-	LLVMValueRef list = list_of(w, w->rests), top, at, end;
-
-	top = pw_get(w, w->rests_top);
-	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), &f);
-	end = LLVMGetBasicBlockTerminator(f.rare);
-	top = LLVMBuildSub(b, pw_get(w, w->rests_top), pw_constant(w, 8), "");
-	pw_set(w, w->rests_top, top);
-	at = marker_ours(LLVMBuildLoad2(
-	        b, w->m.i64, LLVMBuildIntToPtr(b, top, w->m.ptr, ""), ""));
-	path_count_at(w, pw_sum(w, at, in_bytes(w, r)));
-	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), f.rare,
-	                f.rest);
-	LLVMInstructionEraseFromParent(end);
-	LLVMPositionBuilderBefore(b, place);
-}
-
 static void count_list(struct path_writer *w, LLVMValueRef r,
                        LLVMValueRef place)
 {
@@ -823,37 +943,91 @@ static void count_list(struct path_writer *w, LLVMValueRef r,
 	LLVMPositionBuilderBefore(b, place);
 }
 
+/* What waits in counters: way 0 of each is known, r says which it was. */
+static void count_rests(struct path_writer *w, LLVMValueRef r,
+                        LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	struct path_fork f = pw_fork_before(w, place);
+	LLVMValueRef list = list_of(w, w->rests), top, at, end;
+	LLVMBasicBlockRef behind = f.rest;
+
+	top = pw_get(w, w->rests_top);
+	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), &f);
+	end = LLVMGetBasicBlockTerminator(f.rare);
+	top = LLVMBuildSub(b, pw_get(w, w->rests_top), pw_constant(w, 8), "");
+	pw_set(w, w->rests_top, top);
+	at = marker_ours(LLVMBuildLoad2(
+	        b, w->m.i64, LLVMBuildIntToPtr(b, top, w->m.ptr, ""), ""));
+	path_count_at(w, pw_sum(w, at, in_bytes(w, r)));
+	if (w->m.fn->paths->calls->all_rests)
+		behind = LLVMInsertBasicBlockInContext(w->m.context, f.rest,
+		                                       "cairn.behind");
+	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), f.rare,
+	                behind);
+	LLVMInstructionEraseFromParent(end);
+	if (behind != f.rest) { /* who waits in the table waits here, too */
+		LLVMPositionBuilderAtEnd(b, behind);
+		end = LLVMBuildBr(b, f.rest);
+		LLVMPositionBuilderBefore(b, end);
+		count_list(w, r, end);
+		pw_add_probe_to(w, behind, CAIRN_PROBE_UNKNOWN);
+	}
+	LLVMPositionBuilderBefore(b, place);
+}
+
+/* The target first: see path_calls_back. */
+static void leave_for_caller(struct path_writer *w, LLVMValueRef r)
+{
+	const struct function_calls *c = w->m.fn->paths->calls;
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64), path, test;
+
+	if (c->has_tails) { /* who is called there may call us */
+		test = LLVMBuildICmp(b, LLVMIntNE, pw_get(w, w->caller),
+		                     nobody(w), "");
+		f = LLVMBuildSelect(b, test, f, pw_constant(w, 0), "");
+	}
+	set_word(w, CAIRN_CALLS_BACK_TARGET, f);
+	set_word(w, CAIRN_CALLS_BACK_FUNCTION, me(w));
+	path = number_of(w, r, CAIRN_CALLS_PATH_SHIFT);
+	if (c->ends_early)
+		path = pw_sum(w, path, pw_get(w, w->early));
+	if (!c->uses_rows)
+		path = LLVMBuildOr(b, path,
+		                   pw_constant(w, CAIRN_CALLS_BACK_TABLE), "");
+	set_word(w, CAIRN_CALLS_BACK_PATH, path);
+}
+
 void path_calls_end(struct path_writer *w, const struct path_deed *p,
                     LLVMValueRef r, LLVMValueRef place)
 {
 	const struct function *fn = w->m.fn;
 	const struct function_calls *c = fn->paths->calls;
-	LLVMValueRef path;
+	bool returns, is_early;
 	uint32_t v;
 
 	if (!c || c->is_off)
 		return;
+	returns = p->edge != CFG_NONE &&
+	          fn->edges[p->edge].kind == CAIRN_EDGE_RETURN;
+	is_early = !returns || c->has_tails; /* which may be here */
 	if (p->edge != CFG_NONE)
 		v = fn->g.edges[p->edge].src;
 	else if (p->op->place == INCREMENT_AT_HEAD)
 		v = dag_hub(&fn->paths->paths.dag);
 	else
 		v = p->op->where;
-	if (c->from_entry[v])
+	if (c->from_entry[v] && is_early)
 		count_first(w, r, place);
 	if (w->rests && c->ncalls[v])
 		count_rests(w, r, place);
-	if (w->list && c->ncalls[v])
+	if (w->list && c->ncalls[v] && !c->all_rests)
 		count_list(w, r, place);
-	if (p->edge == CFG_NONE || fn->edges[p->edge].kind != CAIRN_EDGE_RETURN)
-		return;
-	set_word(w, CAIRN_CALLS_BACK_FUNCTION, me(w));
-	path = number_of(w, r, 32);
-	if (!c->uses_rows)
-		path = LLVMBuildOr(w->m.builder, path,
-		                   pw_constant(w, CAIRN_CALLS_BACK_TABLE), "");
-	set_word(w, CAIRN_CALLS_BACK_PATH, path);
-	set_word(w, CAIRN_CALLS_BACK_SITE, pw_get(w, w->caller));
+	if (is_early)
+		pw_set(w, w->early, pw_constant(w, CAIRN_CALLS_EARLY));
+	if (returns)
+		leave_for_caller(w, r);
 }
 
 void path_calls_place(struct path_writer *w,

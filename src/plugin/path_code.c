@@ -536,6 +536,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	w.caller = make_register(&w);
 	w.first = make_register(&w);
 	w.prefix = make_register(&w);
+	w.early = make_register(&w);
 	w.top = make_register(&w);
 	w.rests_top = make_register(&w);
 	path_calls_make_lists(&w);
@@ -583,6 +584,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		shim_promote(w.caller);
 		shim_promote(w.first);
 		shim_promote(w.prefix);
+		shim_promote(w.early);
 		shim_promote(w.top);
 		shim_promote(w.rests_top);
 	} else {
@@ -596,6 +598,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 			LLVMInstructionEraseFromParent(w.caller);
 			LLVMInstructionEraseFromParent(w.first);
 			LLVMInstructionEraseFromParent(w.prefix);
+			LLVMInstructionEraseFromParent(w.early);
 			LLVMInstructionEraseFromParent(w.top);
 			LLVMInstructionEraseFromParent(w.rests_top);
 		}

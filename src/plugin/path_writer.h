@@ -49,6 +49,7 @@ struct path_writer {
 	LLVMValueRef caller; /* calls: its site, NO_ROW if it is not known */
 	LLVMValueRef first;  /* the same until the first path has ended */
 	LLVMValueRef prefix; /* what it had done before */
+	LLVMValueRef early;  /* CALLS_EARLY once the first path has ended */
 	LLVMValueRef list, top;        /* who came back, or NULL */
 	LLVMValueRef rests, rests_top; /* the same, of those with counters */
 	LLVMValueRef state; /* windows: of the stream of paths; chains: node */

@@ -401,6 +401,24 @@ def test_weak(words, folder, level):
     return said
 
 
+def test_handlers(words, folder, level):
+    """Pairs may be missing where a handler came in between; none is of a path
+    of the program and one of the handler."""
+    exe = os.path.join(folder, "handlers")
+    build(words, exe, COUNTED, level)
+    _, profile = execute(exe, folder)
+    ways, said = {}, []
+    for pair in overlap(profile, "--top", "1000")["pairs"]:
+        ends = {pair["from"]["function"]: pair["from"]["blocks"],
+                pair["to"]["function"]: pair["to"]["blocks"]}
+        if "called" in ends and len(ends) == 2:
+            other = "handles" if "handles" in ends else "main"
+            ways.setdefault(other, set()).add(tuple(ends["called"]))
+    if len(ways) != 2 or ways["main"] & ways["handles"]:
+        said.append("ways of whom both call: %s" % ways)
+    return said
+
+
 def test_forks(words, folder, level):
     """A child ends paths that its parent began: it is refused, the parent is
     not."""
@@ -489,6 +507,7 @@ def tests(options):
         for name, words in OTHERS.items():
             if options.full or level == "-O2":
                 yield name + level, test_other, words, level
+    yield "handlers", test_handlers, ["overlap/handlers.c"], "-O2"
     yield "forks", test_forks, ["overlap/forks.c"], "-O1"
     yield "weak", test_weak, ["overlap/weak.c", "overlap/strong.c"], "-O1"
     yield "degrees", test_degrees, BOOKS["calls"], "-O1"
