@@ -27,6 +27,7 @@ residual --json` of this file alone, and all say where they differ.  A count tha
 Only Python's standard library is used; maps inside the file need the program
 zstd.
 """
+import collections
 import json
 import struct
 import subprocess

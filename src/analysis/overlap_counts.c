@@ -352,7 +352,7 @@ static int fill_plain(struct overlap_counts *x, const struct counts *c,
 	uint64_t nentries = 0;
 
 	for (uint32_t i = 0; i < x->n; i++)
-		add_function(x, i, &nentries);
+		CAIRN_TRY(add_function(x, i, &nentries, err));
 	overlap_plain_fill(x, c);
 	return overlap_profile_check(&x->profile, err);
 }
