@@ -298,7 +298,7 @@ static struct element *find_elements(struct joins *x, bool *is_cut)
 
 		all[i].f = find_one(x, e->module, e->owner);
 		*is_cut |= sums[i].lost != 0;
-		if (!all[i].f)
+		if (!all[i].f || e->link) /* or it is a call */
 			continue;
 		all[i].f->has_windows = true;
 		all[i].part = find_part(all[i].f, e->number);
@@ -322,6 +322,8 @@ static const char *wrong_with(const struct profile_windows *w,
 
 		if (!next->part)
 			return "has a path that never ran";
+		if (w->of_chains) /* the rest are calls */
+			return NULL;
 		if (i && (next->f != e->f || !are_joined(next->part, e->part)))
 			return "has a path that does not lead to the next";
 		e = next;
@@ -387,6 +389,8 @@ static void check_windows(struct joins *x)
 	struct element *all = find_elements(x, &is_cut);
 	bool is_all = !is_cut && !x->is_child && x->c->doubt == COUNTS_EXACT;
 
+	/* what chains have lost is what is missing */
+	is_all &= !x->c->profile->windows.of_chains;
 	check_elements(x, all);
 	for (size_t i = 0; i < x->n; i++)
 		if (x->ones[i].has_windows)
