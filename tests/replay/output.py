@@ -7,6 +7,7 @@ The programs of tests/replay/output print what no replay could compute.  What
 stderr; pieces that begin with "line N" have to be from line N.  Ends with
 "N passed, M failed".
 """
+import glob
 import json
 import os
 import shutil
@@ -177,7 +178,7 @@ def hashes(folder):
         with open(file, "wb") as stream:
             stream.write(data.replace(hash_, bytes((hash_[0] ^ 1,)) +
                                       hash_[1:]))
-        bad = run(CAIRN, "replay", file, cwd=folder)
+        bad = run(CAIRN, "replay", file, cwd=folder, text=False)
         check(name + " other", (bad.returncode != 1 or
               b"in function main" not in bad.stderr or
               b"it writes out other bytes" not in bad.stderr) and bad)
