@@ -58,7 +58,6 @@ PROGRAMS = {
     "rethrow": ["battery/rethrow.cpp", "battery/battery.c"],
     "unwind_dtor": ["battery/unwind_dtor.cpp", "battery/battery.c"],
     "tail_recursion": ["battery/tail_recursion.c", "battery/battery.c"],
-    "threads": ["battery/threads.c", "battery/battery.c", "-pthread"],
 }
 LACKS = (2, 99)  # status of programs that lack a file, or their environment
 QUICK = os.environ.get("QUICK", "0") not in ("", "0")
