@@ -52,12 +52,15 @@ static void find_place(struct chain_call *c, uint32_t link)
 		c->segment = site->segment;
 		return;
 	}
+	/* it has no site: somewhere in the block */
 	link -= f->ncalls;
-	c->segment = UINT32_MAX - 1;
-	if (link < f->nblocks)
-		c->block = link;
-	else
+	if (link >= f->nblocks) {
 		c->row.f = NULL; /* damaged */
+		return;
+	}
+	c->block = link;
+	c->segment = c->row.map->blocks[f->first_block + link].nsegments;
+	c->segment -= c->segment > 0;
 }
 
 /* Per element; of those that are calls. */

@@ -410,7 +410,18 @@ def chains_of(profile, n):
     with contextlib.redirect_stdout(io.StringIO()) as out:
         if decode.compare_windows(result, json.loads(text)):
             raise Broken("decode.py: " + out.getvalue().split("\n")[0])
+    compare_text(profile, n, json.loads(text))
     return json.loads(text)
+
+
+def compare_text(profile, n, document):
+    """Text has the same counts, and a line for each call."""
+    text = call([CAIRN, "paths", "--top", "0", "--chains", str(n), profile])
+    counts = [int(line.split()[0]) for line in text.splitlines()
+              if re.fullmatch(r" *\d+ +[\d.]+", line)]
+    if counts != [c["count"] for c in document["chains"]] or \
+            text.count("call in  ") != n * len(counts):
+        raise Broken("--chains %d: text is not what JSON is" % n)
 
 
 def sum_chains(listed, names):
