@@ -12,7 +12,6 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 
 from recorded import CAIRN, cairn, compile_program, record
 from checks import check, finish, on_terminal
@@ -71,12 +70,10 @@ def screen(data):
     return "\n".join(lines)
 
 
-def shares(name, data, took):
-    """That were shown from the first second on, by work of `took` seconds; they
-    grow."""
+def shares(name, data):
+    """That were shown; they grow."""
     found = [int(n) for n in SHARE.findall(data)]
-    wanted = 3 if took > 2.5 else 1 if took > 1.5 else 0
-    check(f"{name}: shown", len(set(found)) < wanted and data)
+    check(f"{name}: shown", len(set(found)) < 3 and data)
     check(f"{name}: grows", found != sorted(found) and found)
     check(f"{name}: a share", found and found[-1] > 100 and found)
 
@@ -86,24 +83,21 @@ def ask(folder, *args, name=None):
     name = name or args[0]
     piped = cairn(folder, *args)
     check(f"{name}: fine", (piped.returncode or piped.stderr) and piped)
-    begun = time.monotonic()
     seen = on_terminal([CAIRN, *args], cwd=folder, XDG_CACHE_HOME=folder,
                        TERM="dumb")
-    took = time.monotonic() - begun
     check(f"{name}: the terminal", screen(seen) != piped.stdout and
           screen(seen)[:300])
     if "--json" not in args:  # that is no whole lines
-        shares(name, seen, took)
+        shares(name, seen)
     return piped.stdout
 
 
 def ask_into_file(folder, expected, *args):
     """stdout is no terminal, stderr is."""
     out = os.path.join(folder, "out")
-    begun = time.monotonic()
     seen = on_terminal([CAIRN, *args], cwd=folder, stdout=out,
                        XDG_CACHE_HOME=folder)
-    shares("into a file", seen, time.monotonic() - begun)
+    shares("into a file", seen)
     check("into a file: gone", screen(seen))
     with open(out, encoding="utf-8") as file:
         check("into a file: the same", file.read() != expected)
@@ -147,7 +141,7 @@ def main():
         ask(folder, "writes", "--var", "turns", file)
         ask(folder, "output", "--no-cache", file)
         ask(folder, "trim", "--last", "300", "-o", "cut", copy)
-        _, file = record(folder, program, ".15")  # a walk takes longer
+        _, file = record(folder, program, ".5")  # a walk takes longer
         ask(folder, "report", "--no-source", file)
         for command in (["report", "-q", file],
                         ["replay", "-q", "--no-cache", copy]):
