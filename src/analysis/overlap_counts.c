@@ -282,36 +282,16 @@ static int add_call(struct overlap_counts *x, const struct profile *p,
 	return 0;
 }
 
-/* How often a function made calls of what may have marks. */
-static uint64_t executed_calls(const struct counts *c,
-                               const struct overlap_counted *x)
-{
-	const struct counts_module *cm = &c->modules[x->module];
-	const struct map *map = c->profile->modules[x->module].map;
-	const struct map_function *f = &map->functions[x->index];
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < f->ncalls; i++) {
-		const struct map_site *s = &map->calls[f->first_call + i];
-		uint32_t at =
-		        map->blocks[f->first_block + s->block].first_segment +
-		        s->segment;
-
-		if (s->cell && cm->segment_known[at])
-			n += cm->segment[at];
-	}
-	return n;
-}
-
-/* The same where they have no marks. */
-static uint64_t left_out_calls(const struct counts *c,
+/* How often a function made calls of what may have marks: at sites that have
+ * them, and where they were left out. */
+static void add_executed_calls(const struct counts *c,
                                const struct overlap_counted *x,
-                               const struct reach *reach)
+                               const struct reach *reach, uint64_t *nmade,
+                               uint64_t *nleft)
 {
 	const struct counts_module *cm = &c->modules[x->module];
 	const struct map *map = c->profile->modules[x->module].map;
 	const struct map_function *f = &map->functions[x->index];
-	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < f->ncalls; i++) {
 		const struct map_site *s = &map->calls[f->first_call + i];
@@ -319,11 +299,14 @@ static uint64_t left_out_calls(const struct counts *c,
 		        map->blocks[f->first_block + s->block].first_segment +
 		        s->segment;
 
-		if (s->left_out && cm->segment_known[at] &&
+		if (!cm->segment_known[at])
+			continue;
+		if (s->cell)
+			*nmade += cm->segment[at];
+		if (s->left_out &&
 		    reach_call(reach, map, f, s->block, s->segment))
-			n += cm->segment[at];
+			*nleft += cm->segment[at];
 	}
-	return n;
 }
 
 /* First paths that were begun and not completed. */
@@ -380,8 +363,7 @@ static int fill(struct overlap_counts *x, const struct counts *c,
 	}
 	reach_init(&reach, p);
 	for (uint32_t i = 0; i < x->n; i++) {
-		nmade += executed_calls(c, &x->functions[i]);
-		nleft += left_out_calls(c, &x->functions[i], &reach);
+		add_executed_calls(c, &x->functions[i], &reach, &nmade, &nleft);
 		nbegun += unfinished_entries(&x->functions[i].pc);
 	}
 	reach_release(&reach);

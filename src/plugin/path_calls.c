@@ -425,24 +425,6 @@ void path_calls_describe(const struct function *fn, struct bytes *b)
 
 /* --- code ---------------------------------------------------------------- */
 
-static LLVMValueRef get_word(struct path_writer *w, uint64_t offset)
-{
-	LLVMValueRef v = marker_ours(LLVMBuildLoad2(
-	        w->m.builder, w->m.i64, marker_thread_word(&w->m, offset),
-	        "cairn.call"));
-
-	LLVMSetVolatile(v, true); /* the callee changes it */
-	return v;
-}
-
-static void set_word(struct path_writer *w, uint64_t offset, LLVMValueRef v)
-{
-	LLVMSetVolatile(
-	        marker_ours(LLVMBuildStore(w->m.builder, v,
-	                                   marker_thread_word(&w->m, offset))),
-	        true);
-}
-
 static void call_runtime(struct path_writer *w, const char *name,
                          const char *constraints, LLVMValueRef *args,
                          unsigned n)
@@ -474,17 +456,6 @@ static LLVMValueRef number_of(struct path_writer *w, LLVMValueRef r,
 	if (shift >= unit)
 		return LLVMBuildShl(b, r, pw_constant(w, shift - unit), "");
 	return LLVMBuildLShr(b, r, pw_constant(w, unit - shift), "");
-}
-
-/* The register with the whole sum, in a block. */
-static LLVMValueRef sum_in(struct path_writer *w, block_id b)
-{
-	const struct increments *inc = &w->m.fn->paths->inc;
-
-	if (inc->is_known[b])
-		return pw_register_at(w, inc->offset[b]);
-	return pw_sum(w, pw_get(w, w->r),
-	              pw_constant(w, pw_in_units(w, inc->offset[b])));
 }
 
 static LLVMValueRef me(struct path_writer *w)
@@ -527,7 +498,7 @@ static LLVMValueRef row_of(struct path_writer *w, const struct call_rows *r,
 		                 base + size * row_number(r, inc->offset[b]));
 	if (r->n == 1)
 		return pw_symbol(w, base);
-	row = LLVMBuildSub(w->m.builder, number_of(w, sum_in(w, b), 0),
+	row = LLVMBuildSub(w->m.builder, number_of(w, pw_sum_in(w, b), 0),
 	                   pw_constant(w, r->least), "");
 	row = LLVMBuildMul(w->m.builder, row, pw_constant(w, r->multiplier),
 	                   "");
@@ -539,7 +510,7 @@ static LLVMValueRef row_of(struct path_writer *w, const struct call_rows *r,
 /* The sum of the path so far, times 2^32. */
 static LLVMValueRef prefix_of(struct path_writer *w, uint32_t site)
 {
-	return number_of(w, sum_in(w, w->m.fn->sites[site].block), 32);
+	return number_of(w, pw_sum_in(w, w->m.fn->sites[site].block), 32);
 }
 
 /* What a site without rows says. */
@@ -564,14 +535,14 @@ void path_calls_before(struct path_writer *w, uint32_t site)
 	if (!has_cell(w, site))
 		return;
 	LLVMPositionBuilderBefore(w->m.builder, s->call);
-	set_word(w, CAIRN_CALLS_TARGET, target_of(w, site));
+	pw_set_word(w, CAIRN_CALLS_TARGET, target_of(w, site));
 	if (rows_of(w, site)) {
-		set_word(w, CAIRN_CALLS_SITE,
-		         row_of(w, rows_of(w, site), s->block));
+		pw_set_word(w, CAIRN_CALLS_SITE,
+		            row_of(w, rows_of(w, site), s->block));
 		return;
 	}
-	set_word(w, CAIRN_CALLS_SITE, tagged_cell(w, site));
-	set_word(w, CAIRN_CALLS_PREFIX, prefix_of(w, site));
+	pw_set_word(w, CAIRN_CALLS_SITE, tagged_cell(w, site));
+	pw_set_word(w, CAIRN_CALLS_PREFIX, prefix_of(w, site));
 }
 
 /* A caller that is not known. */
@@ -600,12 +571,12 @@ static void look_for_caller(struct path_writer *w)
 {
 	LLVMBuilderRef b = w->m.builder;
 	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64);
-	LLVMValueRef site = get_word(w, CAIRN_CALLS_SITE), test;
+	LLVMValueRef site = pw_get_word(w, CAIRN_CALLS_SITE), test;
 
-	pw_set(w, w->prefix, get_word(w, CAIRN_CALLS_PREFIX));
-	test = LLVMBuildICmp(b, LLVMIntEQ, get_word(w, CAIRN_CALLS_TARGET), f,
-	                     "");
-	set_word(w, CAIRN_CALLS_TARGET, pw_constant(w, 0));
+	pw_set(w, w->prefix, pw_get_word(w, CAIRN_CALLS_PREFIX));
+	test = LLVMBuildICmp(b, LLVMIntEQ, pw_get_word(w, CAIRN_CALLS_TARGET),
+	                     f, "");
+	pw_set_word(w, CAIRN_CALLS_TARGET, pw_constant(w, 0));
 	pw_set(w, w->first, LLVMBuildSelect(b, test, site, nobody(w), ""));
 	pw_set(w, w->caller, pw_get(w, w->first));
 	pw_set(w, w->early, pw_constant(w, 0));
@@ -706,7 +677,7 @@ static void put_in_table_list(struct path_writer *w, const struct came_back *c)
 	word[0] = pw_sum(w, cell_of(w, c->site), pw_constant(w, 1));
 	word[1] = c->function;
 	word[2] = last_path(w, c->path);
-	word[3] = sum_in(w, w->m.fn->sites[c->site].block);
+	word[3] = pw_sum_in(w, w->m.fn->sites[c->site].block);
 	put_in_list(w, w->top, word, 4);
 }
 
@@ -734,7 +705,7 @@ static void wait_for_table(struct path_writer *w, const struct came_back *c,
 /* Until the path ends; `at` is the counter of way 0. */
 static void wait_in_rests(struct path_writer *w, uint32_t site, LLVMValueRef at)
 {
-	LLVMValueRef sum = sum_in(w, w->m.fn->sites[site].block);
+	LLVMValueRef sum = pw_sum_in(w, w->m.fn->sites[site].block);
 
 	at = LLVMBuildSub(w->m.builder, at, in_bytes(w, sum), "");
 	put_in_list(w, w->rests_top, &at, 1);
@@ -777,7 +748,7 @@ static void take_in_table(struct path_writer *w, const struct came_back *c,
 static LLVMValueRef is_back(struct path_writer *w, uint32_t site)
 {
 	return LLVMBuildICmp(w->m.builder, LLVMIntEQ,
-	                     get_word(w, CAIRN_CALLS_BACK_TARGET),
+	                     pw_get_word(w, CAIRN_CALLS_BACK_TARGET),
 	                     target_of(w, site), "");
 }
 
@@ -789,7 +760,7 @@ static void take_beyond_rows(struct path_writer *w, struct came_back *c,
 	const struct call_rows *r = rows_of(w, c->site);
 	struct path_fork f = pw_fork_before(w, place);
 
-	c->function = get_word(w, CAIRN_CALLS_BACK_FUNCTION);
+	c->function = pw_get_word(w, CAIRN_CALLS_BACK_FUNCTION);
 	begin_if(w, is_back(w, c->site), &f);
 	if (w->m.fn->paths->calls->all_rests) /* a counter of nothing */
 		wait_in_rests(w, c->site,
@@ -849,9 +820,9 @@ void path_calls_back(struct path_writer *w, const struct path_deed *p)
 	struct came_back c = {.site = p->site};
 
 	/* the target, which the callee writes first, is read last */
-	c.path = get_word(w, CAIRN_CALLS_BACK_PATH);
+	c.path = pw_get_word(w, CAIRN_CALLS_BACK_PATH);
 	if (!r || !r->nrests)
-		c.function = get_word(w, CAIRN_CALLS_BACK_FUNCTION);
+		c.function = pw_get_word(w, CAIRN_CALLS_BACK_FUNCTION);
 	begin_if(w, is_back(w, p->site), &f);
 	take_back(w, &c, LLVMGetBasicBlockTerminator(f.rare));
 	LLVMPositionBuilderBefore(w->m.builder, p->at);
@@ -988,15 +959,15 @@ static void leave_for_caller(struct path_writer *w, LLVMValueRef r)
 		                     nobody(w), "");
 		f = LLVMBuildSelect(b, test, f, pw_constant(w, 0), "");
 	}
-	set_word(w, CAIRN_CALLS_BACK_TARGET, f);
-	set_word(w, CAIRN_CALLS_BACK_FUNCTION, me(w));
+	pw_set_word(w, CAIRN_CALLS_BACK_TARGET, f);
+	pw_set_word(w, CAIRN_CALLS_BACK_FUNCTION, me(w));
 	path = number_of(w, r, CAIRN_CALLS_PATH_SHIFT);
 	if (c->ends_early)
 		path = pw_sum(w, path, pw_get(w, w->early));
 	if (!c->uses_rows)
 		path = LLVMBuildOr(b, path,
 		                   pw_constant(w, CAIRN_CALLS_BACK_TABLE), "");
-	set_word(w, CAIRN_CALLS_BACK_PATH, path);
+	pw_set_word(w, CAIRN_CALLS_BACK_PATH, path);
 }
 
 void path_calls_end(struct path_writer *w, const struct path_deed *p,

@@ -79,24 +79,6 @@ void path_chain_find(struct path_writer *w)
 
 /* --- code ----------------------------------------------------------------- */
 
-static LLVMValueRef get_word(struct path_writer *w, uint64_t offset)
-{
-	LLVMValueRef v = marker_ours(LLVMBuildLoad2(
-	        w->m.builder, w->m.i64, marker_thread_word(&w->m, offset),
-	        "cairn.chain"));
-
-	LLVMSetVolatile(v, true); /* others change it */
-	return v;
-}
-
-static void set_word(struct path_writer *w, uint64_t offset, LLVMValueRef v)
-{
-	LLVMSetVolatile(
-	        marker_ours(LLVMBuildStore(w->m.builder, v,
-	                                   marker_thread_word(&w->m, offset))),
-	        true);
-}
-
 static LLVMValueRef call_runtime(struct path_writer *w, const char *name,
                                  LLVMValueRef owner, LLVMValueRef id)
 {
@@ -131,11 +113,11 @@ void path_chain_enter(struct path_writer *w)
 
 	if (!counts_chains(w->m.fn->paths))
 		return;
-	test = LLVMBuildICmp(b, LLVMIntEQ, get_word(w, CAIRN_CHAIN_TARGET),
+	test = LLVMBuildICmp(b, LLVMIntEQ, pw_get_word(w, CAIRN_CHAIN_TARGET),
 	                     LLVMConstPtrToInt(w->m.fn->f, w->m.i64), "");
-	set_word(w, CAIRN_CHAIN_TARGET, pw_constant(w, 0));
+	pw_set_word(w, CAIRN_CHAIN_TARGET, pw_constant(w, 0));
 	pw_set(w, w->state,
-	       LLVMBuildSelect(b, test, get_word(w, CAIRN_CHAIN_STATE),
+	       LLVMBuildSelect(b, test, pw_get_word(w, CAIRN_CHAIN_STATE),
 	                       pw_constant(w, 0), ""));
 }
 
@@ -163,10 +145,10 @@ void path_chain_calls(struct path_writer *w)
 
 		LLVMPositionBuilderBefore(b, l->call);
 		state = state_behind(w, l);
-		set_word(w, CAIRN_CHAIN_TARGET,
-		         LLVMBuildPtrToInt(b, LLVMGetCalledValue(l->call),
-		                           w->m.i64, ""));
-		set_word(w, CAIRN_CHAIN_STATE, state);
+		pw_set_word(w, CAIRN_CHAIN_TARGET,
+		            LLVMBuildPtrToInt(b, LLVMGetCalledValue(l->call),
+		                              w->m.i64, ""));
+		pw_set_word(w, CAIRN_CHAIN_STATE, state);
 	}
 }
 

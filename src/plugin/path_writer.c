@@ -129,6 +129,24 @@ void pw_set(struct path_writer *w, LLVMValueRef variable, LLVMValueRef v)
 	marker_ours(LLVMBuildStore(w->m.builder, v, variable));
 }
 
+LLVMValueRef pw_get_word(struct path_writer *w, uint64_t offset)
+{
+	LLVMValueRef v = marker_ours(LLVMBuildLoad2(
+	        w->m.builder, w->m.i64, marker_thread_word(&w->m, offset),
+	        "cairn.word"));
+
+	LLVMSetVolatile(v, true);
+	return v;
+}
+
+void pw_set_word(struct path_writer *w, uint64_t offset, LLVMValueRef v)
+{
+	LLVMSetVolatile(
+	        marker_ours(LLVMBuildStore(w->m.builder, v,
+	                                   marker_thread_word(&w->m, offset))),
+	        true);
+}
+
 LLVMValueRef pw_delta(struct path_writer *w)
 {
 	return w->delta ? w->delta : marker_load_delta(&w->m);

@@ -93,6 +93,9 @@ LLVMValueRef pw_sum_in(struct path_writer *w, block_id b);
 /* Code that reads or writes a register. */
 LLVMValueRef pw_get(struct path_writer *w, LLVMValueRef variable);
 void pw_set(struct path_writer *w, LLVMValueRef variable, LLVMValueRef v);
+/* The same of a word of the thread, which callees change as well. */
+LLVMValueRef pw_get_word(struct path_writer *w, uint64_t offset);
+void pw_set_word(struct path_writer *w, uint64_t offset, LLVMValueRef v);
 /* As the prologue found it, where it may be kept. */
 LLVMValueRef pw_delta(struct path_writer *w);
 /* A pointer to what is at `address` in the thread's shard. */
