@@ -44,11 +44,12 @@
  * is no tail call, is counted once where the callee's first path ends, and once
  * where the caller's path ends behind its return; what a frame that dies leaves
  * is counted nowhere.
- * Breaks when: a handler makes calls between the first word before a call and
- * the entry of the callee, or between the callee's last words and those behind
- * the call: then the pair is missing.  NEEDSWORK: if it is the callee itself
- * that a handler without marks calls there, or that is the handler, the pair is
- * of that one's path.
+ * Breaks when: a handler that the runtime does not stand behind
+ * (runtime/hook_signal.c: one that was set by a system call, or in a program
+ * whose executable has no paths) makes calls between the first word before a
+ * call and the entry of the callee, or between the callee's last words and
+ * those behind the call: then the pair is missing, or of that handler's path if
+ * it is the callee itself that is called there by somebody without marks.
  * Cost: with rows about 4 instructions before a call, 5 at the return, 8 behind
  * the call, and 6 where the path ends; 7 at the entry and 5 where the first
  * path ends if that may be early; without rows two calls of the runtime of

@@ -21,9 +21,9 @@
  * Invariant: what the chains of a function say of a path is its count, less
  * what found no room, and one for each frame that a signal took away right
  * behind the count: never more.
- * Breaks when: a handler interrupts a function between the first word before a
- * call and the entry of the callee, and makes calls: a new chain begins with
- * the callee.
+ * Breaks when: a handler that the runtime does not stand behind (path_calls.c)
+ * interrupts a function between the first word before a call and the entry of
+ * the callee, and makes calls: a new chain begins with the callee.
  * Cost: 24 instructions per path that ends, 28 per call if the thread's cache
  * has it, 4 at the entry; no code but calls of the runtime, so that no block is
  * split.

@@ -7,8 +7,14 @@
  * none of our business, but for two kinds of them, behind which a handler of
  * ours calls the program's.  With SA_RESETHAND the kernel would put the real
  * SIG_DFL in place: we put ours.  And when a handler of SIGABRT returns to
- * abort, the process ends without another word: we look first.  In a program
- * that is recorded we are behind all handlers: they are contexts of their own.
+ * abort, the process ends without another word: we look first.
+ *
+ * In two kinds of programs we are behind all handlers.  In one that is recorded
+ * they are contexts of their own.  In one that counts paths a caller leaves
+ * words for its callee, and these for their callers: a handler begins with
+ * words that are nobody's, and whom it has interrupted finds his own again.
+ * (So it is where the executable has paths, or a library that was there when
+ * the handler was set.)
  *
  * Cost: one system call, as without us.
  */
@@ -59,6 +65,21 @@ static bool is_from_abort(const struct unwind *at)
 	return false;
 }
 
+/* The program's handler; calls that it makes are none of those around it. */
+static void handle(uintptr_t address, int sig, siginfo_t *info, void *context)
+{
+	struct rt_thread *t = &__cairn_thread;
+	uint64_t calls[RT_CALL_WORDS], chain[RT_CHAIN_WORDS];
+
+	rt_copy(calls, t->calls, sizeof(calls));
+	rt_copy(chain, t->chain, sizeof(chain));
+	rt_zero(t->calls, sizeof(calls));
+	rt_zero(t->chain, sizeof(chain));
+	((void (*)(int, siginfo_t *, void *))address)(sig, info, context);
+	rt_copy(t->calls, calls, sizeof(calls));
+	rt_copy(t->chain, chain, sizeof(chain));
+}
+
 static void on_behalf(int sig, siginfo_t *info, void *context)
 {
 	uintptr_t address =
@@ -73,8 +94,7 @@ static void on_behalf(int sig, siginfo_t *info, void *context)
 	if (process.is_recording)
 		process.trace->handle(address, sig, info, context);
 	else
-		((void (*)(int, siginfo_t *, void *))address)(sig, info,
-		                                              context);
+		handle(address, sig, info, context);
 	if (sig != SIGABRT)
 		return;
 	rt_zero(&u, sizeof(u));
@@ -92,6 +112,12 @@ static void show(int sig, struct sys_sigaction *k)
 		*k = given[sig].handler;
 }
 
+static bool is_behind_all(void)
+{
+	return *cairn_module.is_recording || process.has_registers ||
+	       cairn_module.regs != cairn_module.regs_end;
+}
+
 /* The program wants *act; what shall the kernel have? */
 static void translate(int sig, const struct sys_sigaction *act,
                       struct sys_sigaction *k)
@@ -99,7 +125,7 @@ static void translate(int sig, const struct sys_sigaction *act,
 	*k = *act;
 	if (act->handler > (uintptr_t)SIG_IGN) {
 		process.has_handlers = true;
-		if (*cairn_module.is_recording) {
+		if (is_behind_all()) {
 			given[sig].handler = *act;
 			k->handler = (uintptr_t)on_behalf;
 			k->flags |= SA_SIGINFO;

@@ -180,6 +180,11 @@ struct process {
 
 extern struct process process;
 
+/* What a caller leaves for its callee, and that for its caller: the first words
+ * of calls[], and chain[]. */
+#define RT_CALL_WORDS 6
+#define RT_CHAIN_WORDS 2
+
 /* CAIRN_RT_THREAD. */
 struct rt_thread {
 	void *deltas; /* that of each module, before a struct thread */
@@ -190,7 +195,7 @@ struct rt_thread {
 	uint64_t calls[8];               /* abi/rt.h: CAIRN_CALLS_TARGET ... */
 	uint64_t *forest_starts;         /* abi/rt.h: CAIRN_FOREST_STARTS */
 	struct forest *forest;           /* forest.c */
-	uint64_t chain[2];               /* abi/rt.h: CAIRN_CHAIN_TARGET ... */
+	uint64_t chain[RT_CHAIN_WORDS];  /* abi/rt.h: CAIRN_CHAIN_TARGET ... */
 	uint64_t *chain_cache;
 	uint64_t chain_mask;
 };

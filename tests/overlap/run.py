@@ -402,20 +402,24 @@ def test_weak(words, folder, level):
 
 
 def test_handlers(words, folder, level):
-    """Pairs may be missing where a handler came in between; none is of a path
-    of the program and one of the handler."""
+    """No pair is of a path of the program and one of the handler, and none is
+    missing."""
     exe = os.path.join(folder, "handlers")
     build(words, exe, COUNTED, level)
-    _, profile = execute(exe, folder)
-    ways, said = {}, []
+    out, profile = execute(exe, folder)
+    ways, counts, said = {}, {"call": 0, "return": 0}, []
     for pair in overlap(profile, "--top", "1000")["pairs"]:
         ends = {pair["from"]["function"]: pair["from"]["blocks"],
                 pair["to"]["function"]: pair["to"]["blocks"]}
         if "called" in ends and len(ends) == 2:
             other = "handles" if "handles" in ends else "main"
             ways.setdefault(other, set()).add(tuple(ends["called"]))
+            if other == "main":
+                counts[pair["kind"]] += pair["count"]
     if len(ways) != 2 or ways["main"] & ways["handles"]:
         said.append("ways of whom both call: %s" % ways)
+    if set(counts.values()) != {int(out)}:
+        said.append("%s pairs of %s calls" % (counts, out.strip()))
     return said
 
 
