@@ -213,7 +213,7 @@ static int around(loop *f, int ways, int turns)
 	ENTER;
 	int sum = 0;
 	AT;
-	for (int n = turns - 2; n < turns + 6; n++) {
+	for (int n = turns - 2; n < turns + (turns > 9999 ? 2 : 6); n++) {
 		AT;
 		sum += f(n, n % ways);
 		AT;
