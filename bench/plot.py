@@ -23,16 +23,17 @@ def number(value):
 
 
 class Linear:
-    """From values to 0..1, with round ticks."""
+    """From values to 0..1, with round ticks.  It begins at 0, or at the
+    least value if that is below."""
 
     def __init__(self, values, name):
         self.name = name
         low, high = min(0, *values), max(0, *values)
         step = nice_step((high - low) or 1)
-        self.low = math.floor(low / step) * step
-        self.high = max(math.ceil(high / step) * step, self.low + step)
-        n = round((self.high - self.low) / step)
-        self.ticks = [round(self.low + i * step, 10) for i in range(n + 1)]
+        self.low = low
+        first, last = math.ceil(low / step), max(math.ceil(high / step), 1)
+        self.high = last * step
+        self.ticks = [round(i * step, 10) for i in range(first, last + 1)]
 
     def place(self, value):
         return (value - self.low) / (self.high - self.low)
