@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forests of windows: random streams against counting by brute force.  Without
- * a bound every window of each length has its count; within one, what is not
- * lost has it, and what is lost is as much as the counts say.
+ * Forests of windows and of chains: random streams, and random calls, against
+ * counting by brute force.  Without a bound every window or chain of each
+ * length has its count; within one, what is not lost has it, and what is lost
+ * is as much as the counts say.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +18,8 @@
 
 /* the runtime is no library of ours */
 #include "runtime/forest_steps.c"
+
+#include "abi/rt.h"
 
 #define STEPS 6000
 #define ALPHABET 6
@@ -320,12 +323,222 @@ static void states_of_before_are_forgotten(void **unused)
 	free_forest(f, &r);
 }
 
+/* --- chains --------------------------------------------------------------- */
+
+#define EVENTS 8000
+#define MAX_STACK 24
+#define OF_CALLS ((uint64_t)1 << CAIRN_LINK_SHIFT)
+
+struct element {
+	uint64_t owner;
+	uint32_t id;
+};
+
+/* What a path that ended had behind it: the newest call first. */
+struct ending {
+	struct element path, call[MAX_STACK];
+	unsigned depth;
+};
+
+static struct forest_slot *follow(struct forest *f, uint64_t state,
+                                  const struct element *e, unsigned deepest)
+{
+	struct forest_slot *s = forest_find_link(f, state, e->owner, e->id);
+
+	if (s == FOREST_NO_SLOT)
+		s = forest_make_link(f, state, e->owner, e->id, deepest);
+	return s;
+}
+
+/* One activation calls, ends paths, and returns, at random. */
+static unsigned run_calls(struct forest *f, struct ending *endings,
+                          unsigned deepest)
+{
+	struct element stack[MAX_STACK];
+	uint64_t state[MAX_STACK + 1] = {0};
+	unsigned depth = 0, n = 0;
+
+	for (unsigned i = 0; i < EVENTS; i++) {
+		uint32_t what = random_below(4);
+		struct forest_slot *s;
+
+		if (what == 0 && depth < MAX_STACK) {
+			struct element *e = &stack[depth];
+
+			*e = (struct element){OF_CALLS * (1 + random_below(3)) +
+			                              0x5000 +
+			                              64 * random_below(2),
+			                      1 + random_below(2)};
+			s = follow(f, state[depth], e, deepest);
+			state[++depth] = s ? s->next : CAIRN_CHAIN_UNKNOWN;
+		} else if (what == 1 && depth) {
+			depth--;
+		} else {
+			struct ending *e = &endings[n++];
+
+			e->path = (struct element){0x5000, 1 + random_below(2)};
+			e->depth = depth;
+			for (unsigned k = 0; k < depth; k++)
+				e->call[k] = stack[depth - 1 - k];
+			s = follow(f, state[depth], &e->path, deepest);
+			if (s)
+				s->count++;
+		}
+	}
+	return n;
+}
+
+static bool is_element(const struct element *e, uint64_t owner, uint32_t id)
+{
+	return e->owner == owner && e->id == id;
+}
+
+/* Does the slot count this path behind these calls, or more of them? */
+static bool has_chain(const struct forest *f, const struct forest_slot *s,
+                      const struct ending *e, unsigned len)
+{
+	uint32_t n = (uint32_t)(s->key >> 32);
+
+	n = n <= EMPTY ? n : n & NODE_MASK;
+	if (!is_element(&e->path, s->owner, (uint32_t)s->key) ||
+	    len_of(f, n) < len)
+		return false;
+	for (unsigned i = 0; i < len; i++) {
+		const struct forest_node *node = node_at(f, n);
+
+		if (!is_element(&e->call[i], node->owner, node->id))
+			return false;
+		n = node->prev;
+	}
+	return true;
+}
+
+static bool is_alike(const struct ending *a, const struct ending *b,
+                     unsigned len)
+{
+	if (b->depth < len || !is_element(&a->path, b->path.owner, b->path.id))
+		return false;
+	for (unsigned i = 0; i < len; i++)
+		if (!is_element(&a->call[i], b->call[i].owner, b->call[i].id))
+			return false;
+	return true;
+}
+
+static uint64_t sum_chain(const struct forest *f, const struct room *r,
+                          const struct ending *e, unsigned len)
+{
+	uint64_t sum = 0;
+
+	for (unsigned t = 0; t < r->ntables; t++)
+		for (uint64_t i = 0; i < r->nslots[t]; i++) {
+			const struct forest_slot *s = &r->tables[t][i];
+
+			if (s->count && has_chain(f, s, e, len))
+				sum += s->count;
+		}
+	return sum;
+}
+
+static uint64_t alike(const struct ending *endings, unsigned n,
+                      const struct ending *e, unsigned len)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += is_alike(e, &endings[i], len);
+	return sum;
+}
+
+static void all_chains_are_counted(void **unused)
+{
+	struct ending *endings = calloc(EVENTS, sizeof(*endings));
+
+	(void)unused;
+	for (unsigned deepest = 1; deepest <= CAIRN_CHAINS_MAX; deepest += 3) {
+		struct room r;
+		struct forest *f = new_forest(&r, UINT64_MAX);
+		unsigned n;
+
+		f->tag = (uint32_t)deepest << CAIRN_NODE_BITS;
+		n = run_calls(f, endings, deepest);
+		assert_int_equal(sum_all(&r), n);
+		for (unsigned tries = 0; tries < 100; tries++) {
+			const struct ending *e = &endings[random_below(n)];
+			unsigned len = e->depth < deepest ? e->depth : deepest;
+
+			len = random_below(len + 1);
+			assert_int_equal(sum_chain(f, &r, e, len),
+			                 alike(endings, n, e, len));
+		}
+		free_forest(f, &r);
+	}
+	free(endings);
+}
+
+static void chains_without_room_are_shorter(void **unused)
+{
+	struct ending *endings = calloc(EVENTS, sizeof(*endings));
+	uint64_t less = 0, missing = 0;
+
+	(void)unused;
+	for (unsigned round = 0; round < 12; round++) {
+		struct room r;
+		uint64_t bytes = round ? 20000 + random_below(300000) : 4000;
+		struct forest *f = new_forest(&r, bytes);
+		unsigned n;
+
+		n = run_calls(f, endings, CAIRN_CHAINS_MAX);
+		assert_true(sum_all(&r) <= n);
+		missing += n - sum_all(&r);
+		for (unsigned tries = 0; tries < 100; tries++) {
+			const struct ending *e = &endings[random_below(n)];
+			unsigned len = random_below(e->depth + 1);
+			uint64_t found, real;
+
+			if (len > CAIRN_CHAINS_MAX)
+				continue;
+			found = sum_chain(f, &r, e, len);
+			real = alike(endings, n, e, len);
+			assert_true(found <= real);
+			less += real - found;
+		}
+		free_forest(f, &r);
+	}
+	/* or the bounds are not as small as they were meant to be */
+	assert_true(less > 0);
+	assert_true(missing > 0);
+	free(endings);
+}
+
+/* Another forest's node says nothing of the calls of this one. */
+static void nodes_of_others_are_unknown(void **unused)
+{
+	const struct element call = {OF_CALLS + 0x5000, 1}, path = {0x5000, 1};
+	struct room ra, rb;
+	struct forest *a = new_forest(&ra, UINT64_MAX);
+	struct forest *b = new_forest(&rb, UINT64_MAX);
+	struct forest_slot *s;
+
+	(void)unused;
+	a->tag = (uint32_t)1 << CAIRN_NODE_BITS;
+	b->tag = (uint32_t)2 << CAIRN_NODE_BITS;
+	s = follow(a, 0, &call, 4);
+	assert_int_equal(follow(a, s->next, &path, 4)->key >> 32,
+	                 s->next >> 32);
+	assert_int_equal(follow(b, s->next, &path, 4)->key >> 32, EMPTY);
+	free_forest(a, &ra);
+	free_forest(b, &rb);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(all_windows_are_counted),
 	        cmocka_unit_test(what_does_not_fit_is_lost),
 	        cmocka_unit_test(states_of_before_are_forgotten),
+	        cmocka_unit_test(all_chains_are_counted),
+	        cmocka_unit_test(chains_without_room_are_shorter),
+	        cmocka_unit_test(nodes_of_others_are_unknown),
 	};
 	const char *text = getenv("SEED");
 
