@@ -115,7 +115,10 @@ def build_jpeg(b):
         ["cmake", "-S", b.src, "-B", tree, "-G", "Unix Makefiles",
          "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_COMPILER={b.cc}",
          f"-DCMAKE_C_FLAGS={' '.join(b.flags)}", "-DWITH_SIMD=0",
-         "-DENABLE_SHARED=0", "-DWITH_TURBOJPEG=0"],
+         "-DENABLE_SHARED=0", "-DWITH_TURBOJPEG=0",
+         # archives of bitcode have to have an index, too
+         f"-DCMAKE_AR={shutil.which('llvm-ar-19')}",
+         f"-DCMAKE_RANLIB={shutil.which('llvm-ranlib-19')}"],
     )
     b.timed(["make", "-s", "-C", tree, "cjpeg-static"])
     shutil.copy2(tree / "cjpeg-static", b.dir / "cjpeg")
