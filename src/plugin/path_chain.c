@@ -135,6 +135,32 @@ static LLVMValueRef state_behind(struct path_writer *w,
 	                    pw_id(w, pw_sum_in(w, l->block)));
 }
 
+/* Is this placed for an edge out of the block, or at its end? */
+static bool is_behind(const struct path_writer *w, block_id b,
+                      const struct path_deed *p)
+{
+	const struct increment *op = p->op ? p->op : p->slot_op;
+
+	if (p->edge != CFG_NONE)
+		return w->m.fn->g.edges[p->edge].src == b;
+	return op->place == INCREMENT_AT_END && op->where == b;
+}
+
+/* Where the sum is still that of the block: what belongs to the edges out of it
+ * may have its place before a call which is the last one. */
+static LLVMValueRef place_of(const struct path_writer *w,
+                             const struct path_link *l)
+{
+	LLVMValueRef at = l->call, i = l->call;
+
+	while ((i = LLVMGetPreviousInstruction(i)) && shim_is_place(i))
+		for (size_t k = 0; k < w->nplaced; k++)
+			if (w->placed[k].at == i &&
+			    is_behind(w, l->block, &w->placed[k]))
+				at = i;
+	return at;
+}
+
 void path_chain_calls(struct path_writer *w)
 {
 	LLVMBuilderRef b = w->m.builder;
@@ -143,7 +169,7 @@ void path_chain_calls(struct path_writer *w)
 		const struct path_link *l = &w->links[i];
 		LLVMValueRef state;
 
-		LLVMPositionBuilderBefore(b, l->call);
+		LLVMPositionBuilderBefore(b, place_of(w, l));
 		state = state_behind(w, l);
 		pw_set_word(w, CAIRN_CHAIN_TARGET,
 		            LLVMBuildPtrToInt(b, LLVMGetCalledValue(l->call),

@@ -42,10 +42,14 @@
 
 /* --- where --------------------------------------------------------------- */
 
+/* Behind what was placed there before: the top of a block, and what is next to
+ * a call, would be that otherwise. */
 static void place_before(struct path_writer *w, LLVMValueRef at,
                          struct path_deed what)
 {
 	VEC_RESERVE(w->placed, w->nplaced, w->placed_cap);
+	while (shim_is_place(at))
+		at = LLVMGetNextInstruction(at);
 	what.at = shim_place(at);
 	w->placed[w->nplaced++] = what;
 }

@@ -410,6 +410,13 @@ LLVMValueRef shim_place(LLVMValueRef before)
 	return wrap(Builder.CreateIntrinsic(Intrinsic::donothing, {}, {}));
 }
 
+bool shim_is_place(LLVMValueRef instruction)
+{
+	auto *I = dyn_cast<IntrinsicInst>(unwrap(instruction));
+
+	return I && I->getIntrinsicID() == Intrinsic::donothing;
+}
+
 void shim_keep_tails_apart(void)
 {
 	auto &Options = cl::getRegisteredOptions();

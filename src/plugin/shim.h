@@ -81,6 +81,8 @@ void shim_keep_apart(LLVMValueRef call);
 bool shim_returns_twice(LLVMValueRef call);
 /* An instruction that does nothing, to keep a place. */
 LLVMValueRef shim_place(LLVMValueRef before);
+/* True of such an instruction. */
+bool shim_is_place(LLVMValueRef instruction);
 /* Has the code generator not merge the same code at the ends of blocks, which
  * would make one probe stand for several. */
 void shim_keep_tails_apart(void);

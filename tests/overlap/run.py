@@ -43,6 +43,7 @@ BOOKS = {
     "tails": ["overlap/tails.c"],
 }
 OTHERS = {
+    "invokes": ["overlap/invokes.cpp"],
     "control": ["programs/control.c"],
     "jumps": ["programs/jumps.c"],
     "musttail": ["programs/musttail.c"],
@@ -359,6 +360,22 @@ def by_halves(pairs, *keys):
     return sums
 
 
+def test_same(words, folder, level):
+    """A build that counts pairs has those of a trace."""
+    found, said = [], []
+    for mode in ("trace", COUNTED):
+        exe = os.path.join(folder, mode)
+        build(words, exe, mode, level)
+        _, profile = execute(exe, folder)
+        found.append(by_halves(overlap(profile)["pairs"], "count"))
+    traced, counted = found
+    for key in traced.keys() | counted.keys():
+        if traced.get(key) != counted.get(key):
+            said.append("%s: %s, not %s" % (
+                key, counted.get(key), traced.get(key)))
+    return said
+
+
 def test_plain(words, folder, level):
     """From paths alone: what a trace counts is within the bounds, and the sums
     are those that the trace has where it has the same calls."""
@@ -511,6 +528,8 @@ def tests(options):
         for name, words in OTHERS.items():
             if options.full or level == "-O2":
                 yield name + level, test_other, words, level
+    for level in ("-O1", "-O2", "-O3"):
+        yield "same-invokes" + level, test_same, OTHERS["invokes"], level
     yield "handlers", test_handlers, ["overlap/handlers.c"], "-O2"
     yield "forks", test_forks, ["overlap/forks.c"], "-O1"
     yield "weak", test_weak, ["overlap/weak.c", "overlap/strong.c"], "-O1"

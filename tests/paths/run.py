@@ -560,6 +560,22 @@ def frames_elsewhere(_, source, exe):
     return said
 
 
+def chains_before_tails(_, source, exe):
+    """Each tail call is in a chain, with a sum that its caller can have."""
+    call([CAIRN_CC, "--cairn=paths,chains=2", "-O1", source, "-o", exe])
+    done = subprocess.run([exe], capture_output=True, text=True, check=True,
+                          env=dict(os.environ, CAIRN_OUT=exe + ".cairn"))
+    document = json.loads(call([CAIRN, "paths", "--json", "--chains", "1",
+                                exe + ".cairn"]))
+    sums = collections.Counter()
+    for c in document["chains"]:
+        if c["function"] == "called":
+            sums[c["callers"][0]["sum"]] += c["count"]
+    if sorted(sums.values()) != sorted(map(int, done.stdout.split())):
+        return ["calls by sum: %s, not %s" % (dict(sums), done.stdout)]
+    return []
+
+
 def modules_reloaded(_, source, exe, option, kind):
     """What is counted at addresses of another module is lost, not wrong."""
     for name in ("one", "two"):
@@ -889,6 +905,8 @@ def programs(scratch, whole):
                os.path.join(scratch, "damage" + mode[6:8]), mode)
     yield ("forked", frames_elsewhere, os.path.join(HERE, "forked.c"),
            os.path.join(scratch, "forked"))
+    yield ("tails", chains_before_tails, os.path.join(HERE, "tails.c"),
+           os.path.join(scratch, "tails"))
     for option, kind in (("--chains", "chains=2"),
                          ("--iterations", "iterations=2")):
         yield ("reload/" + kind, modules_reloaded,
