@@ -436,12 +436,14 @@ static void splitStructures(Function &F)
 }
 
 // What the caller has put on its own stack for us, at an address that nobody
-// knows: that is an input, and a copy of it is a variable as any.
+// knows: that is an input, and a copy of it is a variable as any.  The copy has
+// no line: where the function's first line is entered, it has been made.
 static void copyArguments(Function &F)
 {
 	const DataLayout &Layout = F.getDataLayout();
 	IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
 
+	B.SetCurrentDebugLocation(DebugLoc());
 	for (Argument &A : F.args()) {
 		if (!A.hasByValAttr() || A.use_empty())
 			continue;
