@@ -175,10 +175,8 @@ static int add_function(struct overlap_counts *x, uint32_t i,
 {
 	const struct path_counts *pc = &x->functions[i].pc;
 	struct overlap_profile *to = &x->profile;
-	uint64_t before = 0, behind = 0;
-	struct pairs pairs;
+	uint64_t before = 0, behind = 0, first = pairs_first(&pc->paths);
 
-	pairs_init(&pairs, &pc->paths);
 	for (size_t k = 0; k < pc->npairs; k++) {
 		const struct path_pair *pair = &pc->pairs[k];
 
@@ -189,7 +187,7 @@ static int add_function(struct overlap_counts *x, uint32_t i,
 			                  "again");
 		behind += pair->count;
 		to->nin_loops += pair->count;
-		if (pair->before < pairs.first)
+		if (pair->before < first)
 			to->nin_loops += pair->count;
 		add_count(x,
 		          (struct overlap_count){
@@ -206,7 +204,7 @@ static int add_function(struct overlap_counts *x, uint32_t i,
 			to->left_out.nloops += c->count;
 		else if (overlap_goes_to(&x->graphs[i], c->number) != CFG_NONE)
 			before += c->count;
-		if (c->number < pairs.first)
+		if (c->number < first)
 			*nentries += c->count;
 		VEC_RESERVE(to->paths, to->npaths, to->paths_cap);
 		to->paths[to->npaths++] =
@@ -312,14 +310,12 @@ static void add_executed_calls(const struct counts *c,
 /* First paths that were begun and not completed. */
 static uint64_t unfinished_entries(const struct path_counts *pc)
 {
-	struct pairs pairs;
-	uint64_t n = 0;
+	uint64_t first = pairs_first(&pc->paths), n = 0;
 
-	pairs_init(&pairs, &pc->paths);
 	for (size_t k = 0; k < pc->nprefixes; k++) {
 		const struct path_prefix *u = &pc->prefixes[k];
 
-		if (u->is_pending && u->sum < pairs.first &&
+		if (u->is_pending && u->sum < first &&
 		    (int64_t)(u->out - u->in) > 0)
 			n += u->out - u->in;
 	}

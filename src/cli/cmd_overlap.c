@@ -142,9 +142,9 @@ static int check_options(const struct request *q, char **argv, int argc)
 	if (status)
 		return status;
 	if (optind == argc)
-		return cli_usage(argv[0], "no trace given");
+		return cli_usage(argv[0], "no trace or profile given");
 	if (optind + 1 < argc)
-		return cli_usage(argv[0], "one trace at a time");
+		return cli_usage(argv[0], "one trace or profile at a time");
 	if (q->overlap.plain && q->has_degree)
 		return cli_usage(argv[0],
 		                 "--plain and --degree exclude each other");

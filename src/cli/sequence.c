@@ -52,7 +52,7 @@ static int check_length(const struct profile_windows *w, unsigned length,
 		return cairn_fail(err, CAIRN_E_ABSENT,
 		                  "%s: has no sequences of paths; build the "
 		                  "program with --cairn=paths,iterations=%u",
-		                  path, length);
+		                  path, length < 2 ? 2 : length);
 	if (length > w->longest)
 		return cairn_fail(err, CAIRN_E_ABSENT,
 		                  "%s: was counted with iterations=%u; ask for "

@@ -31,16 +31,22 @@
 #include "graph/dag.h"
 #include "graph/paths.h"
 
-void pairs_init(struct pairs *pairs, const struct paths *p)
+uint64_t pairs_first(const struct paths *p)
 {
 	const struct dag *d = &p->dag;
+	uint64_t first = p->n;
 
-	assert(p->n < PAIRS_LIMIT);
-	*pairs = (struct pairs){.n = p->n, .first = p->n};
 	for (uint32_t e = d->out_at[DAG_START]; e < d->out_at[DAG_START + 1];
 	     e++)
-		if (d->edges[e].kind == DAG_BEGIN && p->value[e] < pairs->first)
-			pairs->first = p->value[e];
+		if (d->edges[e].kind == DAG_BEGIN && p->value[e] < first)
+			first = p->value[e];
+	return first;
+}
+
+void pairs_init(struct pairs *pairs, const struct paths *p)
+{
+	assert(p->n < PAIRS_LIMIT);
+	*pairs = (struct pairs){.n = p->n, .first = pairs_first(p)};
 	pairs->columns = p->n - pairs->first;
 	pairs->total = p->n + p->n * pairs->columns;
 }

@@ -23,6 +23,10 @@ struct pairs {
 /* A function with more paths cannot count pairs: its paths have to be cut. */
 #define PAIRS_LIMIT ((uint64_t)1 << 30)
 
+/* The first path that does not begin at the entry, or how many paths there are.
+ * Any number of them is fine. */
+uint64_t pairs_first(const struct paths *p);
+
 /* Requires: p->n < PAIRS_LIMIT. */
 void pairs_init(struct pairs *pairs, const struct paths *p);
 

@@ -729,25 +729,41 @@ static const char *file_of(const struct plugin_options *options)
 	return options->interest[0] ? options->interest : NULL;
 }
 
+/* What the profile of a build with calls= has inlined.  Paths of other builds
+ * do not end at calls: none of them would be found again. */
+static int open_plan(struct plugin *p, const char *path, struct cairn_err *err)
+{
+	struct segment_build b;
+	struct profile *profile;
+	bool is_one;
+
+	CAIRN_TRY(profile_open(&profile, &path, 1, NULL, err));
+	segment_build_init(&b, profile);
+	is_one = b.n;
+	p->list = b.list;
+	b.list = (struct segment_list){0};
+	segment_build_release(&b);
+	profile_free(profile);
+	if (is_one)
+		return CAIRN_OK;
+	return cairn_fail(err, CAIRN_E_MISMATCH,
+	                  "%s: %s: is the profile of a build without calls=, "
+	                  "which has no segments; name a list, made of a trace "
+	                  "with cairn segments --list, or the profile of a "
+	                  "build with --cairn=paths,calls=D",
+	                  p->mode.residual ? "tested" : "prefer", path);
+}
+
 /* calls=: what to inline, from a list or from a profile of such a build. */
 static int open_list(struct plugin *p, const struct plugin_options *options,
                      struct cairn_err *err)
 {
 	const char *path = file_of(options);
-	struct segment_build b;
-	struct profile *profile;
 
 	if (!p->mode.calls || !path)
 		return CAIRN_OK;
-	if (!is_list(p, options)) {
-		CAIRN_TRY(profile_open(&profile, &path, 1, NULL, err));
-		segment_build_init(&b, profile);
-		p->list = b.list;
-		b.list = (struct segment_list){0};
-		segment_build_release(&b);
-		profile_free(profile);
-		return CAIRN_OK;
-	}
+	if (!is_list(p, options))
+		return open_plan(p, path, err);
 	CAIRN_TRY(segment_list_read(&p->list, path, err));
 	if (!p->mode.residual || p->list.kind == SEGMENT_LIST_ALL)
 		return CAIRN_OK;
@@ -804,6 +820,7 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);
 	if (has_flag(p->module, PLUGIN_MARKED))
 		return CAIRN_OK;
+	CAIRN_TRY(open_list(p, options, err));
 	p->chosen.is_tested = p->mode.residual;
 	if (p->mode.overlap && options->interest[0])
 		CAIRN_TRY(pair_flow_open(options->interest,
@@ -815,7 +832,6 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 		CAIRN_TRY(interest_open(is_list(p, options) ? NULL
 		                                            : file_of(options),
 		                        &p->chosen, &p->interest, err));
-	CAIRN_TRY(open_list(p, options, err));
 	p->wanted = wanted_new(p->interest, p->module);
 	if (options->feedback[0])
 		return feedback_open(options->feedback, &p->feedback, err);

@@ -40,6 +40,10 @@ cairn paths --function 'no*' v2-paths.cairn
 echo "exit $?"
 cairn paths --line paths.c:99 v2-paths.cairn
 echo "exit $?"
+cairn paths --iterations 1 v2-paths.cairn
+echo "exit $?"
+cairn paths --iterations 3 v2-paths.cairn
+echo "exit $?"
 cairn paths --line 26 v2-paths.cairn
 cairn paths --sort name v2-paths.cairn
 cairn paths --top x v2-paths.cairn

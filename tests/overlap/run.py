@@ -537,6 +537,8 @@ def tests(options):
     yield "text", test_text, BOOKS["calls"], "-O1"
     for name, words in (BOOKS | OTHERS).items():
         yield "plain-" + name, test_plain, words, "-O2"
+    for level in ("-O0", "-O2"):
+        yield "many" + level, test_plain, ["overlap/many.c"], level
     for seed in range(1, options.csmith + 1):
         yield "csmith-%d" % seed, test_random, seed, "-O2"
 

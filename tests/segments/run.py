@@ -315,6 +315,34 @@ def check_bad(keep):
         shutil.rmtree(work, ignore_errors=True)
 
 
+# Builds whose paths are no segments, and what would take them for such.
+NOT_SEGMENTS = ["paths", "paths,overlap", "paths,iterations=2",
+                "paths,chains=1", "edges"]
+TAKE_SEGMENTS = ["residual,calls=1,tested", "paths,calls=1,prefer",
+                 "paths,calls=0,prefer", "inline,calls=1,prefer"]
+
+
+def check_other_builds(keep):
+    """Profiles of builds without calls= are refused; those of one are not."""
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(os.path.join(HERE, "calls.c"), ["-O1"], work)
+    for made in [*NOT_SEGMENTS, "paths,calls=0"]:
+        p.build(made, "other")
+        p.execute("other")
+        profile = p.path("other.cairn")
+        for mode in TAKE_SEGMENTS:
+            r = run(CAIRN_CC, "--cairn=%s=%s" % (mode, profile), "-O1", "-g",
+                    "-c", p.source, "-o", p.path("other.o"), ok=False)
+            sentence = "%s: %s: is the profile of a build without calls=" % (
+                mode.split(",")[-1], profile)
+            refused = r.returncode != 0 and sentence in r.stderr
+            test("%s of a build with %s" % (mode, made),
+                 refused if made in NOT_SEGMENTS else not r.returncode,
+                 r.stderr)
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
 def csmith(seed, work):
     path = os.path.join(work, "c%d.c" % seed)
     run("csmith", "--seed", str(seed), "--max-funcs", "8",
@@ -347,6 +375,7 @@ def main():
     check_two_counts(args.keep)
     check_untested(args.keep)
     check_bad(args.keep)
+    check_other_builds(args.keep)
     shutil.rmtree(work, ignore_errors=True)
     return finish()
 
