@@ -40,6 +40,8 @@ struct slot {
 };
 
 _Static_assert(offsetof(struct rt_thread, calls) == CAIRN_CALLS_TARGET &&
+                       CAIRN_CALLS_TABLE - CAIRN_CALLS_TARGET ==
+                               8 * RT_CALL_WORDS &&
                        sizeof(struct slot) == CAIRN_CALLS_SLOT &&
                        sizeof(struct rt_thread) == 8 * CAIRN_THREAD_WORDS,
                "abi/rt.h");
