@@ -116,7 +116,7 @@ STREAM, PACKED, CALLS = 8, 9, 10
 FOREST, NODES, WINDOWS = 13, 14, 15
 CHAINS = 256  # AUX1 of these, and how many calls a chain has
 CHECKPOINT = 16
-ROW = 32  # counters of a row, two for a path of the callee
+ROW = 16  # counters of a row, one for a path of the callee
 MASK32 = (1 << 32) - 1
 
 
@@ -173,8 +173,8 @@ def unzstd(payload, size):
 # --- section 16: recordings --------------------------------------------------
 RECORDING = 128
 OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
-          "ZERO", "ENV", "OUT", "HASHED"]
-OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1, 0, 0]
+          "ZERO", "ENV", "OUT", "HASHED", "TURN", "CAME"]
+OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1, 0, 0, 0, 3]
 
 
 def read_begins(chunks):
@@ -238,8 +238,11 @@ def read_event(c, tick, cell):
         what = c.uv()
         need(what < len(OTHERS), "kind of an event")
         values = [c.uv() for _ in range(OTHER_VALUES[what])]
-        if what >= 9:
+        if what in (9, 10):
             return [tick, "OUT", *read_out(c, what == 10)], cell
+        if what == 11:
+            cell += c.sv()
+            values = [cell >> 32, cell & 0xFFFFFFFF, c.uv(), c.uv()]
         return [tick, OTHERS[what], *values], cell
     cell += c.sv()
     place = [cell >> 32, cell & 0xFFFFFFFF]
@@ -437,6 +440,8 @@ class Calls:
             for f in self.maps[m.number].functions:
                 if f.nrows:
                     self.read_rows(m, f)
+                for path in f.tagged:
+                    self.read_tag(m, f, *path)
 
     def add(self, site, is_return, callee, pair, count):
         key = site, is_return, callee, pair
@@ -476,26 +481,33 @@ class Calls:
     def read_rows(self, m, f):
         first = (f.counters - m.base) // 8
         for row in f.rows:
-            found = collections.Counter()
             for at, total in row.sums.items():
-                for k in range(0, ROW, 2):  # others have counted it themselves
-                    found[False, total, k // 2] += m.counts[first + at + k]
-            for k in range(ROW):
-                for rest in range(row.nways):
-                    at = row.returns + k * row.nways + rest
-                    found[True, k // 2, rest] += m.counts[first + at]
-            for (is_return, *pair), count in found.items():
-                if count:
-                    self.add((m.number, f.cell_at(row.cell)), is_return,
-                             (m.number, self.callee(m, row.callee)),
-                             tuple(pair), count)
+                for k in range(ROW):
+                    if m.counts[first + at + k]:
+                        self.add((m.number, f.cell_at(row.cell)), False,
+                                 (m.number,
+                                  self.callee(m, row.callee).counters),
+                                 (total, k), m.counts[first + at + k])
+
+    def read_tag(self, m, f, number, until, tag, count):
+        """The callee's last path, and its first if that begins at its entry:
+        otherwise the callee has counted it."""
+        for site, total, path in calls_of_tag(f, number, until, tag):
+            cell = f.cells[site]
+            row = next(row for row in f.rows if row.cell == cell)
+            callee = self.callee(m, row.callee)
+            key = (m.number, f.cell_at(cell)), (m.number, callee.counters)
+            if path < callee.nfirst:
+                self.add(key[0], False, key[1], (total, path), count)
+            if until is None:
+                self.add(key[0], True, key[1], (path, number - total), count)
 
     def callee(self, m, address):
         """Of two functions there, those that call mean the greater."""
         found = [f for f in self.maps[m.number].functions
                  if f.address == address and f.in_rows]
         need(found, "a row of no callee")
-        return max(found, key=lambda f: f.in_rows).counters
+        return max(found, key=lambda f: f.in_rows)
 
     def json(self):
         listed = []
@@ -577,23 +589,21 @@ def find_map(module, paths):
 
 
 class Rows:
-    """Counters of a call site: ROW for each sum of the caller's paths, then
-    ROW for each way behind the call, and one for those of the table."""
+    """A call of a known function: ROW counters for each sum of the caller's
+    paths, and the radix of its digit in tags."""
 
-    def __init__(self, cell, sums, first, nways):
-        self.cell, self.nways, self.callee = cell, nways, None
+    def __init__(self, cell, sums, first, radix):
+        self.cell, self.radix, self.callee = cell, radix, None
         self.sums = {first + ROW * i: total - 1
                      for i, total in enumerate(sums) if total}
-        self.returns = first + ROW * len(sums)
-        self.end = self.returns + (ROW + 1) * nways
+        self.end = first + ROW * len(sums)
 
     def move(self, by):
         self.sums = {at + by: total for at, total in self.sums.items()}
-        self.returns += by
 
 
 class Function:
-    rows, nrows, in_rows = (), 0, 0
+    rows, nrows, in_rows, tagged = (), 0, 0, ()
 
     def __init__(self, record):
         self.address, self.counters = u64(record, 8), u64(record, 16)
@@ -608,7 +618,7 @@ class Function:
 
     def read_blob(self, c):
         version = c.uv()
-        need(version in (2, 3, 4), "unknown map version")
+        need(version in (2, 3, 4, 5), "unknown map version")
         self.flags = c.uv()
         self.name, self.reason = c.str(), c.str()
         c.take(8)
@@ -702,8 +712,9 @@ class Function:
                 number += c.uv()
                 self.slots.append((number, c.uv()))
         if self.has_pairs:
-            need(version > 3, "pairs of an old version")
+            need(version > 4, "pairs of an old version")
             c.uv()  # the degree that was asked for
+            self.nfirst = c.uv()  # paths that begin at the entry
             rows = c.uv()  # does it count in rows of its callers?
             need(rows & 3 < 3 and rows < 7, "unknown kind of rows")
             self.in_rows = rows & 3
@@ -725,10 +736,13 @@ class Function:
         """Rows of call sites, and where they are: before the cells."""
         self.rows, self.nrows = [], 0
         for cell in self.cells:
-            sums = [c.uv() for _ in range(c.uv() if cell else 0)]
-            if sums:
-                self.rows.append(Rows(cell, sums, self.nrows, c.uv()))
-                self.nrows = self.rows[-1].end
+            if not cell:
+                continue
+            sums = [c.uv() for _ in range(c.uv())]
+            row = Rows(cell, sums, self.nrows, c.uv())
+            self.nrows = row.end
+            if sums or row.radix:
+                self.rows.append(row)
         self.first_cell = self.ncounters - max(self.cells, default=0)
         for row in self.rows:
             row.move(self.first_cell - self.nrows)
@@ -1112,7 +1126,8 @@ class Numbering:
         targets = {edges[e][1] for e, k in enumerate(kinds) if k == INDIRECT}
         for b in sorted(targets & begins):
             self.steps[self.hub].append(["scatter", b, self.end, 0])
-        self.number(order + [self.hub])
+        self.order = order + [self.hub]
+        self.number(self.order)
 
     def add_steps(self, b, outs):
         for e in outs:
@@ -1228,6 +1243,40 @@ class Numbering:
         return total
 
 
+def weigh_tags(f):
+    """What a step of each site's digit adds to tags; returns how many tags
+    there are."""
+    most, ntags = collections.defaultdict(lambda: 1), 1
+    f.weights = {}
+    radix = {row.cell: row.radix for row in f.rows if row.radix}
+    for v in f.numbering.order:
+        for site, (block, _) in enumerate(f.sites):
+            if block == v and radix.get(f.cells[site]):
+                f.weights[site] = most[v]
+                most[v] *= radix[f.cells[site]]
+        ntags = max(ntags, most[v])
+        for step in f.numbering.steps[v]:
+            most[step[2]] = max(most[step[2]], most[v])
+    return ntags
+
+
+def calls_of_tag(f, number, until, tag):
+    """(site, sum up to it, path of the callee) of each call of a path, or of
+    its part up to a block."""
+    total, blocks = 0, []
+    for _, _, v, value in f.numbering.route(number, until):
+        total += value
+        blocks.append((v, total))
+    for v, total in reversed(blocks):
+        for site in sorted(f.weights, reverse=True):
+            if f.sites[site][0] != v:
+                continue
+            digit, tag = divmod(tag, f.weights[site])
+            if digit:
+                yield site, total, digit - 1
+    need(tag == 0, f.name + ": a tag of no path")
+
+
 def number_function(f):
     edges = [e[:2] for e in f.edges]
     return Numbering(len(f.segments), edges, f.kinds, f.cuts)
@@ -1273,12 +1322,15 @@ def count_paths(f, table, counter):
     f.is_partial = f.how == 4
     f.lost = table.get(0, 0)
     f.consistent &= not f.lost
-    f.pairs = {}
+    f.pairs, f.tagged = {}, []
     ncells = max(f.cells, default=0) + f.nrows
+    if f.has_pairs:
+        ntags = weigh_tags(f)
+        need(f.nfirst == first_of(f), f.name + ": paths from the entry")
     if f.how == 1:
         n = f.ncounters - ncells if f.has_pairs else f.possible
         found = [(i, counter(i)) for i in range(n)]
-        need(not f.has_pairs or n == f.possible * (1 + columns_of(f)),
+        need(not f.has_pairs or n == numbers_of(f) * ntags,
              f.name + ": number of counters")
     else:
         found = [(word - 1, n) for word, n in table.items() if word]
@@ -1308,12 +1360,16 @@ def count_paths(f, table, counter):
 def columns_of(f):
     """How many paths there are that do not begin at the entry; none count if
     no pairs are counted of any."""
-    begins = [step[3] for step in f.numbering.steps[START]
-              if step[0] == "begin"]
     if all(step[1] in f.left_out for step in f.numbering.steps[START]
            if step[0] == "begin"):
         return 0
-    return f.possible - min(begins, default=f.possible)
+    return f.possible - first_of(f)
+
+
+def first_of(f):
+    """How many do."""
+    return min((step[3] for step in f.numbering.steps[START]
+                if step[0] == "begin"), default=f.possible)
 
 
 def number_of_pair(f, before, number):
@@ -1323,7 +1379,15 @@ def number_of_pair(f, before, number):
     return f.possible + before * columns + number - (f.possible - columns)
 
 
+def numbers_of(f):
+    """Of paths and pairs, without tags."""
+    return f.possible * (1 + columns_of(f))
+
+
 def add_path(f, number, n):
+    tag = 0
+    if f.has_pairs and number is not None:
+        tag, number = divmod(number, numbers_of(f))
     if f.has_pairs and number is not None and number >= f.possible:
         columns = columns_of(f)
         before, number = divmod(number - f.possible, columns)
@@ -1337,6 +1401,8 @@ def add_path(f, number, n):
         f.consistent = False
     else:
         f.counts[number] = f.counts.get(number, 0) + n
+        if tag:
+            f.tagged.append((number, None, tag, n))
 
 
 def add_frame(f, at, register, ins, outs):
@@ -1365,9 +1431,14 @@ def add_frame(f, at, register, ins, outs):
         return
     if what:
         total &= (1 << 64) - 1
+        tag = 0
+        if f.has_pairs:
+            tag, total = divmod(total, numbers_of(f))
         if f.numbering.prefix(total, at.block) is None:
             f.consistent = False
             return
+        if tag:
+            f.tagged.append((total, at.block, tag, outs - ins))
     both = f.prefixes.setdefault((total, at.block, at.segment), [0, 0])
     both[0] += ins
     both[1] += outs

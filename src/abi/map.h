@@ -72,6 +72,7 @@
  *   uv  CAIRN_BLOB_VERSION
  *   uv  flags, CAIRN_FN_*
  *   str linkage name
+ *   if flags has ALIASES: uv number of other names; str each
  *   str reason why the function is not covered (empty if it is)
  *   u64 structural hash of the CFG (8 bytes, little-endian)
  *   uv  number of source files; str each, absolute where known
@@ -117,18 +118,19 @@
  *           (first: less 0), uv its slot.  The slots' counters follow those of
  *           the loops, and one counter more: of all other paths, if they are
  *           not in a table
- *       PAIRS and PAIRS_DIRECT: uv enum cairn_degree; uv enum
- *           cairn_rows, plus CAIRN_ROWS_LEFT_OUT: then uv number of blocks;
+ *       PAIRS and PAIRS_DIRECT: uv enum cairn_degree; uv number of paths that
+ *           begin at the entry: the first ones; uv enum cairn_rows, plus
+ *           CAIRN_ROWS_LEFT_OUT: then uv number of blocks;
  *           per block, ascending: uv its number: no pair is counted of a path
  *           that begins there; uv number of sites; per site, ascending: uv its
  *           number: none of a call there is.  Then per site uv 0, or 1 + its
- * cell; then per cell: uv number of rows; per row uv 0, or 1 + the sum of the
- * path up to the site that it is for; if there are rows, uv 0, or how many ways
- *           there are from the site on.  The last counters are the cells;
- *           before them are, per site, CAIRN_ROW_WIDTH counters for each row
- *           (the callee's first path) and CAIRN_REST_WIDTH times as many as
- *           there are ways (the callee's last path, then the way).  Addresses
- *           of the callees of sites with rows are behind the probes
+ *           cell; then per cell: uv number of rows; per row uv 0, or 1 + the
+ *           sum of the path up to the site that it is for; uv 0, or the radix
+ *           of its digit in tags (graph/tags.h): 0 is nobody, k path k - 1 of
+ *           the callee.  The last counters are the cells; before them are, per
+ *           site, CAIRN_ROW_PATHS counters for each row (the callee's first
+ *           path).  Addresses of the callees of sites with rows or a radix are
+ *           behind the probes
  *       per site: uv enum cairn_pending, then for KNOWN uv the sum of the
  *           values of the path so far (graph/increments.h), for REGISTER sv
  *           what to add to the register to get it, for SHARED sv 0
@@ -151,9 +153,9 @@
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
-#define CAIRN_BLOB_VERSION 4u
+#define CAIRN_BLOB_VERSION 5u
 /* The first whose rows of pairs are as they are now. */
-#define CAIRN_BLOB_VERSION_ROWS 4u
+#define CAIRN_BLOB_VERSION_ROWS 5u
 /* Of these instances have a name only, lines no instructions, and there are
  * neither callees nor outcalls. */
 #define CAIRN_BLOB_VERSION_OLD 2u
@@ -171,7 +173,9 @@
  * of graph/pairs.h, of paths and of pairs of a path and the one before it; a
  * loop that counts its turns has a counter for each pair of them, by rows,
  * unless these are left out.  A path whose beginning is left out is counted
- * alone; if all are, there are no counters and keys for pairs.
+ * alone; if all are, there are no counters and keys for pairs.  To each such
+ * number its path's tag is added (graph/tags.h), times how many numbers there
+ * are; so it is to the sum in the register of a site.
  * TRACE: none is counted; the function writes its histories (graph/codes.h).
  * TRACE_PATHS: the same, but a history has one path.
  * WITNESS: the same, but it writes witnesses (graph/witness.h).
@@ -214,16 +218,11 @@ enum cairn_rows {
 /* In the map beside it: some pairs are not counted (prefer=). */
 #define CAIRN_ROWS_LEFT_OUT 4u
 
-/*
- * Pairs across calls: paths of a callee that rows have counters for, 0 and
- * more; counters of a row, by BACK_PATH (abi/rt.h) / 8: those of even numbers
- * count first paths, the others nothing.  What is behind a site has the same
- * number for each way, by last paths, of even and of odd numbers, and one more,
- * which counts nothing.
- */
+/* Pairs across calls: paths of a callee that rows have counters for, 0 and
+ * more. */
 #define CAIRN_ROW_PATHS 16
-#define CAIRN_ROW_WIDTH (2 * CAIRN_ROW_PATHS)
-#define CAIRN_REST_WIDTH (CAIRN_ROW_WIDTH + 1)
+/* ... and that digits of tags have at most. */
+#define CAIRN_TAG_PATHS 128
 
 /* Does it write a trace, instead of counting? */
 #define CAIRN_PATHS_ARE_TRACED(paths)                                          \
@@ -289,6 +288,7 @@ enum cairn_calls {
 #define CAIRN_FN_TRACED 128u
 /* paths,calls=: its blob says what its blocks were before calls were inlined */
 #define CAIRN_FN_SEGMENTS 256u
+#define CAIRN_FN_ALIASES 512u /* it has other names */
 
 #define CAIRN_BLOCK_LANDING_PAD 1u
 #define CAIRN_BLOCK_INDIRECT 2u /* target of a computed goto */

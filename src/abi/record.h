@@ -36,7 +36,7 @@
  * IN: the n bytes whose shadow was just corrected are an input of the site of
  *     the cell.  Their address is pushed; cell and n stand behind the call:
  *         nopl cell - .(%rax)     0f 1f 80, then i32
- *         nopl n(%rax)            the same
+ *         nopl n(%rax)            the same; n may have CAIRN_IN_ATOMIC
  * ENTER(rax: cell 0 of the function) -> rax: what was expected: foreign code
  *     calls the function.  Makes the context if there is none; nothing is
  *     expected any more.
@@ -45,6 +45,12 @@
  * ENV: something may have changed how floating-point arithmetic rounds.
  * AGAIN(rax: cell, rdx: the frame's address on the second stack): a call
  *     returned once more.
+ *
+ * Around what is atomic, while CAIRN_RT_RECORD_TURNS is not 0:
+ * TURN(rax: address): others that come here for this address wait.
+ * TURNED: they go on.
+ * NOTE(rax: cell, rdx: not 0: it found or left something new): so it goes into
+ *     the log.  TURNED, if nobody said so.
  */
 #define CAIRN_RT_RECORD_IN "__cairn_record_in"
 #define CAIRN_RT_RECORD_ENTER "__cairn_record_enter"
@@ -52,6 +58,13 @@
 #define CAIRN_RT_RECORD_LAND "__cairn_record_land"
 #define CAIRN_RT_RECORD_ENV "__cairn_record_env"
 #define CAIRN_RT_RECORD_AGAIN "__cairn_record_again"
+#define CAIRN_RT_RECORD_TURN "__cairn_record_turn"
+#define CAIRN_RT_RECORD_TURNED "__cairn_record_turned"
+#define CAIRN_RT_RECORD_NOTE "__cairn_record_note"
+/* The input is of something atomic, whose NOTE follows. */
+#define CAIRN_IN_ATOMIC (UINT32_C(1) << 30)
+/* A word, hidden, one per module: 0 while the process has one thread. */
+#define CAIRN_RT_RECORD_TURNS "__cairn_record_turns"
 
 /*
  * Ordinary functions.
@@ -87,7 +100,7 @@ enum cairn_read {
  *     IN        sv id, uv length << 1 | has an offset, [uv offset], bytes
  *     CALLBACK  sv id of cell 0; INs of its arguments follow
  *     BACK      sv id, uv frame: LAND (0) or AGAIN
- *     OTHER     uv enum cairn_other, and what that says
+ *     OTHER     uv enum cairn_other, [sv id], and what that says
  */
 #define CAIRN_EVENT_BITS 2
 #define CAIRN_CELL_BITS 32
@@ -132,6 +145,14 @@ enum cairn_other {
 	/* the same, of bytes that the context has in memory, and at its end
 	 * four bytes more: the hash of them */
 	CAIRN_OTHER_HASHED = 10,
+	/* sv: id, uv: place in the order of all contexts, as that of SYNC, uv:
+	 * how far before it is that of the store itself, if it is one: before
+	 * the site of the cell goes on */
+	CAIRN_OTHER_TURN = 11,
+	/* uv: number of a context, uv: its tick << 1 | foreign code ran, uv:
+	 * bytes of its log: there it was interrupted by a handler, which is
+	 * what follows; a SYNC does */
+	CAIRN_OTHER_CAME = 12,
 	CAIRN_NOTHERS
 };
 
@@ -187,7 +208,8 @@ enum cairn_context {
 /* The IR, in a section that is not loaded: one of these per unit of
  * translation, 8-aligned, then a zstd frame of bitcode. */
 #define CAIRN_IR_SECTION ".cairn.ir"
-#define CAIRN_IR_MAGIC "CAIRNIR2" /* the last one grows with the marks */
+#define CAIRN_IR_MAGIC "CAIRNIR3" /* the last one grows with the marks */
+#define CAIRN_IR_OLDEST '2'       /* ... that can be replayed */
 #define CAIRN_IR_ID 8             /* 16 bytes */
 #define CAIRN_IR_RAW 24           /* u64: bytes of bitcode */
 #define CAIRN_IR_PACKED 32        /* u64: bytes that follow */
@@ -220,6 +242,7 @@ enum cairn_context {
 /* attribute of a declaration of CAIRN_LINK_BODY: which one of EXTERNS it is */
 #define CAIRN_IR_LINKED "cairn-linked"
 #define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
+#define CAIRN_IR_TURN "cairn.turn" /* ... of an atomic store: it has a cell */
 
 /* const uint64_t: how many bytes of the log are kept, 0: all; const char[]: the
  * program that sees to that. */

@@ -67,27 +67,30 @@
 
 /*
  * Pairs of paths across calls (--cairn=paths,overlap): words of
- * CAIRN_RT_THREAD, at these offsets.  Before a call its site says whom it calls
- * (TARGET) and who it is (SITE): the address of the row of counters for the
- * callee's first path, which belongs to this site and the sum of its path so
- * far; or the address of its cell plus CAIRN_CALLS_NO_ROW, and the sum times
- * 2^32 (PREFIX).  That is for a function whose first path may end before it
- * returns: if it finds itself in TARGET it knows its caller; it clears TARGET,
- * and counts the pair.  Where a function returns it says who it is
- * (BACK_TARGET, its address; BACK_FUNCTION, that of its counters), and the
- * number of its last path, times 2^PATH_SHIFT (BACK_PATH): with BACK_TABLE if
- * it does not count in rows, with EARLY if its first path was another one.  The
- * site takes that if it is from whom it has called, and if it is not EARLY
- * counts the pair of the first path, which is this one.
+ * CAIRN_RT_THREAD, at these offsets.  Before a call its site says who it is
+ * (SITE): the address of the number of a row of counters for the callee's first
+ * path, which belongs to this site and the sum of its path so far; before the
+ * number of row 0 are RECORD words: whom it calls, and the address of that row.
+ * Or the address of its cell plus CAIRN_CALLS_NO_ROW; then it has said whom it
+ * calls (TARGET), and says the sum times 2^32 (PREFIX).  That is for a function
+ * whose first path may end before it returns: it clears SITE, and if it is whom
+ * the site calls it counts the pair.  Where a function returns it says who it
+ * is (BACK_TARGET, its address; BACK_FUNCTION, that of its counters, with EARLY
+ * if its first path was another one), and 8 times 1 + the number of its last
+ * path (BACK_PATH): with BACK_TABLE if no tag can have it.  If all that call it
+ * are certain of it, and have all of its paths in tags, it says the latter
+ * only. The site takes that if it is from whom it has called: into the tag of
+ * its own path, or to the table, where it counts the pair of the first path as
+ * well if it is not EARLY, and so this one.
  *
  * Handlers may make calls between any two instructions.  TARGET and BACK_TARGET
  * are written before the words that belong to them, and read behind them, so
  * that they say if these are from somebody else.
  */
 #define CAIRN_CALLS_BACK_TABLE ((uint64_t)1 << 63)
-#define CAIRN_CALLS_EARLY ((uint64_t)8)
-#define CAIRN_CALLS_PATH_SHIFT 4
+#define CAIRN_CALLS_EARLY ((uint64_t)1)
 #define CAIRN_CALLS_NO_ROW 1
+#define CAIRN_CALLS_RECORD 2 /* words before the numbers of rows */
 #define CAIRN_CALLS_TARGET 48
 #define CAIRN_CALLS_SITE 56
 #define CAIRN_CALLS_PREFIX 64
@@ -108,6 +111,14 @@
  * rcx: PREFIX, or 0 with a row, + number of the callee's first path): counts a
  * pair; changes no register but the flags. Hidden: one per module. */
 #define CAIRN_RT_COUNT_CALL "__cairn_count_call"
+
+/* void COUNT_FIRST(rdi: address of a function; rsi: SITE as it was at its
+ * entry, not 0; rdx: its counters; rcx: number of its first path; r8: PREFIX):
+ * counts the pair of that path and its caller, if the site calls the function;
+ * changes no register but the flags.  ANYWHERE: the same of a function that
+ * does not count in rows.  Hidden: one per module. */
+#define CAIRN_RT_COUNT_FIRST "__cairn_count_first"
+#define CAIRN_RT_COUNT_FIRST_ANYWHERE "__cairn_count_first_anywhere"
 /* void COUNT_RETURNS(rdi: the first of several; rsi: behind the last; rdx: sum
  * of the path that ends, rcx: shifted left by this): counts what came back
  * since the path began.  Each has four words: site + 1, counters of the callee,

@@ -55,9 +55,18 @@ static void resolver_init(struct resolver *r, const struct profile *p)
 		const struct map *m = p->modules[i].map;
 
 		for (uint32_t f = 0; m && f < m->nfunctions; f++) {
+			const struct map_function *x = &m->functions[f];
+
 			VEC_RESERVE(r->entries, r->n, r->cap);
-			r->entries[r->n++] = (struct entry){
-			        map_string(m, m->functions[f].name), {i, f}};
+			r->entries[r->n++] =
+			        (struct entry){map_string(m, x->name), {i, f}};
+			for (uint32_t k = 0; k < x->naliases; k++) {
+				uint32_t name = m->aliases[x->first_alias + k];
+
+				VEC_RESERVE(r->entries, r->n, r->cap);
+				r->entries[r->n++] = (struct entry){
+				        map_string(m, name), {i, f}};
+			}
 		}
 	}
 	if (r->n)

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "format/map.h"
 #include "format/profile.h"
+#include "graph/tags.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -314,10 +315,11 @@ static const char *owner_name(const struct profile *p, uint32_t module,
 	return f ? map_string(m, f->name) : p->modules[module].path;
 }
 
-/* 1 + the greatest number that a function may count in its table. */
+/* 1 + the greatest number that a function may count in its table; of one that
+ * counts pairs, with tags, no number is too great for a path. */
 static uint64_t last_key(const struct map_function *f)
 {
-	return f->pairs ? f->npaths + f->npaths * f->npaths : f->npaths;
+	return f->pairs ? TAGS_LIMIT : f->npaths;
 }
 
 /* Records, sorted by path, of paths that are none. */

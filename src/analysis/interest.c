@@ -462,10 +462,34 @@ static int check_whole(const struct interest *in, const char *path,
 	                  path, in->npartial);
 }
 
+/* Paths of a build with calls= end where those of others go on. */
+static int check_paths(const struct profile *p, const char *path,
+                       const struct interest_options *o, struct cairn_err *err)
+{
+	for (uint32_t i = 0; i < p->nmodules; i++) {
+		const struct map *map = p->modules[i].map;
+
+		for (uint32_t k = 0; map && k < map->nfunctions; k++)
+			if (map->functions[k].flags & CAIRN_FN_SEGMENTS)
+				return cairn_fail(
+				        err, CAIRN_E_MISMATCH,
+				        "%s: %s: is the profile of a build "
+				        "with calls=, whose paths end at "
+				        "calls; add calls=D, or name the "
+				        "profile of a build with "
+				        "--cairn=paths alone",
+				        o->is_tested ? "tested" : "prefer",
+				        path);
+	}
+	return 0;
+}
+
 static int read_profile(struct interest *in, const char *path,
                         const struct interest_options *o, struct cairn_err *err)
 {
 	CAIRN_TRY(profile_open(&in->profile, &path, 1, NULL, err));
+	if (!o->in_calls)
+		CAIRN_TRY(check_paths(in->profile, path, o, err));
 	for (uint32_t i = 0; i < in->profile->nmodules; i++)
 		add_module(in, i);
 	return o->is_tested ? check_whole(in, path, err) : 0;

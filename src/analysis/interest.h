@@ -18,6 +18,7 @@ struct interest_options {
 	 * millionths; 0: no limit */
 	uint32_t share;
 	bool is_tested; /* it says what was tested, all of it */
+	bool in_calls;  /* paths end at calls, or go into them: calls= */
 	/* and these besides, be they in the profile or not: "function:NAME",
 	 * "line:FILE:LINE" */
 	const char *const *sets;
@@ -46,8 +47,9 @@ struct interest_function {
  * all paths through this line.  What follows a # is a comment.  Without a file
  * (NULL) there are only the sets of the options.
  *
- * Fails: as profile_open; CAIRN_E_MISMATCH if it has no paths, or is to say
- *        what was tested and did not count all paths; CAIRN_E_CORRUPT
+ * Fails: as profile_open; CAIRN_E_MISMATCH if it has no paths, or paths of a
+ *        build with calls= where these are not meant, or is to say what was
+ *        tested and did not count all paths; CAIRN_E_CORRUPT
  *        for a line that is not of this form; CAIRN_E_USAGE for such a set, and
  *        for top or share without a profile.
  */

@@ -24,7 +24,7 @@ uint64_t overlap_left_out_sum(const struct overlap_left_out *x)
 
 uint64_t overlap_excluded_sum(const struct overlap_excluded *x)
 {
-	uint64_t sum = x->nirreducible + x->nunmarked + x->nentered;
+	uint64_t sum = x->nirreducible + x->nunmarked + x->nentered + x->ncut;
 
 	for (int i = 0; i < OVERLAP_NKINDS; i++)
 		sum += x->nunfinished[i];
@@ -41,10 +41,45 @@ void overlap_note_irreducible(struct overlap_profile *p)
 		if (c->kind != OVERLAP_LOOP)
 			continue;
 		g = &p->graphs[c->from.function];
-		if (overlap_is_irreducible(
+		if (overlap_turns(g, c->from.number) &&
+		    overlap_is_irreducible(
 		            g, overlap_goes_to(g, c->from.number)) &&
 		    !overlap_before(g, c->from.number, &part))
 			p->excluded.nirreducible += c->count;
+	}
+}
+
+static bool is_torn(const struct overlap_profile *p,
+                    const struct overlap_count *c)
+{
+	const struct overlap_graph *from = &p->graphs[c->from.function];
+	block_id at = c->kind == OVERLAP_RETURN ? p->sites[c->to.site].block
+	                                        : CFG_OUTSIDE;
+	struct overlap_part part;
+	struct overlap_behind b;
+
+	if (c->kind == OVERLAP_LOOP) {
+		if (!overlap_before(from, c->from.number, &part))
+			return false;
+		if (part.is_torn)
+			return true;
+	} else if (overlap_begins_torn(from, c->from.number)) {
+		return true;
+	}
+	return overlap_behind(&p->graphs[c->to.function], c->kind, at,
+	                      c->to.number, c->to.block, OVERLAP_MAX, &b) &&
+	       b.part.is_torn;
+}
+
+void overlap_note_cuts(struct overlap_profile *p)
+{
+	for (size_t i = 0; i < p->ncounts; i++) {
+		const struct overlap_count *c = &p->counts[i];
+
+		if ((p->graphs[c->from.function].paths->ncuts ||
+		     p->graphs[c->to.function].paths->ncuts) &&
+		    is_torn(p, c))
+			p->excluded.ncut += c->count;
 	}
 }
 

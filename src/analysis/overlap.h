@@ -67,6 +67,7 @@ struct overlap_excluded {
 	uint64_t nunmarked;    /* calls of functions without marks */
 	uint64_t nentered; /* functions that no known call entered: callbacks,
 	                      handlers, threads */
+	uint64_t ncut;     /* one half is torn, since paths were cut */
 	uint64_t nunfinished[OVERLAP_NKINDS]; /* one half was never completed */
 };
 
@@ -123,6 +124,9 @@ int overlap_profile_check(const struct overlap_profile *p,
  * may lead into the loop from a block that the other walk has put elsewhere.
  */
 void overlap_note_irreducible(struct overlap_profile *p);
+/* Notes the pairs that are none, since paths of a function were cut within one
+ * of their halves. */
+void overlap_note_cuts(struct overlap_profile *p);
 
 /* All that was left out. */
 uint64_t overlap_excluded_sum(const struct overlap_excluded *x);

@@ -201,6 +201,9 @@ static void pieces_add(struct pieces *x, const struct overlap_margins *m,
 		                    to->from, to->number, to->block,
 		                    (uint32_t)degree, &behind))
 			return;
+		/* a path that was not completed is counted no more */
+		if (behind.is_whole && to->block != CFG_NONE)
+			return;
 		piece.what_last = behind.part.last;
 		piece.what_sum = behind.part.sum;
 		piece.is_whole = behind.is_whole;
@@ -501,10 +504,10 @@ static void build_site(struct builder *x, enum overlap_kind kind,
 		return;
 	block.first_row = row_base + (size_t)(rows - callers->items);
 	block.first_column = column_base + (size_t)(columns - callees->items);
-	if (is_call)
-		block.nopen = open_of(&m->open[kind], calls->callee);
-	else
-		block.nopen_rows = open_of(&m->open[kind], calls->site);
+	block.nopen = open_of(is_call ? &m->open[kind] : &m->torn[kind],
+	                      calls->callee);
+	block.nopen_rows =
+	        open_of(is_call ? &m->torn[kind] : &m->open[kind], calls->site);
 	for (size_t i = 0; i < block.nrows; i++)
 		block.row_sum += rows[i].count;
 	block.total = block.nopen;

@@ -7,8 +7,8 @@
  * degree are projections.  What has only one half follows from what the paths
  * add up to:
  *
- *   - a path that ended where another begins, and is before none: that one was
- *     never completed, or the edge leads to a call that may come back twice;
+ *   - a path that ended where a loop turns, and is before none: the next one
+ *     was never completed;
  *   - a path from the entry that is behind no call: nobody known made the call;
  *   - a call whose callee did not come back to it, or came back and the
  * caller's path did not end.
@@ -26,9 +26,9 @@
  *
  * Calls of what may have marks that were made, by the counts of their blocks,
  * and are in no pair are those of functions without marks, but for callees that
- * have not completed their first path.  A tail call (musttail) is none of a
- * known caller: its callee is among those that nobody known entered, and does
- * not come back.
+ * have not completed their first path (overlap_unfinished.c).  A tail call
+ * (musttail) is none of a known caller: its callee is among those that nobody
+ * known entered, and does not come back.
  *
  * Oracle: tests/paths/run.py has the same counts from a log; tests/overlap has
  * a trace of the same program. Cost: O(n log n) for n counts.
@@ -41,7 +41,8 @@
 #include "analysis/counts.h"
 #include "analysis/frames.h"
 #include "analysis/overlap_plain.h"
-#include "analysis/reach.h"
+#include "analysis/overlap_unfinished.h"
+#include "analysis/tagged_calls.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/calls.h"
@@ -139,6 +140,26 @@ static uint32_t find_function(const struct overlap_counts *x,
 	return f ? i : x->n;
 }
 
+uint32_t overlap_counts_find(const struct overlap_counts *x, struct call_end f)
+{
+	uint32_t low = 0, high = x->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct overlap_counted *at = &x->functions[middle];
+
+		if (at->module < f.module ||
+		    (at->module == f.module && at->index < f.function))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < x->n && x->functions[low].module == f.module &&
+	                       x->functions[low].index == f.function
+	               ? low
+	               : x->n;
+}
+
 /* --- counts --------------------------------------------------------------- */
 
 static void add_count(struct overlap_counts *x, struct overlap_count c)
@@ -185,7 +206,8 @@ static int add_function(struct overlap_counts *x, uint32_t i,
 			                  "a pair of paths is counted where "
 			                  "there are no marks; run the program "
 			                  "again");
-		behind += pair->count;
+		if (overlap_turns(&x->graphs[i], pair->before))
+			behind += pair->count;
 		to->nin_loops += pair->count;
 		if (pair->before < first)
 			to->nin_loops += pair->count;
@@ -202,7 +224,7 @@ static int add_function(struct overlap_counts *x, uint32_t i,
 		x->npaths += c->count;
 		if (is_left_out(x, i, c->number))
 			to->left_out.nloops += c->count;
-		else if (overlap_goes_to(&x->graphs[i], c->number) != CFG_NONE)
+		else if (overlap_turns(&x->graphs[i], c->number))
 			before += c->count;
 		if (c->number < first)
 			*nentries += c->count;
@@ -280,46 +302,22 @@ static int add_call(struct overlap_counts *x, const struct profile *p,
 	return 0;
 }
 
-/* How often a function made calls of what may have marks: at sites that have
- * them, and where they were left out. */
-static void add_executed_calls(const struct counts *c,
-                               const struct overlap_counted *x,
-                               const struct reach *reach, uint64_t *nmade,
-                               uint64_t *nleft)
+/* All pairs across calls: those of a site follow each other. */
+static int add_all_calls(struct overlap_counts *x, const struct profile *p,
+                         struct cairn_err *err)
 {
-	const struct counts_module *cm = &c->modules[x->module];
-	const struct map *map = c->profile->modules[x->module].map;
-	const struct map_function *f = &map->functions[x->index];
+	struct tagged_calls calls;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < f->ncalls; i++) {
-		const struct map_site *s = &map->calls[f->first_call + i];
-		uint32_t at =
-		        map->blocks[f->first_block + s->block].first_segment +
-		        s->segment;
-
-		if (!cm->segment_known[at])
-			continue;
-		if (s->cell)
-			*nmade += cm->segment[at];
-		if (s->left_out &&
-		    reach_call(reach, map, f, s->block, s->segment))
-			*nleft += cm->segment[at];
-	}
-}
-
-/* First paths that were begun and not completed. */
-static uint64_t unfinished_entries(const struct path_counts *pc)
-{
-	uint64_t first = pairs_first(&pc->paths), n = 0;
-
-	for (size_t k = 0; k < pc->nprefixes; k++) {
-		const struct path_prefix *u = &pc->prefixes[k];
-
-		if (u->is_pending && u->sum < first &&
-		    (int64_t)(u->out - u->in) > 0)
-			n += u->out - u->in;
-	}
-	return n;
+	tagged_calls_begin(&calls, p);
+	for (uint32_t i = 0; i < x->n; i++)
+		tagged_calls_add(&calls, p, x->functions[i].module,
+		                 x->functions[i].index, &x->functions[i].pc);
+	tagged_calls_end(&calls);
+	for (size_t i = 0; !rc && i < calls.n; i++)
+		rc = add_call(x, p, &calls.items[i], err);
+	tagged_calls_release(&calls);
+	return rc;
 }
 
 /* --- all of it -------------------------------------------------------------
@@ -341,15 +339,15 @@ static int fill(struct overlap_counts *x, const struct counts *c,
 {
 	const struct profile *p = c->profile;
 	struct overlap_excluded *excluded = &x->profile.excluded;
-	uint64_t nentries = 0, ncalls = 0, nmade = 0, nbegun = 0, nleft = 0;
-	struct reach reach;
+	uint64_t nentries = 0, ncalls = 0;
+	struct overlap_made made;
 
 	add_sites(x, p);
 	for (uint32_t i = 0; i < x->n; i++)
 		CAIRN_TRY(add_function(x, i, &nentries, err));
 	overlap_note_irreducible(&x->profile);
-	for (size_t i = 0; i < p->ncalls; i++)
-		CAIRN_TRY(add_call(x, p, &p->calls[i], err));
+	CAIRN_TRY(add_all_calls(x, p, err));
+	overlap_note_cuts(&x->profile);
 	for (size_t i = 0; i < x->profile.ncalls; i++) {
 		const struct overlap_calls *k = &x->profile.calls[i];
 
@@ -357,16 +355,13 @@ static int fill(struct overlap_counts *x, const struct counts *c,
 		excluded->nunfinished[OVERLAP_RETURN] +=
 		        rest_of(k->ncalls, k->nreturns);
 	}
-	reach_init(&reach, p);
-	for (uint32_t i = 0; i < x->n; i++) {
-		add_executed_calls(c, &x->functions[i], &reach, &nmade, &nleft);
-		nbegun += unfinished_entries(&x->functions[i].pc);
-	}
-	reach_release(&reach);
-	excluded->nunmarked = rest_of(nmade, ncalls + nbegun);
-	excluded->nentered = rest_of(nentries, ncalls);
-	x->profile.left_out.ncalls =
-	        nleft < excluded->nentered ? nleft : excluded->nentered;
+	made = overlap_unfinished_calls(x, c);
+	excluded->nunmarked = rest_of(
+	        made.nmade, ncalls + excluded->nunfinished[OVERLAP_CALL]);
+	excluded->nentered = rest_of(nentries, ncalls) + made.nentries;
+	x->profile.left_out.ncalls = made.nleft < excluded->nentered
+	                                     ? made.nleft
+	                                     : excluded->nentered;
 	excluded->nentered -= x->profile.left_out.ncalls;
 	return overlap_profile_check(&x->profile, err);
 }

@@ -2,6 +2,7 @@
 #ifndef CAIRN_ANALYSIS_OVERLAP_COUNTS_H
 #define CAIRN_ANALYSIS_OVERLAP_COUNTS_H
 
+#include "analysis/callgraph.h"
 #include "analysis/overlap.h"
 #include "analysis/path_counts.h"
 
@@ -19,8 +20,8 @@ struct overlap_counted {
  * alone say about them: profile.is_plain. */
 struct overlap_counts {
 	uint32_t n, cap;
-	struct overlap_counted *functions;
-	struct overlap_graph *graphs; /* parallel */
+	struct overlap_counted *functions; /* by module and index */
+	struct overlap_graph *graphs;      /* parallel */
 	struct overlap_profile profile;
 	uint64_t npaths; /* that were completed */
 	uint32_t nleft;  /* is_plain: functions whose counts are in doubt */
@@ -35,5 +36,8 @@ struct overlap_counts {
 int overlap_counts_init(struct overlap_counts *x, const struct counts *c,
                         struct cairn_err *err);
 void overlap_counts_release(struct overlap_counts *x);
+
+/* The number of a function; x->n: it is none of them. */
+uint32_t overlap_counts_find(const struct overlap_counts *x, struct call_end f);
 
 #endif /* CAIRN_ANALYSIS_OVERLAP_COUNTS_H */

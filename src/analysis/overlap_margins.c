@@ -8,6 +8,10 @@
  * second one, from there.  The same half comes from many paths: they are sorted
  * by name, and what has one name is added up.
  *
+ * A second half is one of a path that was completed: the frame may have died
+ * behind the loop, but no build knows of that (pairs are counted where paths
+ * end).
+ *
  * Paths that were not completed have first halves as well, up to where they
  * were.  Those that come by a site's block, in whichever of its calls they
  * ended, are counted for all of its sites: what follows from these counts is an
@@ -115,9 +119,10 @@ static void add_second(struct overlap_margins *m, enum overlap_kind kind,
 	};
 	struct overlap_behind b;
 
-	if (overlap_behind(&m->profile->graphs[p->function], kind, item.from,
-	                   item.number, item.block, OVERLAP_MAX, &b) &&
-	    b.is_whole) {
+	if (item.block == CFG_NONE &&
+	    overlap_behind(&m->profile->graphs[p->function], kind, item.from,
+	                   item.number, CFG_NONE, OVERLAP_MAX, &b) &&
+	    !b.part.is_torn) {
 		item.first = b.part.first;
 		item.last = b.part.last;
 		item.sum = b.part.sum;
@@ -127,6 +132,19 @@ static void add_second(struct overlap_margins *m, enum overlap_kind kind,
 		item.last = item.block;
 		items_add(&m->open[kind], item);
 	}
+}
+
+/* The first half of a CALL or RETURN, which has all of a path up to there. */
+static void add_from_beginning(struct overlap_margins *m,
+                               enum overlap_kind kind,
+                               const struct overlap_path *p,
+                               struct overlap_item item)
+{
+	const struct overlap_graph *g = &m->profile->graphs[p->function];
+
+	items_add(overlap_begins_torn(g, p->number) ? &m->torn[kind]
+	                                            : &m->first[kind],
+	          item);
 }
 
 /* What a path is to the loops that it is in, and to who called. */
@@ -146,12 +164,14 @@ static void take_ends(struct overlap_margins *m, const struct overlap_path *p)
 		return;
 	to = overlap_goes_to(g, p->number);
 	if (to == CFG_NONE)
-		items_add(&m->first[OVERLAP_RETURN],
-		          (struct overlap_item){.group = p->function,
-		                                .sum = p->number,
-		                                .count = p->count});
+		add_from_beginning(m, OVERLAP_RETURN, p,
+		                   (struct overlap_item){
+		                           .group = p->function,
+		                           .sum = p->number,
+		                           .count = p->count,
+		                   });
 	else if (!overlap_is_left_out(g, to) &&
-	         overlap_before(g, p->number, &part))
+	         overlap_before(g, p->number, &part) && !part.is_torn)
 		items_add(&m->first[OVERLAP_LOOP],
 		          (struct overlap_item){.group = base + to,
 		                                .first = part.first,
@@ -181,10 +201,12 @@ static void take_sites(struct overlap_margins *m, const struct overlap_path *p,
 			        .number = p->number - steps[i].sum,
 			};
 
-			items_add(&m->first[OVERLAP_CALL],
-			          (struct overlap_item){.group = m->sites[k],
-			                                .sum = steps[i].sum,
-			                                .count = p->count});
+			add_from_beginning(m, OVERLAP_CALL, p,
+			                   (struct overlap_item){
+			                           .group = m->sites[k],
+			                           .sum = steps[i].sum,
+			                           .count = p->count,
+			                   });
 			add_second(m, OVERLAP_RETURN, m->sites[k], p, at);
 		}
 	}
@@ -213,7 +235,7 @@ static bool join(const struct overlap_margins *m, const struct overlap_count *c,
 		struct overlap_part part;
 
 		if (overlap_is_left_out(g, head) ||
-		    !overlap_before(g, c->from.number, &part))
+		    !overlap_before(g, c->from.number, &part) || part.is_torn)
 			return false;
 		j->row.first = part.first;
 		j->row.last = part.last;
@@ -230,9 +252,14 @@ static bool join(const struct overlap_margins *m, const struct overlap_count *c,
 		j->to.from = p->sites[c->to.site].block;
 	}
 	j->row.group = j->to.group;
-	if (overlap_behind(g, c->kind, j->to.from, c->to.number, c->to.block,
-	                   OVERLAP_MAX, &b) &&
-	    b.is_whole) {
+	if (c->kind != OVERLAP_LOOP &&
+	    overlap_begins_torn(&p->graphs[c->from.function], c->from.number))
+		return false;
+	if (c->to.block == CFG_NONE &&
+	    overlap_behind(g, c->kind, j->to.from, c->to.number, CFG_NONE,
+	                   OVERLAP_MAX, &b)) {
+		if (b.part.is_torn)
+			return false;
 		j->to.first = b.part.first;
 		j->to.last = b.part.last;
 		j->to.sum = b.part.sum;
@@ -334,6 +361,7 @@ void overlap_margins_init(struct overlap_margins *m,
 		items_sum(&m->first[k]);
 		items_sum(&m->second[k]);
 		items_sum(&m->open[k]);
+		items_sum(&m->torn[k]);
 	}
 	take_counts(m);
 }
@@ -344,6 +372,7 @@ void overlap_margins_release(struct overlap_margins *m)
 		free(m->first[k].items);
 		free(m->second[k].items);
 		free(m->open[k].items);
+		free(m->torn[k].items);
 		free(m->joints[k]);
 	}
 	free(m->base);

@@ -46,8 +46,9 @@ struct overlap_margins {
 	const struct overlap_profile *profile; /* borrowed */
 	uint32_t *base;                        /* per function: its blocks */
 	struct overlap_items first[OVERLAP_NKINDS], second[OVERLAP_NKINDS];
-	/* second halves that were not completed */
+	/* second halves that were not completed, or are torn */
 	struct overlap_items open[OVERLAP_NKINDS];
+	struct overlap_items torn[OVERLAP_NKINDS]; /* first halves that are */
 	struct overlap_joint *joints[OVERLAP_NKINDS]; /* by group and names */
 	size_t njoints[OVERLAP_NKINDS];
 	uint32_t *site_at, *sites; /* sites by base + block */

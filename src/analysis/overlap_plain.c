@@ -84,39 +84,6 @@ static struct activity activity_of(struct overlap_counts *x,
 	return a;
 }
 
-/* The places of functions in x, by module and number in its map. */
-static uint32_t **places_new(const struct overlap_counts *x,
-                             const struct profile *p)
-{
-	uint32_t **at = xcalloc((size_t)p->nmodules + 1, sizeof(*at));
-
-	for (uint32_t m = 0; m < p->nmodules; m++) {
-		uint32_t n =
-		        p->modules[m].map ? p->modules[m].map->nfunctions : 0;
-
-		at[m] = xcalloc((size_t)n + 1, sizeof(**at));
-		for (uint32_t i = 0; i < n; i++)
-			at[m][i] = x->n;
-	}
-	for (uint32_t i = 0; i < x->n; i++)
-		at[x->functions[i].module][x->functions[i].index] = i;
-	return at;
-}
-
-static void places_free(uint32_t **at, const struct profile *p)
-{
-	for (uint32_t m = 0; m < p->nmodules; m++)
-		free(at[m]);
-	free(at);
-}
-
-static uint32_t place_of(uint32_t *const *at, struct call_end end,
-                         uint32_t none)
-{
-	return end.function == CALLGRAPH_NONE ? none
-	                                      : at[end.module][end.function];
-}
-
 static void add_call(struct overlap_profile *to, uint32_t from, block_id block,
                      uint32_t callee, uint64_t n)
 {
@@ -133,7 +100,6 @@ static void add_calls(struct overlap_counts *x, const struct counts *c)
 	struct overlap_profile *to = &x->profile;
 	struct callgraph *graph = callgraph_new(c);
 	struct activity *a = xcalloc((size_t)x->n + 1, sizeof(*a));
-	uint32_t **at = places_new(x, p);
 	uint64_t nentries = 0, nknown = 0;
 
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -142,13 +108,13 @@ static void add_calls(struct overlap_counts *x, const struct counts *c)
 	}
 	/* the last one is for those that are not in x */
 	for (size_t i = 0; i < graph->n; i++)
-		a[place_of(at, graph->items[i].to, x->n)].ncalls +=
+		a[overlap_counts_find(x, graph->items[i].to)].ncalls +=
 		        graph->items[i].count;
 	for (size_t i = 0; i < graph->n; i++) {
 		const struct call *k = &graph->items[i];
 		const struct map *map = p->modules[k->from.module].map;
-		uint32_t from = place_of(at, k->from, x->n);
-		uint32_t callee = place_of(at, k->to, x->n);
+		uint32_t from = overlap_counts_find(x, k->from);
+		uint32_t callee = overlap_counts_find(x, k->to);
 
 		if (!k->count || from == x->n)
 			continue;
@@ -163,7 +129,6 @@ static void add_calls(struct overlap_counts *x, const struct counts *c)
 		         k->count);
 	}
 	to->excluded.nentered = nentries - nknown;
-	places_free(at, p);
 	free(a);
 	callgraph_free(graph);
 }

@@ -9,16 +9,22 @@
  * frame, that of a CALL pair with what the caller had done; and what it did
  * behind each call that came back is that of a RETURN pair.
  *
- * Who was called is known when the call is over.  In a call of anything the
- * first function that is entered is taken for the callee, unless another one is
- * entered: then code without marks was called, which called back.  A function
- * that makes tail calls may be followed by the one that takes its place: that
- * is entered by no call, but comes back to the site.
+ * A trace says who is entered, not by whom.  A call by name is of the function
+ * that has this name, or an alias: if another one is entered, code without
+ * marks was called, which called back.  So it is with a tail call by name.  Who
+ * was called through a pointer is known when the call is over: the first
+ * function that is entered is taken for the callee, unless another one is
+ * entered: then it was code without marks, too.  A function that makes tail
+ * calls may be followed by the one that takes its place: that is entered by no
+ * call, but comes back to the site.
  *
  * What a frame has under way when it dies, jumps away or is still open at the
- * end is unfinished.  A path whose beginning nobody saw, in a child of fork, is
- * no path here.
+ * end is unfinished, also the pair of a loop that its path has left: a build
+ * counts pairs where paths end.  A path whose beginning nobody saw, in a child
+ * of fork, is no path here.
  *
+ * Breaks when: code without marks is called through a pointer, and calls back
+ * exactly once.
  * Invariant: the calls that have come back, of all open frames, are a stack.
  * Oracle: tests/overlap/run.py reads the log of all blocks of the same run.
  * Cost: O(1) per event and per pair; memory is the different pairs.
@@ -116,7 +122,9 @@ struct ot_call {
 	uint64_t sum;  /* of the path up to it */
 	uint32_t nentered;
 	uint32_t callee;
-	uint64_t first; /* the callee's first path, if it is over */
+	bool has_callee; /* who was entered first may be that */
+	bool is_sure;    /* and is: it has the name */
+	uint64_t first;  /* the callee's first path, if it is over */
 	bool has_first;
 	uint32_t left; /* who came back, and its last path */
 	uint64_t last;
@@ -145,7 +153,8 @@ struct ot_frame {
 	struct overlap_end caller;
 	block_id exit;       /* where it left, and what its last edge ... */
 	uint64_t exit_value; /* ... added */
-	bool has_calls;      /* its path is part of a CALL or RETURN pair */
+	block_id before_exit;
+	bool has_calls; /* its path is part of a CALL or RETURN pair */
 	bool has_prev;
 	bool has_last, resumes;
 	uint64_t prev; /* the path before this one ... */
@@ -157,7 +166,16 @@ struct ot_frame {
 /* A function has left that makes tail calls, and nothing has happened since. */
 struct ot_tail {
 	bool is_left, is_known;
+	uint32_t site; /* of from; CFG_NONE: that is not known */
+	block_id before;
 	struct overlap_end from;
+};
+
+/* Whom a site calls. */
+struct ot_name {
+	const char *name; /* NULL: whatever a pointer says */
+	bool is_none;     /* of a way out: there is no call */
+	uint32_t seen;    /* 1 + a function that has the name; 0: none yet */
 };
 
 struct ot {
@@ -171,6 +189,9 @@ struct ot {
 	struct ot_frame *frames;
 	size_t nframes, frames_cap;
 	struct ot_tail tail;
+	struct ot_name *names; /* per site */
+	size_t nnames, names_cap;
+	struct ot_name **names_before; /* per function and block, or NULL */
 	uint32_t **tail_site;  /* per function and block: 1 + site, or 0 */
 	struct ot_back *backs; /* of all frames */
 	size_t nbacks, backs_cap;
@@ -205,14 +226,13 @@ static block_id ot_block(const struct ot *o, const struct ot_frame *f)
 /* --- pairs -------------------------------------------------------------------
  */
 
-static void ot_count_loop(struct ot *o, const struct ot_frame *f,
-                          uint64_t number, block_id block)
+static void ot_count_loop(struct ot *o, const struct ot_frame *f)
 {
 	ot_count(&o->counts,
 	         &(struct overlap_count){
 	                 .kind = OVERLAP_LOOP,
 	                 .from = {f->function, CFG_NONE, f->prev, CFG_NONE},
-	                 .to = {f->function, CFG_NONE, number, block},
+	                 .to = {f->function, CFG_NONE, f->sum, CFG_NONE},
 	         });
 }
 
@@ -261,7 +281,7 @@ static void ot_end_path(struct ot *o, struct ot_frame *f, bool leaves)
 		ot_note_flow(o, f, leaves);
 	}
 	if (f->is_known && f->has_prev)
-		ot_count_loop(o, f, f->sum, CFG_NONE);
+		ot_count_loop(o, f);
 	if (f->is_known && call) {
 		call->first = f->sum;
 		call->has_first = true;
@@ -285,14 +305,84 @@ static void ot_end_path(struct ot *o, struct ot_frame *f, bool leaves)
 	f->has_calls = false;
 }
 
-/* Is the second half of the LOOP pair that the frame is in complete? */
-static bool ot_is_whole(const struct ot *o, const struct ot_frame *f)
-{
-	struct overlap_behind b;
+/* --- names of callees --------------------------------------------------------
+ */
 
-	return overlap_behind(&o->x->graphs[f->function], OVERLAP_LOOP, 0,
-	                      f->sum, ot_block(o, f), OVERLAP_MAX, &b) &&
-	       b.is_whole;
+static bool ot_has_name(const struct ot *o, uint32_t function, const char *name)
+{
+	const struct traced_function *t = &o->t->functions[function];
+	const struct map_function *f = t->f;
+
+	if (!strcmp(name, map_string(t->map, f->name)))
+		return true;
+	for (uint32_t i = 0; i < f->naliases; i++)
+		if (!strcmp(name,
+		            map_string(t->map,
+		                       t->map->aliases[f->first_alias + i])))
+			return true;
+	return false;
+}
+
+/* Can the call of this name be of this function? */
+static bool ot_may_call(const struct ot *o, struct ot_name *n,
+                        uint32_t function)
+{
+	if (n->is_none)
+		return false;
+	if (!n->name || n->seen == function + 1)
+		return true;
+	if (!ot_has_name(o, function, n->name))
+		return false;
+	n->seen = function + 1;
+	return true;
+}
+
+/* Whom the last call of a block calls, or of those of a map's block. */
+static struct ot_name ot_name_of(const struct ot *o, uint32_t function,
+                                 block_id block, bool is_part)
+{
+	const struct traced_function *t = &o->t->functions[function];
+	const struct whole *w = &o->x->wholes[function];
+	struct ot_name n = {.is_none = true};
+
+	for (uint32_t i = 0; i < t->f->noutcalls; i++) {
+		const struct map_outcall *c =
+		        &t->map->outcalls[t->f->first_outcall + i];
+
+		if ((is_part ? c->block : w->block_of[c->block]) != block)
+			continue;
+		n.is_none = false;
+		n.name = c->callee == MAP_NONE
+		                 ? NULL
+		                 : map_string(t->map,
+		                              t->map->callees[c->callee].name);
+	}
+	if (is_part) /* what it is a site of is in no list: assembly */
+		n.is_none = false;
+	return n;
+}
+
+static void ot_add_name(struct ot *o, struct ot_name n)
+{
+	VEC_RESERVE(o->names, o->nnames, o->names_cap);
+	o->names[o->nnames++] = n;
+}
+
+/* The same for a block before a way out that makes no call itself: several tail
+ * calls may share a return. */
+static struct ot_name *ot_name_before(struct ot *o, uint32_t function,
+                                      block_id block)
+{
+	struct ot_name **all = &o->names_before[function];
+
+	if (!*all) {
+		uint32_t n = o->x->wholes[function].g.nblocks;
+
+		*all = xcalloc(n, sizeof(**all));
+		for (block_id b = 0; b < n; b++)
+			(*all)[b] = ot_name_of(o, function, b, false);
+	}
+	return &(*all)[block];
 }
 
 /* --- calls -------------------------------------------------------------------
@@ -343,12 +433,13 @@ static void ot_end_call(struct ot *o, struct ot_frame *f, bool is_back)
 	uint32_t n = f->call.nentered;
 
 	if (f->call.site != CFG_NONE) {
-		if (n == 1)
+		if (f->call.has_callee && (n == 1 || f->call.is_sure)) {
 			ot_end_known_call(o, f, is_back);
-		else
+			ot_excluded(o)->nentered += n - 1;
+		} else {
 			ot_excluded(o)->nunmarked++;
-		if (n > 1)
 			ot_excluded(o)->nentered += n;
+		}
 	}
 	f->call = (struct ot_call){.site = CFG_NONE};
 	f->is_in_call = false;
@@ -370,10 +461,22 @@ static struct ot_frame *ot_push(struct ot *o, uint32_t function)
 	return &o->frames[o->nframes++];
 }
 
+/* May it be in the place of the one that has just left? */
+static bool ot_may_follow(struct ot *o, uint32_t function)
+{
+	const struct ot_tail *t = &o->tail;
+
+	if (t->site == CFG_NONE || ot_may_call(o, &o->names[t->site], function))
+		return true;
+	return o->names[t->site].is_none && t->before != CFG_NONE &&
+	       ot_may_call(o, ot_name_before(o, t->from.function, t->before),
+	                   function);
+}
+
 /* Is it in the place of one that has just left? */
 static void ot_enter_by_tail(struct ot *o, struct ot_frame *f)
 {
-	if (!o->tail.is_left) {
+	if (!o->tail.is_left || !ot_may_follow(o, f->function)) {
 		ot_excluded(o)->nentered++;
 	} else if (!o->tail.is_known) {
 		ot_excluded(o)->nunfinished[OVERLAP_CALL]++;
@@ -384,20 +487,33 @@ static void ot_enter_by_tail(struct ot *o, struct ot_frame *f)
 	}
 }
 
+/* A frame is entered while its caller is in a call: is it called, or another in
+ * the place of who was? */
+static void ot_enter_in_call(struct ot *o, struct ot_call *c, uint32_t function,
+                             bool *is_called, bool *is_tail)
+{
+	*is_tail = c->may_tail && o->tail.is_left && ot_may_follow(o, function);
+	*is_called = !*is_tail && c->nentered++ == 0 &&
+	             ot_may_call(o, &o->names[c->site], function);
+	if (*is_called) {
+		c->callee = function;
+		c->has_callee = true;
+		c->is_sure = o->names[c->site].name != NULL;
+	}
+	/* who was called for sure has left, or is there: this is a callback */
+	if (*is_called || *is_tail || !c->is_sure)
+		c->may_tail = c->has_last = false;
+}
+
 static void ot_enter(struct ot *o, uint32_t function)
 {
 	struct ot_frame *caller = ot_top(o), *f;
 	bool is_tail = false, is_called = false, is_in_call = false;
 
 	if (caller && caller->is_in_call && caller->call.site != CFG_NONE) {
-		struct ot_call *c = &caller->call;
-
 		is_in_call = true;
-		is_tail = c->may_tail && o->tail.is_left;
-		is_called = !is_tail && c->nentered++ == 0;
-		if (is_called)
-			c->callee = function;
-		c->may_tail = c->has_last = false;
+		ot_enter_in_call(o, &caller->call, function, &is_called,
+		                 &is_tail);
 	}
 	f = ot_push(o, function);
 	f->is_tail = is_tail;
@@ -435,9 +551,8 @@ static void ot_break_off(struct ot *o, struct ot_frame *f)
 	f->has_caller = false;
 	if (!f->has_left && f->is_known) {
 		tally_add(&o->paths[f->function], ot_block(o, f), f->sum);
-		if (f->has_prev && ot_is_whole(o, f))
-			ot_count_loop(o, f, f->sum, ot_block(o, f));
-		else if (f->has_prev)
+		if (f->has_prev &&
+		    overlap_turns(&o->x->graphs[f->function], f->prev))
 			ot_excluded(o)->nunfinished[OVERLAP_LOOP]++;
 	}
 	ot_end_backs(o, f, false);
@@ -494,6 +609,7 @@ static void ot_path(struct ot *o, const struct walk_event *event)
 	f->has_left = x->has_left;
 	f->resumes = x->resumes;
 	f->exit = x->exit;
+	f->before_exit = x->before_exit;
 	f->exit_value = x->exit_value;
 	f->is_fresh = false;
 	if (x->is_in_call) {
@@ -516,6 +632,7 @@ static uint32_t ot_tail_site(struct ot *o, uint32_t function, block_id block)
 	if (!(*sites)[block]) {
 		VEC_RESERVE(p->sites, p->nsites, p->sites_cap);
 		p->sites[p->nsites++] = (struct overlap_site){function, block};
+		ot_add_name(o, ot_name_of(o, function, block, false));
 		(*sites)[block] = p->nsites;
 	}
 	return (*sites)[block] - 1;
@@ -524,11 +641,14 @@ static uint32_t ot_tail_site(struct ot *o, uint32_t function, block_id block)
 /* The innermost frame has left, and may have called when it did. */
 static void ot_note_tail(struct ot *o, const struct ot_frame *f)
 {
-	o->tail = (struct ot_tail){.is_left = true, .is_known = f->has_last};
-	if (f->has_last)
-		o->tail.from = (struct overlap_end){
-		        f->function, ot_tail_site(o, f->function, f->exit),
-		        f->last - f->exit_value, f->exit};
+	o->tail = (struct ot_tail){
+	        .is_left = true, .is_known = f->has_last, .site = CFG_NONE};
+	if (!f->has_last)
+		return;
+	o->tail.site = ot_tail_site(o, f->function, f->exit);
+	o->tail.before = f->before_exit;
+	o->tail.from = (struct overlap_end){f->function, o->tail.site,
+	                                    f->last - f->exit_value, f->exit};
 }
 
 static void ot_leave(struct ot *o, const struct walk *walk)
@@ -676,6 +796,7 @@ static void ot_make_sites(struct ot *o)
 			VEC_RESERVE(p->sites, p->nsites, p->sites_cap);
 			p->sites[p->nsites++] =
 			        (struct overlap_site){i, w->block_of[part]};
+			ot_add_name(o, ot_name_of(o, i, part, true));
 		}
 	}
 }
@@ -803,6 +924,7 @@ static void ot_release(struct ot *o)
 		tally_release(&o->paths[i]);
 		free(o->site_of[i]);
 		free(o->tail_site[i]);
+		free(o->names_before[i]);
 	}
 	tally_release(&o->calls);
 	tally_release(&o->returns);
@@ -811,8 +933,10 @@ static void ot_release(struct ot *o)
 	free(o->paths);
 	free(o->site_of);
 	free(o->tail_site);
+	free(o->names_before);
 	free(o->frames);
 	free(o->backs);
+	free(o->names);
 }
 
 static int ot_make_graphs(struct ot *o, struct cairn_err *err)
@@ -844,6 +968,7 @@ int overlap_trace_init(struct overlap_trace *x, struct traced *t,
 	o.paths = xcalloc(n, sizeof(*o.paths));
 	o.site_of = xcalloc(n, sizeof(*o.site_of));
 	o.tail_site = xcalloc(n, sizeof(*o.tail_site));
+	o.names_before = xcalloc(n, sizeof(*o.names_before));
 	rc = ot_make_graphs(&o, err);
 	if (rc == 0)
 		ot_make_sites(&o);
@@ -854,6 +979,7 @@ int overlap_trace_init(struct overlap_trace *x, struct traced *t,
 		ot_put_calls(&o);
 		ot_put_counts(&o);
 		overlap_note_irreducible(&x->profile);
+		overlap_note_cuts(&x->profile);
 		ot_sort(&x->profile);
 	}
 	ot_release(&o);

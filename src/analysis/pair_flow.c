@@ -25,6 +25,7 @@
 #include "analysis/key.h"
 #include "analysis/path_counts.h"
 #include "analysis/reach.h"
+#include "analysis/tagged_calls.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/calls.h"
@@ -101,13 +102,13 @@ static void sum_calls(struct pair_flow_function *f)
 }
 
 /* The pairs of all calls that are counted at a cell. */
-static uint64_t *pairs_by_cell(const struct profile *p, uint32_t module,
-                               const struct map_function *f)
+static uint64_t *pairs_by_cell(const struct tagged_calls *calls,
+                               uint32_t module, const struct map_function *f)
 {
 	uint64_t *n = xcalloc((size_t)f->ncells + 1, sizeof(*n));
 
-	for (size_t i = 0; i < p->ncalls && f->ncells; i++) {
-		const struct profile_call *c = &p->calls[i];
+	for (size_t i = 0; i < calls->n && f->ncells; i++) {
+		const struct profile_call *c = &calls->items[i];
 		uint64_t cell = calls_cell(f, c->site);
 
 		if (c->site_module == module && c->site >= f->counters &&
@@ -135,10 +136,11 @@ static uint64_t pairs_of_calls(const struct counts_module *cm,
 
 /* Sites that count pairs, and those that were left out. */
 static void take_sites(const struct pair_flow *x, uint32_t module,
-                       const struct reach *reach, struct entry *e)
+                       const struct reach *reach,
+                       const struct tagged_calls *calls, struct entry *e)
 {
 	const struct map_function *f = e->function;
-	uint64_t *n = pairs_by_cell(x->profile, module, f);
+	uint64_t *n = pairs_by_cell(calls, module, f);
 
 	for (uint32_t i = 0; i < f->ncalls; i++) {
 		const struct map_site *s = &e->map->calls[f->first_call + i];
@@ -188,7 +190,8 @@ static bool is_usable(const struct counts_module *cm,
 }
 
 static void add_module(struct pair_flow *x, uint32_t module,
-                       const struct reach *reach)
+                       const struct reach *reach,
+                       const struct tagged_calls *calls)
 {
 	const struct map *m = x->profile->modules[module].map;
 	const struct counts_module *cm = &x->counts->modules[module];
@@ -208,7 +211,7 @@ static void add_module(struct pair_flow *x, uint32_t module,
 		                    .map = m,
 		                    .function = f};
 		if (f->pairs)
-			take_sites(x, module, reach, e);
+			take_sites(x, module, reach, calls, e);
 		else
 			take_outcalls(x, module, reach, e);
 	}
@@ -322,6 +325,7 @@ int pair_flow_open(const char *path, uint32_t share, struct pair_flow **out,
                    struct cairn_err *err)
 {
 	struct pair_flow *x;
+	struct tagged_calls calls;
 	struct reach reach;
 	struct profile *p;
 
@@ -330,10 +334,12 @@ int pair_flow_open(const char *path, uint32_t share, struct pair_flow **out,
 	x = xcalloc(1, sizeof(*x));
 	x->profile = p;
 	x->counts = counts_new(p);
+	tagged_calls_init(&calls, p);
 	reach_init(&reach, p);
 	for (uint32_t i = 0; i < p->nmodules; i++)
-		add_module(x, i, &reach);
+		add_module(x, i, &reach, &calls);
 	reach_release(&reach);
+	tagged_calls_release(&calls);
 	if (!x->n) {
 		pair_flow_free(x);
 		return cairn_fail(err, CAIRN_E_MISMATCH,

@@ -38,6 +38,7 @@
 #include "analysis/frames.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "format/calls.h"
 #include "format/map.h"
 #include "format/profile.h"
 #include "graph/local.h"
@@ -135,32 +136,177 @@ static void add_pair(struct path_counts *pc, uint64_t before, uint64_t number,
 	pc->pairs[pc->npairs++] = (struct path_pair){before, number, count};
 }
 
+/* --- tags --------------------------------------------------------------- */
+
+/* What numbers of a function stand for that counts pairs. */
+struct numbers {
+	const struct map_site *sites; /* its calls */
+	uint32_t nsites;
+	const struct map_function **callee; /* per call, where it has a digit */
+	struct pairs pairs;
+};
+
+/* A block of a path, and the sum of the path up to there. */
+struct step {
+	uint32_t vertex;
+	uint64_t sum;
+};
+
+/* The steps of a path, or up to a block: how many. */
+static uint32_t find_steps(const struct path_counts *pc, uint64_t number,
+                           block_id block, struct step *step)
+{
+	const struct paths *p = &pc->paths;
+	uint32_t *route = xcalloc(p->dag.nvertices, sizeof(*route)), n;
+	uint64_t sum = 0, left;
+
+	n = paths_route_from(p, DAG_START, number,
+	                     block == CFG_NONE ? dag_end(&p->dag) : block,
+	                     route, &left);
+	for (uint32_t i = 0; i < n; i++) {
+		sum += p->value[route[i]];
+		step[i] = (struct step){p->dag.edges[route[i]].dst, sum};
+	}
+	free(route);
+	return n;
+}
+
+static int compare_path_calls(const void *a, const void *b)
+{
+	const struct path_call *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (x->before != y->before)
+		return x->before < y->before ? -1 : 1;
+	if (x->path != y->path)
+		return x->path < y->path ? -1 : 1;
+	return (x->behind > y->behind) - (x->behind < y->behind);
+}
+
+/* The same call, with the same paths, is in many tags: they are added up
+ * whenever there is no room for more. */
+static void sum_path_calls(struct path_counts *pc)
+{
+	size_t n = 0;
+
+	qsort(pc->calls, pc->ncalls, sizeof(*pc->calls), compare_path_calls);
+	for (size_t i = 0; i < pc->ncalls; i++) {
+		if (n && !compare_path_calls(&pc->calls[n - 1], &pc->calls[i]))
+			pc->calls[n - 1].count += pc->calls[i].count;
+		else
+			pc->calls[n++] = pc->calls[i];
+	}
+	pc->ncalls = n;
+}
+
+static void add_path_call(struct path_counts *pc, const struct path_call *c)
+{
+	if (pc->ncalls == pc->sum_at) {
+		if (pc->ncalls)
+			sum_path_calls(pc);
+		pc->sum_at = 2 * pc->ncalls + 1024;
+	}
+	VEC_RESERVE(pc->calls, pc->ncalls, pc->calls_cap);
+	pc->calls[pc->ncalls++] = *c;
+}
+
+/* The digit of a call; false if the callee has no such path. */
+static bool take_digit(struct path_counts *pc, struct path_call c,
+                       uint64_t *tag)
+{
+	uint64_t digit = tags_take(&pc->tags, c.site, tag);
+
+	if (!digit)
+		return true;
+	c.path = digit - 1;
+	add_path_call(pc, &c);
+	return c.callee && c.path < c.callee->npaths;
+}
+
+/* Takes a tag apart; block: of the frame that died there, or CFG_NONE.  False
+ * if no path has this tag. */
+static bool take_tag(struct path_counts *pc, const struct numbers *s,
+                     uint64_t number, block_id block, uint64_t tag,
+                     uint64_t count)
+{
+	struct step *step;
+	bool ok = true;
+	uint32_t n;
+
+	if (!tag)
+		return true;
+	step = xcalloc(pc->paths.dag.nvertices, sizeof(*step));
+	n = find_steps(pc, number, block, step);
+	while (ok && n--)
+		for (uint32_t i = s->nsites; ok && i--;) {
+			struct path_call c = {
+			        .site = i,
+			        .callee = s->callee[i],
+			        .before = step[n].sum,
+			        .behind = block == CFG_NONE
+			                          ? number - step[n].sum
+			                          : PATH_CALL_UNFINISHED,
+			        .count = count,
+			};
+
+			if (s->sites[i].block == step[n].vertex)
+				ok = take_digit(pc, c, &tag);
+		}
+	free(step);
+	return ok && !tag;
+}
+
+/* What the map says of calls; false if that cannot be. */
+static bool find_tags(struct path_counts *pc, struct numbers *s,
+                      const struct map *map)
+{
+	struct tag_site *sites = xcalloc((size_t)s->nsites + 1, sizeof(*sites));
+	bool ok;
+
+	s->callee = xcalloc((size_t)s->nsites + 1, sizeof(*s->callee));
+	for (uint32_t i = 0; i < s->nsites; i++) {
+		sites[i] =
+		        (struct tag_site){s->sites[i].block, s->sites[i].radix};
+		if (s->sites[i].radix)
+			s->callee[i] = calls_callee(map, s->sites[i].callee);
+	}
+	ok = tags_init(&pc->tags, &pc->paths.dag, sites, s->nsites,
+	               TAGS_LIMIT / s->pairs.total);
+	free(sites);
+	return ok;
+}
+
 /* What a number of a counter or of a table stands for. */
-static void add_numbered(struct path_counts *pc, const struct pairs *pairs,
+static void add_numbered(struct path_counts *pc, const struct numbers *s,
                          uint64_t number, uint64_t count)
 {
-	uint64_t before, path;
+	uint64_t before, path, tag;
 
-	if (!pc->has_pairs)
+	if (!count)
+		return;
+	if (!pc->has_pairs) {
 		add_count(pc, number, count);
-	else if (number >= pairs->total)
-		impossible(pc, number);
-	else if (pairs_split(pairs, number, &before, &path))
+		return;
+	}
+	tag = number / s->pairs.total;
+	if (pairs_split(&s->pairs, number % s->pairs.total, &before, &path))
 		add_pair(pc, before, path, count);
 	else
 		add_count(pc, path, count);
+	if (!take_tag(pc, s, path, CFG_NONE, tag, count))
+		impossible(pc, number);
 }
 
 static void add_table(struct path_counts *pc, const struct profile_module *m,
-                      const struct map_function *f, const struct pairs *pairs)
+                      const struct map_function *f, const struct numbers *s)
 {
 	size_t n = 0;
 	const struct profile_path *table = profile_paths(m, f->counters, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (table[i].key) {
-			add_numbered(pc, pairs, table[i].key - 1,
-			             table[i].count);
+			add_numbered(pc, s, table[i].key - 1, table[i].count);
 			continue;
 		}
 		pc->nlost += table[i].count;
@@ -252,34 +398,43 @@ static void note_left_out(struct path_counts *pc, const struct map *map,
 		pc->left_out[map->left_out[f->first_left_out + i]] = true;
 }
 
+/* How the function numbers what it counts; false if the map has it otherwise.
+ */
+static bool find_numbers(struct path_counts *pc, struct numbers *s,
+                         const struct map *map, const struct map_function *f)
+{
+	*s = (struct numbers){.sites = map->calls + f->first_call,
+	                      .nsites = f->ncalls};
+	pc->has_pairs = f->pairs;
+	note_left_out(pc, map, f);
+	if (!f->pairs)
+		return true;
+	if (pc->paths.n >= PAIRS_LIMIT)
+		return false;
+	pairs_init(&s->pairs, &pc->paths);
+	if (s->pairs.first != f->nfirst)
+		return false;
+	if (pc->left_out)
+		pairs_leave_out(&s->pairs, &pc->paths, pc->left_out);
+	return s->pairs.total && find_tags(pc, s, map) &&
+	       (f->paths != CAIRN_PATHS_DIRECT ||
+	        s->pairs.total * pc->tags.n == map_path_counters(f));
+}
+
 /* Returns false if the map's counters are not those of its paths. */
 static bool add_counts(struct path_counts *pc, const struct profile_module *m,
-                       const struct map_function *f)
+                       const struct map_function *f, const struct numbers *s)
 {
 	const uint32_t *heads = m->map->turns + f->first_turn;
 	uint64_t first = (f->counters - m->base) / 8;
 	uint64_t counter = f->turn_counter;
-	struct pairs pairs = {0};
 
-	pc->has_pairs = f->pairs;
-	note_left_out(pc, m->map, f);
-	if (f->pairs) {
-		if (pc->paths.n >= PAIRS_LIMIT)
-			return false;
-		pairs_init(&pairs, &pc->paths);
-		if (pc->left_out)
-			pairs_leave_out(&pairs, &pc->paths, pc->left_out);
-		if (f->paths == CAIRN_PATHS_DIRECT &&
-		    pairs.total != map_path_counters(f))
-			return false;
-	}
 	if (f->paths == CAIRN_PATHS_DIRECT) {
 		for (uint64_t i = 0; i < map_path_counters(f); i++)
-			add_numbered(pc, &pairs, i,
-			             profile_count(m, first + i));
+			add_numbered(pc, s, i, profile_count(m, first + i));
 		return true;
 	}
-	add_table(pc, m, f, &pairs);
+	add_table(pc, m, f, s);
 	for (uint32_t i = 0; i < f->nturns; i++)
 		if (!add_turns(pc, m, f, heads[i], &counter))
 			return false;
@@ -404,17 +559,25 @@ static bool find_prefix(struct path_counts *pc, const struct frame_path *f,
 	return take_edge(pc, f, sum);
 }
 
-static void add_prefix(struct path_counts *pc, const struct frame_path *f)
+static void add_prefix(struct path_counts *pc, const struct numbers *s,
+                       const struct frame_path *f)
 {
 	bool is_pending = f->kind != FRAME_PATH_NONE;
 	struct path path = {0};
-	uint64_t sum;
+	uint64_t sum, tag = 0;
 
 	if (!find_prefix(pc, f, &sum)) {
 		pc->nunknown += f->in + f->out;
 		doubt(pc, COUNTS_PATH_UNKNOWN);
-	} else if (is_pending && paths_decode_prefix(&pc->paths, sum, f->block,
-	                                             &path, NULL)) {
+		return;
+	}
+	if (pc->has_pairs && is_pending) {
+		tag = sum / s->pairs.total;
+		sum %= s->pairs.total;
+	}
+	if (is_pending &&
+	    (paths_decode_prefix(&pc->paths, sum, f->block, &path, NULL) ||
+	     !take_tag(pc, s, sum, f->block, tag, f->out - f->in))) {
 		impossible(pc, sum);
 	} else {
 		VEC_RESERVE(pc->prefixes, pc->nprefixes, pc->prefixes_cap);
@@ -464,8 +627,8 @@ static void sum_prefixes(struct path_counts *pc)
 	pc->nprefixes = kept;
 }
 
-static void add_prefixes(struct path_counts *pc, uint32_t function,
-                         const struct frame_places *places)
+static void add_prefixes(struct path_counts *pc, const struct numbers *s,
+                         uint32_t function, const struct frame_places *places)
 {
 	size_t lo = 0, hi = places->npaths;
 
@@ -479,7 +642,7 @@ static void add_prefixes(struct path_counts *pc, uint32_t function,
 	}
 	for (; lo < places->npaths && places->paths[lo].function == function;
 	     lo++)
-		add_prefix(pc, &places->paths[lo]);
+		add_prefix(pc, s, &places->paths[lo]);
 	sum_prefixes(pc);
 }
 
@@ -498,14 +661,18 @@ bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
                       uint32_t function, const struct frame_places *places)
 {
 	const struct map_function *f = &m->map->functions[function];
+	struct numbers s = {0};
 
 	*pc = (struct path_counts){0};
-	if (!number_paths(pc, m->map, f) || !add_counts(pc, m, f)) {
+	if (!number_paths(pc, m->map, f) || !find_numbers(pc, &s, m->map, f) ||
+	    !add_counts(pc, m, f, &s)) {
+		free(s.callee);
 		path_counts_release(pc);
 		pc->doubt = COUNTS_PATH_MAP;
 		return false;
 	}
-	add_prefixes(pc, function, places);
+	add_prefixes(pc, &s, function, places);
+	free(s.callee);
 	add_blind(pc, function, places);
 	sum_counts(pc);
 	sum_pairs(pc);
@@ -514,6 +681,8 @@ bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
 
 void path_counts_release(struct path_counts *pc)
 {
+	tags_release(&pc->tags);
+	free(pc->calls);
 	paths_release(&pc->paths);
 	if (pc->g)
 		cfg_release(pc->g);

@@ -9,6 +9,7 @@
 #include "analysis/counts.h"
 #include "graph/cfg.h"
 #include "graph/paths.h"
+#include "graph/tags.h"
 
 struct frame_places;
 struct map;
@@ -26,6 +27,19 @@ struct path_pair {
 	uint64_t before, number;
 	uint64_t count; /* not 0; modulo 2^64 */
 };
+
+/* A call that was made on a path, of a known function, and by which path that
+ * came back (graph/tags.h). */
+struct path_call {
+	uint32_t site; /* among the function's calls in the map */
+	const struct map_function *callee;
+	uint64_t before; /* the sum of the path up to there */
+	uint64_t path;   /* the callee's last one */
+	uint64_t behind; /* the way from there on, or PATH_CALL_UNFINISHED */
+	uint64_t count;  /* modulo 2^64 */
+};
+
+#define PATH_CALL_UNFINISHED UINT64_MAX
 
 /* A path that frames were on when they died (out), or that they inherited
  * when they began in the middle (in). */
@@ -51,6 +65,11 @@ struct path_counts {
 	bool *left_out;
 	struct path_pair *pairs; /* by before, number */
 	size_t npairs, pairs_cap;
+	/* in no order; other calls are in the profile */
+	struct path_call *calls;
+	size_t ncalls, calls_cap;
+	size_t sum_at; /* so many are added up before there are more */
+	struct tags tags;
 	struct path_prefix *prefixes; /* by block, segment, sum */
 	size_t nprefixes, prefixes_cap;
 	uint64_t nlost;    /* counted under no path */

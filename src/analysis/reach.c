@@ -3,8 +3,7 @@
  * Which calls may be of functions with marks.
  *
  * The map has the names of callees, and the maps of all modules those of the
- * functions with marks.  An alias has a name that no map knows: a call by it
- * looks like one of a function without marks.
+ * functions with marks, and their aliases.
  *
  * Cost: O(n log n) for n functions; a question O(outcalls of the function).
  */
@@ -31,10 +30,17 @@ void reach_init(struct reach *r, const struct profile *p)
 		const struct map *m = p->modules[i].map;
 
 		for (uint32_t k = 0; m && k < m->nfunctions; k++) {
-			if (m->functions[k].flags & CAIRN_FN_NOT_COVERED)
+			const struct map_function *f = &m->functions[k];
+
+			if (f->flags & CAIRN_FN_NOT_COVERED)
 				continue;
 			VEC_RESERVE(r->names, r->n, cap);
-			r->names[r->n++] = map_string(m, m->functions[k].name);
+			r->names[r->n++] = map_string(m, f->name);
+			for (uint32_t a = 0; a < f->naliases; a++) {
+				VEC_RESERVE(r->names, r->n, cap);
+				r->names[r->n++] = map_string(
+				        m, m->aliases[f->first_alias + a]);
+			}
 		}
 	}
 	if (r->n)

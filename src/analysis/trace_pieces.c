@@ -54,6 +54,14 @@ static void find_place(struct trace_piece *x, const struct whole *w,
 	x->has_left = e->dst == CFG_OUTSIDE;
 	x->resumes = f->is_resumed[last];
 	x->exit = w->block_of[e->src];
+	x->before_exit = CFG_NONE;
+	if (way->nedges > 1) {
+		edge_id before = way->edges[way->nedges - 2];
+
+		x->before_exit =
+		        w->block_of[f->map->edges[f->f->first_edge + before]
+		                            .src];
+	}
 	if (x->has_left && w->edge_of[last] != CFG_NONE)
 		(void)take_edge(w, w->edge_of[last], &x->exit_value);
 	x->is_in_call = f->callee[last] != WALK_NOTHING;

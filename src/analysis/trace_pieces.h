@@ -31,6 +31,7 @@ struct trace_piece {
 	 * edge adds */
 	block_id exit;
 	uint64_t exit_value;
+	block_id before_exit; /* the one before, CFG_NONE: in another piece */
 };
 
 /* All that were worked out, by the address of the way; {0} at first. */

@@ -251,7 +251,8 @@ static void whole_put_head(struct whole_writer *x)
 	struct bytes *b = x->b;
 
 	bytes_put_uv(b, CAIRN_BLOB_VERSION);
-	bytes_put_uv(b, (w->f->flags & ~CAIRN_FN_TAILS) | CAIRN_FN_TRACED);
+	bytes_put_uv(b, (w->f->flags & ~(CAIRN_FN_TAILS | CAIRN_FN_ALIASES)) |
+	                        CAIRN_FN_TRACED);
 	whole_put_str(b, map_string(m, w->f->name));
 	whole_put_str(b, "");
 	bytes_put_u64(b, whole_hash(w));

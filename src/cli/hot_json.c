@@ -7,6 +7,7 @@
 #include "cli/hot.h"
 
 #include "analysis/counts.h"
+#include "analysis/tagged_calls.h"
 #include "base/alloc.h"
 #include "base/json.h"
 #include "format/calls.h"
@@ -350,6 +351,7 @@ void hot_json(const struct hot *h, FILE *out)
 	const struct profile *profile = h->report->profile;
 	struct json j = {.out = out, .flat_below = 5};
 	struct grouped paths, prefixes;
+	struct tagged_calls calls;
 
 	group(&paths, h, h->paths, h->npaths);
 	group(&prefixes, h, h->prefixes, h->nprefixes);
@@ -366,13 +368,15 @@ void hot_json(const struct hot *h, FILE *out)
 	for (size_t i = 0; i < h->nfunctions; i++)
 		put_function(h, &j, i, &paths, &prefixes);
 	json_end(&j, ']');
-	if (profile->ncalls) {
+	tagged_calls_init(&calls, profile);
+	if (calls.n) {
 		json_key(&j, "calls");
 		json_begin(&j, '[');
-		for (size_t i = 0; i < profile->ncalls; i++)
-			put_call(&j, profile, &profile->calls[i]);
+		for (size_t i = 0; i < calls.n; i++)
+			put_call(&j, profile, &calls.items[i]);
 		json_end(&j, ']');
 	}
+	tagged_calls_release(&calls);
 	json_end(&j, '}');
 	ungroup(&paths);
 	ungroup(&prefixes);

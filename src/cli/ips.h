@@ -47,6 +47,9 @@ struct ips {
 	struct ips_row *rows; /* the hottest first */
 	size_t nrows, rows_cap;
 	uint64_t executions; /* of all rows */
+	/* of a profile: executions that no row has, since they are counted
+	 * together (prefer=), or since nobody can name them */
+	uint64_t nother, nlost;
 	size_t nchosen;
 	bool is_profile;
 	struct segment_build *build; /* of a profile, or NULL */

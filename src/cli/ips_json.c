@@ -67,6 +67,10 @@ void ips_json(struct ips *x, FILE *out)
 	json_bool(&j, x->s.is_planned);
 	json_key(&j, "executions");
 	json_u64(&j, x->executions);
+	json_key(&j, "other_executions");
+	json_u64(&j, x->nother);
+	json_key(&j, "lost_executions");
+	json_u64(&j, x->nlost);
 	json_key(&j, "calls");
 	json_begin(&j, '[');
 	for (uint32_t i = x->nfunctions; i < x->s.ncopies; i++)

@@ -134,6 +134,8 @@ static void take_function(struct ips *x, const struct profile *p,
 	frames_place(&places, p, f->module);
 	if (path_counts_init(&pc, &p->modules[f->module], f->index, &places)) {
 		take_paths(x, f, &pc);
+		x->nother += pc.nother;
+		x->nlost += pc.nlost;
 		path_counts_release(&pc);
 	}
 	frames_release(&places);

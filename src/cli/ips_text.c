@@ -13,6 +13,12 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+/* All that were seen, in a row or not. */
+static uint64_t all_executions(const struct ips *x)
+{
+	return x->executions + x->nother + x->nlost;
+}
+
 static void print_row(struct ips *x, FILE *out, const struct ips_row *row)
 {
 	struct segments_one one;
@@ -20,7 +26,7 @@ static void print_row(struct ips *x, FILE *out, const struct ips_row *row)
 
 	ips_read(x, row, &one);
 	fprintf(out, "%14" PRIu64 " %6.2f %% %5" PRIu32 "  %-6s  ", row->count,
-	        percent(row->count, x->executions), row->depth,
+	        percent(row->count, all_executions(x)), row->depth,
 	        ips_end_name(one.end));
 	text = ips_path(x, &one);
 	fprintf(out, "%s\n", text);
@@ -51,6 +57,17 @@ void ips_text(struct ips *x, FILE *out)
 		        " calls, of different functions or at different "
 		        "places\n",
 		        x->options.depth, count_sites(x));
+	if (x->nother)
+		fprintf(out,
+		        "other: %" PRIu64
+		        " executions, %.2f %%, of segments that prefer= does "
+		        "not name, counted together\n",
+		        x->nother, percent(x->nother, all_executions(x)));
+	if (x->nlost)
+		fprintf(out,
+		        "lost: %" PRIu64 " executions, %.2f %%, of segments "
+		        "that nobody can name\n",
+		        x->nlost, percent(x->nlost, all_executions(x)));
 	if (x->nchosen < x->nrows)
 		fprintf(out, "%zu of them are chosen\n", x->nchosen);
 	if (n)

@@ -11,6 +11,7 @@
 #include "cli/trace_input.h"
 #include "format/map.h"
 #include "graph/dag.h"
+#include "graph/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,17 @@ int overlap_view_init_counted(struct overlap_view *v, struct trace_input *in,
 	v->npaths = v->counted.npaths;
 	v->options.plain |= v->profile->is_plain;
 	return make_view(v, err);
+}
+
+bool overlap_view_is_cut(const struct overlap_view *v, uint32_t function)
+{
+	const struct overlap_profile *p = v->profile;
+
+	for (size_t i = 0; i < p->npaths && p->graphs[function].paths->ncuts;
+	     i++)
+		if (p->paths[i].function == function)
+			return true;
+	return false;
 }
 
 void overlap_view_release(struct overlap_view *v)

@@ -78,6 +78,9 @@ int overlap_view_init_counted(struct overlap_view *v, struct trace_input *in,
                               struct cairn_err *err);
 void overlap_view_release(struct overlap_view *v);
 
+/* Did the function run, and were its paths cut, since they are too many? */
+bool overlap_view_is_cut(const struct overlap_view *v, uint32_t function);
+
 /* Sums over the pairs that a function has the second half of, of all kinds. */
 struct overlap_totals overlap_view_sum(const struct overlap_bounds *b,
                                        uint32_t function);

@@ -45,13 +45,16 @@ static void put_sums(struct json *j, const struct overlap_bounds *b)
 	json_end(j, '}');
 }
 
-static void put_excluded(struct json *j, const struct overlap_excluded *x)
+static void put_excluded(struct json *j, const struct overlap_view *v)
 {
+	const struct overlap_excluded *x = &v->profile->excluded;
+
 	json_key(j, "excluded");
 	json_begin(j, '{');
 	put_number(j, "irreducible", x->nirreducible);
 	put_number(j, "unmarked", x->nunmarked);
 	put_number(j, "entered", x->nentered);
+	put_number(j, "cut", x->ncut);
 	for (int k = 0; k < OVERLAP_NKINDS; k++) {
 		char key[32] = "unfinished_";
 
@@ -60,6 +63,12 @@ static void put_excluded(struct json *j, const struct overlap_excluded *x)
 	}
 	put_number(j, "all", overlap_excluded_sum(x));
 	json_end(j, '}');
+	json_key(j, "cut_functions");
+	json_begin(j, '[');
+	for (uint32_t i = 0; i < v->profile->nfunctions; i++)
+		if (overlap_view_is_cut(v, i))
+			json_string(j, trace_input_name(v->in, i));
+	json_end(j, ']');
 }
 
 static void put_left_out(struct json *j, const struct overlap_left_out *x)
@@ -173,7 +182,7 @@ void overlap_json(const struct overlap_view *v, FILE *out)
 	json_count(&j, p->nin_calls, p->knows_in_calls);
 	put_number(&j, "maximum_degree", v->maximum);
 	put_number(&j, "degree", v->degree);
-	put_excluded(&j, &p->excluded);
+	put_excluded(&j, v);
 	put_left_out(&j, &p->left_out);
 	json_key(&j, "plain");
 	put_sums(&j, &v->plain);

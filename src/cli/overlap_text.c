@@ -77,6 +77,15 @@ static void print_sums(const struct overlap_view *v, FILE *out,
 	}
 }
 
+/* Functions whose paths were cut: what is missing is theirs, or next to it. */
+static void print_cuts(const struct overlap_view *v, FILE *out)
+{
+	for (uint32_t i = 0; i < v->profile->nfunctions; i++)
+		if (overlap_view_is_cut(v, i))
+			fprintf(out, "%14s%s\n", "",
+			        trace_input_name(v->in, i));
+}
+
 static void print_excluded(const struct overlap_view *v, FILE *out)
 {
 	const struct overlap_excluded *x = &v->profile->excluded;
@@ -119,6 +128,13 @@ static void print_excluded(const struct overlap_view *v, FILE *out)
 	        x->nirreducible, x->nunmarked, x->nentered,
 	        x->nunfinished[OVERLAP_LOOP], x->nunfinished[OVERLAP_CALL],
 	        x->nunfinished[OVERLAP_RETURN]);
+	if (!x->ncut)
+		return;
+	fprintf(out,
+	        "%12" PRIu64 "  pairs within which paths were cut, of "
+	        "functions with too many of them:\n",
+	        x->ncut);
+	print_cuts(v, out);
 }
 
 /* --- functions ---------------------------------------------------------------

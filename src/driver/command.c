@@ -534,6 +534,17 @@ static int refuse(const struct command_tools *t, const struct option *o,
 		        "with %s code is made from bitcode in a step "
 		        "that knows no marks; drop it, or use --cairn=none",
 		        s->embeds);
+	/* its map would name the function that is no longer called */
+	if (links && o->overlap && strcmp(o->degree, "=loops") != 0 &&
+	    s->nwraps && uses_lld(s))
+		return cairn_fail(
+		        err, CAIRN_E_USAGE,
+		        "lld and --wrap=%s: pairs of paths across its calls "
+		        "would be counted for another function; use "
+		        "-fuse-ld=bfd without -flto, drop --wrap, or count "
+		        "with "
+		        "overlap=loops",
+		        s->wraps[0]);
 	if (links && s->lto && s->linker && !is_lld(s->linker))
 		return cairn_fail(
 		        err, CAIRN_E_USAGE,

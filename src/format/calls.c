@@ -90,19 +90,24 @@ static int by_key(const void *a, const void *b)
 	return c ? c : compare(x->paths, y->paths);
 }
 
-void calls_sum(struct profile *p)
+size_t calls_sum_list(struct profile_call *calls, size_t n)
 {
 	size_t kept = 0;
 
-	if (p->ncalls)
-		qsort(p->calls, p->ncalls, sizeof(*p->calls), by_key);
-	for (size_t i = 0; i < p->ncalls; i++) {
-		if (kept && !by_key(&p->calls[kept - 1], &p->calls[i]))
-			p->calls[kept - 1].count += p->calls[i].count;
+	if (n)
+		qsort(calls, n, sizeof(*calls), by_key);
+	for (size_t i = 0; i < n; i++) {
+		if (kept && !by_key(&calls[kept - 1], &calls[i]))
+			calls[kept - 1].count += calls[i].count;
 		else
-			p->calls[kept++] = p->calls[i];
+			calls[kept++] = calls[i];
 	}
-	p->ncalls = kept;
+	return kept;
+}
+
+void calls_sum(struct profile *p)
+{
+	p->ncalls = calls_sum_list(p->calls, p->ncalls);
 }
 
 void calls_put(struct bytes *out, struct bytes *tmp, const struct profile *p)
@@ -145,43 +150,27 @@ static void add_call(struct profile *p, const struct profile_call *c,
 static bool take_row(struct profile *p, struct profile_call *c, uint64_t sum,
                      uint64_t *row)
 {
-	for (uint32_t k = 0; k < CAIRN_ROW_WIDTH; k++) {
-		c->paths = sum << 32 | k / 2;
+	for (uint32_t k = 0; k < CAIRN_ROW_PATHS; k++) {
+		c->paths = sum << 32 | k;
 		if (row[k] && (sum == MAP_NO_SUM || !c->callee))
 			return false;
-		if (k % 2)
-			row[k] = 0; /* it has counted its first path itself */
-		else
-			add_call(p, c, &row[k]);
+		add_call(p, c, &row[k]);
 	}
 	return true;
 }
 
-/* Rows, then callee's last paths by what the caller did then; false if there
- * are counts that are for nothing. */
+/* False if there are counts that are for nothing. */
 static bool take_site(struct profile *p, const struct map *map,
                       const struct map_site *s, struct profile_call c,
                       uint64_t *row)
 {
-	for (uint32_t i = 0; i < s->nrows; i++, row += CAIRN_ROW_WIDTH)
+	for (uint32_t i = 0; i < s->nrows; i++, row += CAIRN_ROW_PATHS)
 		if (!take_row(p, &c, map->row_sums[s->first_row + i], row))
 			return false;
-	c.is_return = true;
-	for (uint32_t k = 0; k < CAIRN_ROW_WIDTH; k++)
-		for (uint32_t i = 0; i < s->nrests; i++, row++) {
-			c.paths = (uint64_t)(k / 2) << 32 | i;
-			if (*row && !c.callee)
-				return false;
-			add_call(p, &c, row);
-		}
-	for (uint32_t i = 0; i < s->nrests; i++)
-		row[i] = 0; /* of those in the table */
 	return true;
 }
 
-/* The counters of the function at an address that counts in rows; 0: there is
- * none. */
-static uint64_t counters_at(const struct map *map, uint64_t address)
+const struct map_function *calls_callee(const struct map *map, uint64_t address)
 {
 	const struct map_function *found = NULL;
 
@@ -192,7 +181,22 @@ static uint64_t counters_at(const struct map *map, uint64_t address)
 		    (!found || f->rows > found->rows))
 			found = f;
 	}
-	return found ? found->counters : 0;
+	return found;
+}
+
+/* The counters of whom a site with rows calls; 0: it has no marks. */
+static uint64_t counters_at(const struct map *map, uint64_t address)
+{
+	const struct map_function *f = calls_callee(map, address);
+
+	return f ? f->counters : 0;
+}
+
+uint64_t calls_cell_address(const struct map_function *f,
+                            const struct map_site *s)
+{
+	return f->counters +
+	       8 * (uint64_t)(f->ncounters - f->ncells + s->cell - 1);
 }
 
 static bool take_function(struct profile *p, uint32_t module,
@@ -206,9 +210,7 @@ static bool take_function(struct profile *p, uint32_t module,
 		struct profile_call c = {
 		        .site_module = module,
 		        .callee_module = module,
-		        .site = f->counters +
-		                8 * (uint64_t)(f->ncounters - f->ncells +
-		                               s->cell - 1),
+		        .site = calls_cell_address(f, s),
 		        .callee = s->nrows ? counters_at(m->map, s->callee) : 0,
 		};
 
@@ -232,11 +234,10 @@ static bool name_row(const struct profile *p, struct profile_call *c)
 	for (uint32_t i = 0; f->pairs && i < f->ncalls; i++) {
 		const struct map_site *s = &map->calls[f->first_call + i];
 
-		row = (k - s->row_counter) / CAIRN_ROW_WIDTH;
+		row = (k - s->row_counter) / CAIRN_ROW_PATHS;
 		if (k < s->row_counter || row >= s->nrows)
 			continue;
-		c->site = f->counters + 8 * (uint64_t)(f->ncounters -
-		                                       f->ncells + s->cell - 1);
+		c->site = calls_cell_address(f, s);
 		c->paths |= map->row_sums[s->first_row + row] << 32;
 		return map->row_sums[s->first_row + row] != MAP_NO_SUM;
 	}

@@ -46,6 +46,7 @@ struct image {
 	size_t nsegments, segments_cap;
 	struct relocation *relocations;
 	size_t nrelocations, relocations_cap;
+	uint64_t sealed, nsealed; /* what nobody writes to once it is loaded */
 };
 
 struct file {
@@ -68,6 +69,10 @@ static void add_segment(struct image *im, const struct file *f,
 	                    .nbytes = GET64(h, Elf64_Phdr, p_filesz),
 	                    .nmemory = GET64(h, Elf64_Phdr, p_memsz)};
 
+	if (GET32(h, Elf64_Phdr, p_type) == PT_GNU_RELRO) {
+		im->sealed = s.at;
+		im->nsealed = s.nmemory;
+	}
 	if (GET32(h, Elf64_Phdr, p_type) != PT_LOAD ||
 	    GET32(h, Elf64_Phdr, p_flags) & PF_X ||
 	    !inside(f, offset, s.nbytes) || s.nmemory < s.nbytes)
@@ -304,6 +309,12 @@ static bool relocate(const struct image *im, uint64_t bias, uint64_t at,
 	return true;
 }
 
+static bool is_sealed(const struct image *im, uint64_t at, size_t n)
+{
+	return at >= im->sealed && at - im->sealed < im->nsealed &&
+	       n <= im->nsealed - (at - im->sealed);
+}
+
 bool image_read(const struct image *im, uint64_t bias, bool is_constant,
                 uint64_t address, void *to, size_t n)
 {
@@ -311,7 +322,7 @@ bool image_read(const struct image *im, uint64_t bias, bool is_constant,
 	const struct segment *s = find_segment(im, at);
 
 	if (!s || n > s->nmemory - (at - s->at) ||
-	    (is_constant && s->is_writable))
+	    (is_constant && s->is_writable && !is_sealed(im, at, n)))
 		return false;
 	offset = at - s->at;
 	part = offset < s->nbytes ? s->nbytes - offset : 0;

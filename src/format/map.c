@@ -112,12 +112,27 @@ static void read_instance(struct parser *p)
 	m->instances[m->ninstances++] = i;
 }
 
+static void read_aliases(struct parser *p)
+{
+	struct map *m = p->map;
+
+	p->f.first_alias = m->naliases;
+	if (!(p->f.flags & CAIRN_FN_ALIASES))
+		return;
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		VEC_RESERVE(m->aliases, m->naliases, m->aliases_cap);
+		m->aliases[m->naliases++] = read_string(p);
+		p->f.naliases++;
+	}
+}
+
 static int read_head(struct parser *p)
 {
 	struct map_function *f = &p->f;
 
 	f->flags = read_below(p, UINT32_MAX);
 	f->name = read_string(p);
+	read_aliases(p);
 	f->reason = read_string(p);
 	f->hash = cursor_u64(&p->c);
 	p->nfiles = 0;
@@ -444,7 +459,7 @@ static void read_witnesses(struct parser *p)
 static void read_rows(struct parser *p, struct map_site *s, uint64_t *counter)
 {
 	struct map *m = p->map;
-	uint64_t n = cursor_uv(&p->c), nrests;
+	uint64_t n = cursor_uv(&p->c), radix;
 
 	s->first_row = m->nrow_sums;
 	for (uint64_t i = 0; i < n && !p->c.bad; i++) {
@@ -454,14 +469,14 @@ static void read_rows(struct parser *p, struct map_site *s, uint64_t *counter)
 		m->row_sums[m->nrow_sums++] = sum ? sum - 1 : MAP_NO_SUM;
 		s->nrows++;
 	}
-	nrests = n ? cursor_uv(&p->c) : 0;
-	if (*counter > p->f.ncounters || nrests > p->f.ncounters) {
+	radix = cursor_uv(&p->c);
+	if (*counter > p->f.ncounters || radix > CAIRN_TAG_PATHS + 1) {
 		p->c.bad = true;
 		return;
 	}
-	s->nrests = (uint32_t)nrests;
+	s->radix = (uint32_t)radix;
 	s->row_counter = (uint32_t)*counter;
-	*counter += CAIRN_ROW_WIDTH * n + CAIRN_REST_WIDTH * nrests;
+	*counter += CAIRN_ROW_PATHS * n;
 }
 
 /* A number above the last one, which is the number before at first. */
@@ -506,6 +521,7 @@ static void read_cells(struct parser *p)
 
 	p->f.degree =
 	        read_below(p, CAIRN_DEGREE_FIRST + CAIRN_DEGREE_LIMIT + 1);
+	p->f.nfirst = cursor_uv(&p->c);
 	rows = read_below(p, CAIRN_ROWS_LEFT_OUT + CAIRN_NROWS_KINDS);
 	p->f.rows = rows & ~CAIRN_ROWS_LEFT_OUT;
 	p->c.bad |= p->f.rows >= CAIRN_NROWS_KINDS;
@@ -737,7 +753,7 @@ static int read_callees(struct parser *p)
 		if (calls[i].kind != CAIRN_CALLS_ANYTHING)
 			calls[i].callee = cursor_u64(&p->c);
 	for (uint32_t i = 0; p->f.pairs && i < p->f.ncalls; i++)
-		if (sites[i].nrows)
+		if (sites[i].nrows || sites[i].radix)
 			sites[i].callee = cursor_u64(&p->c);
 	return p->c.bad ? corrupt(p, "its callees end early") : 0;
 }
@@ -1137,6 +1153,7 @@ void map_free(struct map *m)
 	free(m->addresses);
 	free(m->copies);
 	free(m->lefts);
+	free(m->aliases);
 	free(m->origins);
 	free(m->turns);
 	free(m->left_out);

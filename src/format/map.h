@@ -73,7 +73,9 @@ struct map_site {
 	bool left_out; /* PAIRS: it would have one, but for prefer= */
 	/* PAIRS: rows of counters, nrows 0: none.  Sums are in map->row_sums,
 	 * MAP_NO_SUM if a row is for nothing. */
-	uint32_t nrows, first_row, row_counter, nrests;
+	uint32_t nrows, first_row, row_counter;
+	uint32_t
+	        radix; /* PAIRS: of its digit in tags (graph/tags.h), 0: none */
 	uint64_t callee; /* its address, which may be in no map */
 };
 
@@ -122,6 +124,7 @@ struct map_function {
 	uint64_t address, counters, hash;
 	uint32_t ncounters, code_size, flags;
 	uint32_t paths;         /* enum cairn_paths */
+	uint64_t nfirst;        /* PAIRS: paths that begin at the entry */
 	uint32_t ncells;        /* PAIRS: sites whose calls are counted */
 	uint32_t nrow_counters; /* PAIRS: before the cells */
 	uint32_t degree;        /* PAIRS: enum cairn_degree */
@@ -129,7 +132,8 @@ struct map_function {
 	bool pairs; /* its counters and keys are those of graph/pairs.h */
 	uint64_t npaths;
 	uint32_t name, reason; /* in map->strings */
-	uint32_t file, line;   /* of the definition; file MAP_NONE if unknown */
+	uint32_t first_alias, naliases;
+	uint32_t file, line; /* of the definition; file MAP_NONE if unknown */
 	/* ranges of the map's vectors; blocks include the outside */
 	uint32_t first_block, nblocks;
 	uint32_t first_edge, nedges;
@@ -196,6 +200,7 @@ struct map {
 	uint32_t *cuts;     /* where paths are cut: edges of the function */
 	uint32_t *turns;    /* heads of loops that count their turns */
 	uint32_t *left_out; /* beginnings of paths of which no pairs are */
+	uint32_t *aliases;  /* linkage names of functions, in strings */
 	struct map_slot *slots;
 	struct map_call *traced;
 	uint32_t *witnesses; /* slots that write: graph/slots.h */
@@ -206,13 +211,14 @@ struct map {
 	uint32_t nfunctions, nblocks, nsegments, nlines, nedges, nsites,
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
 	        nslots, ntraced, nwitnesses, nunits, naddresses, ncallees,
-	        noutcalls, ncopies, nlefts, norigins, nrow_sums, nleft_out;
+	        noutcalls, ncopies, nlefts, norigins, nrow_sums, nleft_out,
+	        naliases;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
 	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
 	        witnesses_cap, units_cap, addresses_cap, callees_cap,
 	        outcalls_cap, copies_cap, lefts_cap, origins_cap, row_sums_cap,
-	        left_out_cap;
+	        left_out_cap, aliases_cap;
 };
 
 /*

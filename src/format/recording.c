@@ -71,7 +71,8 @@ static const unsigned nvalues[CAIRN_NOTHERS] = {
         [CAIRN_OTHER_STOP] = 0,   [CAIRN_OTHER_FORK] = 3,
         [CAIRN_OTHER_FORGET] = 0, [CAIRN_OTHER_ZERO] = 2,
         [CAIRN_OTHER_ENV] = 1,    [CAIRN_OTHER_OUT] = 1,
-        [CAIRN_OTHER_HASHED] = 1,
+        [CAIRN_OTHER_HASHED] = 1, [CAIRN_OTHER_TURN] = 2,
+        [CAIRN_OTHER_CAME] = 3,
 };
 
 /* Most numbers are one byte. */
@@ -135,6 +136,8 @@ static int read_other(const struct recording_log *l, struct cursor *c,
 	if (c->bad || what >= CAIRN_NOTHERS)
 		return log_corrupt(l, "an event of no known kind", err);
 	e->what = (enum cairn_other)what;
+	if (what == CAIRN_OTHER_TURN)
+		e->cell = l->cell + (uint64_t)read_sv(c);
 	for (unsigned i = 0; i < nvalues[what]; i++)
 		e->value[i] = cursor_uv(c);
 	if (what == CAIRN_OTHER_OUT || what == CAIRN_OTHER_HASHED)
@@ -167,7 +170,7 @@ static int read_event(struct recording_log *l, struct recording_event *e,
 	if (c.bad)
 		return log_corrupt(l, "an event that ends early", err);
 	l->tick = e->tick;
-	if (e->kind != CAIRN_EVENT_OTHER)
+	if (recording_has_cell(e))
 		l->cell = e->cell;
 	l->position += (uint64_t)(c.p - l->at);
 	l->at = c.p;

@@ -108,7 +108,7 @@ int recording_next_part(struct recording_log *l, const unsigned char **bytes,
 struct recording_event {
 	uint64_t tick;
 	enum cairn_event kind;
-	uint64_t cell;              /* id; but for OTHER */
+	uint64_t cell;              /* id, if it has one */
 	uint64_t offset;            /* of IN: from the address of the site */
 	const unsigned char *bytes; /* until the next call */
 	size_t nbytes;
@@ -120,6 +120,11 @@ struct recording_event {
 	uint64_t value[RECORDING_VALUES];
 	bool is_inherited; /* of another process, which was forked later */
 };
+
+static inline bool recording_has_cell(const struct recording_event *e)
+{
+	return e->kind != CAIRN_EVENT_OTHER || e->what == CAIRN_OTHER_TURN;
+}
 
 /*
  * The next event.  Returns 1, or 0 if there are no more.  Takes parts by

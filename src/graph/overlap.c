@@ -36,6 +36,13 @@ void overlap_graph_init(struct overlap_graph *g, const struct paths *p)
 	loops_init(&g->loops, p->dag.g, &d);
 	dfs_release(&d);
 	g->route = xcalloc(p->dag.nvertices, sizeof(*g->route));
+	g->is_cut = xcalloc((size_t)p->dag.g->nedges + 1, sizeof(*g->is_cut));
+	g->is_behind_cut =
+	        xcalloc(p->dag.g->nblocks, sizeof(*g->is_behind_cut));
+	for (uint32_t i = 0; i < p->ncuts; i++) {
+		g->is_cut[p->cuts[i]] = true;
+		g->is_behind_cut[p->dag.g->edges[p->cuts[i]].dst] = true;
+	}
 }
 
 void overlap_graph_release(struct overlap_graph *g)
@@ -43,6 +50,8 @@ void overlap_graph_release(struct overlap_graph *g)
 	if (g->paths)
 		loops_release(&g->loops);
 	free(g->route);
+	free(g->is_cut);
+	free(g->is_behind_cut);
 	*g = (struct overlap_graph){0};
 }
 
@@ -131,6 +140,35 @@ block_id overlap_goes_to(const struct overlap_graph *g, uint64_t number)
 	return last->kind == DAG_SCATTER ? last->of : CFG_NONE;
 }
 
+/* Do paths end at the i-th edge of the route because somebody asked for it? */
+static bool is_tear(const struct overlap_graph *g, uint32_t i)
+{
+	const struct dag_edge *e = edge_of(g, i);
+
+	return e->kind == DAG_END && g->paths->dag.how[e->of] == DAG_CUT;
+}
+
+bool overlap_turns(const struct overlap_graph *g, uint64_t number)
+{
+	return overlap_goes_to(g, number) != CFG_NONE &&
+	       !is_tear(g, paths_route(g->paths, number, g->route) - 1);
+}
+
+bool overlap_begins_torn(const struct overlap_graph *g, uint64_t number)
+{
+	block_id begins = overlap_begins(g, number);
+
+	return begins != CFG_OUTSIDE && g->is_behind_cut[begins];
+}
+
+/* Is the edge one at which paths were cut? */
+static bool is_cut(const struct overlap_graph *g, uint32_t e)
+{
+	const struct dag_edge *edge = &g->paths->dag.edges[e];
+
+	return edge->kind == DAG_END && g->is_cut[edge->of];
+}
+
 bool overlap_is_irreducible(const struct overlap_graph *g, block_id head)
 {
 	uint32_t loop = g->loops.of[head];
@@ -147,13 +185,16 @@ bool overlap_before(const struct overlap_graph *g, uint64_t number,
 
 	/* the last edge, or the two of an indirect branch, is no part of it */
 	n -= edge_of(g, n - 1)->kind == DAG_SCATTER ? 2 : 1;
-	part->last = part->first = edge_of(g, n)->src;
-	part->sum = 0;
-	if (!region_has(&r, part->last))
+	*part = (struct overlap_part){edge_of(g, n)->src, edge_of(g, n)->src, 0,
+	                              false};
+	if (!region_has(&r, part->last) || is_tear(g, n))
 		return false;
 	while (n-- > 0 && part->first != head) {
-		if (!region_has(&r, edge_of(g, n)->src))
+		if (!region_has(&r, edge_of(g, n)->src)) {
+			part->is_torn = edge_of(g, n)->kind == DAG_BEGIN &&
+			                g->is_behind_cut[part->first];
 			break;
+		}
 		part->first = edge_of(g, n)->src;
 		part->sum += g->paths->value[g->route[n]];
 	}
@@ -173,6 +214,16 @@ static uint32_t route_of(const struct overlap_graph *g, uint32_t from,
 	return paths_route_from(g->paths, from, number,
 	                        block == CFG_NONE ? end : block, g->route,
 	                        &left);
+}
+
+/* Would what ends with the i-th edge of the route go on in the region? */
+static bool is_torn(const struct region *r, uint32_t i)
+{
+	const struct overlap_graph *g = r->g;
+	const struct dag_edge *e = edge_of(g, i);
+
+	return is_cut(g, g->route[i]) &&
+	       region_has(r, g->paths->dag.g->edges[e->of].dst);
 }
 
 bool overlap_behind(const struct overlap_graph *g, enum overlap_kind kind,
@@ -197,8 +248,10 @@ bool overlap_behind(const struct overlap_graph *g, enum overlap_kind kind,
 			return false; /* the prefix has no more */
 		out->degree += is_decision;
 		out->is_whole = i == n || !region_goes_on(&r, g->route[i]);
-		if (out->is_whole)
+		if (out->is_whole) {
+			out->part.is_torn = is_torn(&r, i == n ? i - 1 : i);
 			return true;
+		}
 		out->part.sum += g->paths->value[g->route[i]];
 		out->part.last = edge_of(g, i++)->dst;
 	}

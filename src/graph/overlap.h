@@ -30,6 +30,9 @@ struct overlap_graph {
 	const struct paths *paths; /* borrowed */
 	struct loops loops;
 	uint32_t *route; /* scratch */
+	/* Paths were cut, there were too many: per edge of the CFG, and per
+	 * block, at some edge that leads to it. */
+	bool *is_cut, *is_behind_cut;
 	/* per block: were pairs behind an edge to it not counted? NULL: all
 	 * were; borrowed */
 	const bool *left_out;
@@ -43,10 +46,15 @@ void overlap_graph_release(struct overlap_graph *g);
  * A part of a path: the vertices of the DAG that it is at first and last, and
  * the sum of the values between.  Two parts of a function are the same exactly
  * if all three are: see paths_decode_prefix.
+ *
+ * It is torn if it would go on, or would have begun earlier, had paths not been
+ * cut: then it is no half of a pair.  A path that begins where a cut leads to
+ * may have begun there in any case; it is taken for torn.
  */
 struct overlap_part {
 	uint32_t first, last;
 	uint64_t sum;
+	bool is_torn;
 };
 
 /* Where a path begins: the block behind an ended edge, or CFG_OUTSIDE if it
@@ -56,6 +64,11 @@ block_id overlap_begins(const struct overlap_graph *g, uint64_t number);
 /* The block that the ended edge at the end of a path leads to; CFG_NONE if it
  * has none. */
 block_id overlap_goes_to(const struct overlap_graph *g, uint64_t number);
+/* Does a path end where a loop turns, or an indirect branch goes on?  Not at a
+ * cut, and not before a call that may come back twice. */
+bool overlap_turns(const struct overlap_graph *g, uint64_t number);
+/* Is what a path, or a prefix of one, has done from its beginning on torn? */
+bool overlap_begins_torn(const struct overlap_graph *g, uint64_t number);
 /* Is the loop of a block one that is entered elsewhere than at its head? */
 bool overlap_is_irreducible(const struct overlap_graph *g, block_id head);
 /* Were pairs that an ended edge to this block joins not counted? */
@@ -71,7 +84,8 @@ static inline bool overlap_is_left_out(const struct overlap_graph *g,
  * in no loop the function is taken for one.
  *
  * Requires: overlap_goes_to(g, number) is a block.
- * Returns false if its last block is not in the loop: the edge enters it.
+ * Returns false if overlap_turns does, or its last block is not in the loop:
+ * the edge enters it.
  */
 bool overlap_before(const struct overlap_graph *g, uint64_t number,
                     struct overlap_part *part);

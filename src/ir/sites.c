@@ -377,17 +377,21 @@ static enum ir_kind kind_of_call(LLVMValueRef call)
 	return IR_CALL;
 }
 
-static enum ir_kind kind_of_load(LLVMValueRef i)
+static bool has_metadata(LLVMValueRef i, const char *name)
 {
-	const char *name = CAIRN_IR_SEEN;
 	unsigned kind = LLVMGetMDKindIDInContext(
 	        LLVMGetModuleContext(LLVMGetGlobalParent(
 	                LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)))),
 	        name, (unsigned)strlen(name));
 
+	return LLVMGetMetadata(i, kind) != NULL;
+}
+
+static enum ir_kind kind_of_load(LLVMValueRef i)
+{
 	if (is_private(LLVMGetOperand(i, 0)))
 		return IR_PLAIN;
-	return LLVMGetMetadata(i, kind) ? IR_SEEN : IR_LOAD;
+	return has_metadata(i, CAIRN_IR_SEEN) ? IR_SEEN : IR_LOAD;
 }
 
 static enum ir_kind kind_of(LLVMValueRef i)
@@ -424,6 +428,8 @@ static uint32_t cells_of(LLVMValueRef i, enum ir_kind kind,
 	case IR_CMPXCHG:
 	case IR_COPY:
 		return 1;
+	case IR_STORE:
+		return has_metadata(i, CAIRN_IR_TURN);
 	case IR_READ:
 		return 2;
 	case IR_LINKED:

@@ -23,7 +23,8 @@ enum ir_kind {
 	IR_LOAD,  /* also atomic ones */
 	IR_SEEN,  /* a load of what the context has just seen or stored: it is
 	             made of the shadow */
-	IR_STORE, /* also atomic ones */
+	IR_STORE, /* also atomic ones, which have a cell, if the IR says so
+	             (CAIRN_IR_TURN): that of older recordings does not */
 	IR_RMW,
 	IR_CMPXCHG,
 	IR_COPY,   /* llvm.memcpy, llvm.memmove */

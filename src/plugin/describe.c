@@ -368,6 +368,46 @@ static void put_name(struct bytes *b, LLVMValueRef f)
 	bytes_put_str(b, name, n);
 }
 
+/* Is it an alias of f, by a name that others call? */
+static bool is_alias_of(LLVMValueRef alias, LLVMValueRef f)
+{
+	LLVMValueRef of = LLVMAliasGetAliasee(alias);
+	size_t n, nbody;
+	const char *name = LLVMGetValueName2(alias, &n), *body;
+
+	if (!strncmp(name, "__cairn", 7) || !LLVMIsAFunction(of))
+		return false;
+	if (of == f)
+		return true;
+	body = shim_body_of(f, &nbody);
+	name = LLVMGetValueName2(of, &n);
+	return body && n == nbody && !memcmp(name, body, n);
+}
+
+static void put_alias(struct bytes *b, LLVMValueRef a)
+{
+	size_t n;
+	const char *name = LLVMGetValueName2(a, &n);
+
+	bytes_put_str(b, name, n);
+}
+
+/* Returns how many there are; puts their names if b is not NULL. */
+static uint32_t put_aliases(struct bytes *b, LLVMValueRef f)
+{
+	LLVMModuleRef m = LLVMGetGlobalParent(f);
+	uint32_t count = 0;
+
+	for (LLVMValueRef a = LLVMGetFirstGlobalAlias(m); a;
+	     a = LLVMGetNextGlobalAlias(a))
+		if (is_alias_of(a, f)) {
+			if (b)
+				put_alias(b, a);
+			count++;
+		}
+	return count;
+}
+
 static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
 {
 	LLVMLinkage linkage = LLVMGetLinkage(f);
@@ -389,7 +429,8 @@ static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
 		flags |= CAIRN_FN_SOURCE;
 	if (mode && mode->sites)
 		flags |= CAIRN_FN_SEGMENTS;
-	if (mode && mode->trace && trace_has_tails(f))
+	if (mode && mode->trace &&
+	    (mode->record ? has_tail_call(f) : trace_has_tails(f)))
 		flags |= CAIRN_FN_TAILS;
 	return flags;
 }
@@ -450,12 +491,19 @@ void describe_function(const struct function *fn, const struct mode *mode,
 {
 	struct describer d = {0};
 	struct bytes definition = {0};
+	uint32_t naliases;
 
 	put_definition(&d, fn->f, &definition);
 	describe_nodes(&d, fn);
 	bytes_put_uv(b, CAIRN_BLOB_VERSION);
-	bytes_put_uv(b, flags_of(fn->f, mode));
+	naliases = put_aliases(NULL, fn->f);
+	bytes_put_uv(b,
+	             flags_of(fn->f, mode) | (naliases ? CAIRN_FN_ALIASES : 0));
 	put_name(b, fn->f);
+	if (naliases) {
+		bytes_put_uv(b, naliases);
+		put_aliases(b, fn->f);
+	}
 	bytes_put_str(b, "", 0);
 	bytes_put_u64(b, function_hash(fn));
 	bytes_put_uv(b, d.nfiles);

@@ -3,6 +3,7 @@
 #define CAIRN_PLUGIN_FUNCTION_H
 
 #include "abi/map.h"
+#include "base/ptrmap.h"
 #include "graph/cfg.h"
 
 #include <llvm-c/Core.h>
@@ -13,7 +14,6 @@ struct bytes;
 struct dag;
 struct function_paths;
 struct function_trace;
-struct ptrmap;
 struct shim;
 
 /* What the command line asked for. */
@@ -52,6 +52,24 @@ struct mode {
 	const struct shared_call *shared;
 	uint32_t nshared;
 	bool is_shared; /* this is such a copy: nobody sees its frames */
+	struct callees
+	        *callees; /* overlap: those that calls are known to be of */
+};
+
+/* Pairs across calls: what is known of a function that is called. */
+struct callee {
+	LLVMValueRef f;
+	uint64_t npaths;
+	bool ends_early; /* may a path, before it returns? */
+	/* does some call look who has come back, not only by which path? */
+	bool must_say_who;
+};
+
+/* Functions of this module that are in nobody's place, and have marks. */
+struct callees {
+	struct ptrmap index;
+	struct callee *items;
+	uint32_t n, cap;
 };
 
 #define MODE_GROW_AUTO UINT32_MAX
@@ -247,8 +265,12 @@ struct paths_request {
 /* Numbers the paths and chooses what to do where; see path.c. */
 void paths_choose(struct function *fn, const struct mode *mode,
                   struct paths_request *r);
+/* Pairs across calls: what is counted of them, once paths_choose is done for
+ * all functions; behind it for all of them. */
+void paths_choose_calls(struct function *fn, const struct mode *mode);
 uint64_t paths_possible(const struct function *fn);
-/* Pairs across calls: whom a site calls, if rows of counters are for that. */
+/* Pairs across calls: whom a site calls, if rows of counters or a digit of the
+ * tag are for that. */
 LLVMValueRef paths_row_callee(const struct function *fn, uint32_t site);
 /* Residual, few paths: is the register the address of the byte that says
  * whether the path is tested? */
@@ -281,6 +303,8 @@ void trace_split(LLVMModuleRef module);
 void mark_entry(LLVMValueRef f, const struct mode *mode);
 /* Does it make calls from which it does not come back to its caller itself? */
 bool trace_has_tails(LLVMValueRef f);
+/* The same, of one that has no marks yet. */
+bool has_tail_call(LLVMValueRef f);
 /* Notes which ones do, before any is changed. */
 void trace_announce(LLVMModuleRef module);
 /* Does control come back into a function by a jump that nobody can see? */

@@ -532,14 +532,11 @@ static enum cairn_paths choose_how(struct function *fn, const struct mode *mode,
                                    struct paths_request *r)
 {
 	const struct interest_function *known = r->known;
-	uint64_t n = counts_pairs(fn->paths) ? fn->paths->pairs.total
-	                                     : fn->paths->paths.n;
-	bool few = n <= (has_gotos(fn) ? DIRECT_MAX_GOTO : DIRECT_MAX);
+	bool few = fn->paths->paths.n <=
+	           (has_gotos(fn) ? DIRECT_MAX_GOTO : DIRECT_MAX);
 
 	if (shim_runs_while_loading(fn->f))
 		return CAIRN_PATHS_DIRECT;
-	if (counts_pairs(fn->paths))
-		return few ? CAIRN_PATHS_DIRECT : CAIRN_PATHS_HASHED;
 	if (fn->nshared)
 		return choose_shared(fn, mode, r, few);
 	if (mode->residual && known && (few || known->n == 0)) {
@@ -578,6 +575,11 @@ static void note_pendings(struct function *fn)
 		block_id b = fn->sites[i].block;
 
 		fn->sites[i].value = inc->offset[b];
+		if (inc->is_known[b] && path_calls_has_tag(fn, i)) {
+			fn->sites[i].value = 0;
+			fn->sites[i].pending = CAIRN_PENDING_REGISTER;
+			continue;
+		}
 		fn->sites[i].pending =
 		        fn->paths->is_tested         ? CAIRN_PENDING_NOTHING
 		        : inc->is_known[b]           ? CAIRN_PENDING_KNOWN
@@ -677,19 +679,36 @@ void paths_choose(struct function *fn, const struct mode *mode,
 	if (r->windows)
 		choose_stream(fn, r->windows);
 	p->deepest = r->chains;
+	if (counts_pairs(p)) { /* the rest when all that are called are known */
+		path_calls_begin(fn, mode, r->weight);
+		return;
+	}
 	p->how = choose_how(fn, mode, r);
 	p->is_tested =
 	        p->how == CAIRN_PATHS_RESIDUAL && r->known->n == p->paths.n;
 	fn->ncounters = p->how != CAIRN_PATHS_DIRECT ? CAIRN_TABLE_WORDS
-	                : counts_pairs(p)            ? (uint32_t)p->pairs.total
 	                                             : (uint32_t)p->paths.n;
 	place_operations(fn, r->weight);
 	if (p->how == CAIRN_PATHS_PREFERRED) {
 		p->slots_first = fn->ncounters;
 		fn->ncounters += p->slots_size + 1;
 	}
-	if (counts_pairs(p))
-		path_calls_choose(fn, mode);
+	note_pendings(fn);
+}
+
+void paths_choose_calls(struct function *fn, const struct mode *mode)
+{
+	struct function_paths *p = fn->paths;
+
+	if (!counts_pairs(p))
+		return;
+	p->how = path_calls_choose_tags(
+	        fn, mode, has_gotos(fn) ? DIRECT_MAX_GOTO : DIRECT_MAX);
+	fn->ncounters = p->how == CAIRN_PATHS_DIRECT
+	                        ? (uint32_t)(p->pairs.total * p->calls->tags.n)
+	                        : CAIRN_TABLE_WORDS;
+	place_operations(fn, p->calls->weight);
+	path_calls_choose(fn, mode);
 	note_pendings(fn);
 }
 

@@ -8,6 +8,7 @@
 #include "graph/pairs.h"
 #include "graph/paths.h"
 #include "graph/prefer.h"
+#include "graph/tags.h"
 #include "plugin/function.h"
 
 struct bytes;
@@ -39,9 +40,6 @@ struct call_rows {
 	/* the row of a sum: (sum - least) * multiplier >> shift */
 	uint64_t least, multiplier;
 	unsigned shift;
-	uint64_t nrests; /* ways from the site on, 0: not in counters */
-	uint32_t back;   /* counter of callee path 0, way 0 */
-	bool is_last;    /* one way, on which nothing else is called */
 };
 
 #define CALLS_NO_SUM UINT64_MAX
@@ -52,17 +50,27 @@ struct function_calls {
 	bool is_off;               /* nobody looks at calls */
 	bool *left_out;            /* per site: it has no cell */
 	struct call_rows *rows;    /* per site */
+	struct tag_site *digits;   /* per site: in tags */
+	struct tags tags;          /* of the paths that came back */
+	bool *is_tagged;           /* per site: may a path that comes to it? */
+	bool *is_certain;          /* per site: is whom it calls? */
+	bool *is_single;           /* ... and has one path */
+	bool *says_site;           /* per site: before the call */
+	bool *may_wait;            /* per site: for the end of the path */
+	bool says_who;             /* where it returns, not only its path */
+	uint64_t *weight;          /* per edge: how often it is taken */
+	uint64_t *flow;            /* per site: how often it is passed */
 	enum cairn_rows uses_rows; /* of its callers */
-	bool has_rests;            /* are there any to wait for? */
-	bool all_rests;            /* do all sites have some? */
 	bool ends_early;           /* may a path, before it returns? */
 	bool has_tails;            /* calls that must be tail calls */
+	bool is_leaf;              /* it calls nobody and comes back */
 	uint32_t *cell;            /* per site: its cell, or CFG_NONE */
 	uint32_t ncells, first;    /* counter of cell 0, which counts nothing */
 	bool *from_entry;          /* per vertex */
-	uint32_t *ncalls;          /* per vertex: on the way there, at most */
+	/* per vertex: on the way there, at most, of calls that may have to wait
+	 * for the end of the path */
+	uint32_t *ncalls;
 	uint32_t longest;
-	uint32_t nleft; /* counters that rows may still take */
 };
 
 struct function_paths {
@@ -107,8 +115,19 @@ bool counts_turns(const struct function_paths *p);
 /* Is the path one of those that have slots, or are tested? */
 bool is_tested(const struct function_paths *p, uint64_t number);
 
-/* Which calls have cells; behind all other counters. */
+/* What there is to know of a function for those that it calls, and that call
+ * it; weight[] is how often each edge is taken. */
+void path_calls_begin(struct function *fn, const struct mode *mode,
+                      const uint64_t *weight);
+/* Which calls have digits in the tags of paths, once all functions that are
+ * called have begun; returns how paths are counted, with up to `few` counters
+ * for numbers without tags. */
+enum cairn_paths path_calls_choose_tags(struct function *fn,
+                                        const struct mode *mode, uint64_t few);
+/* How the others are counted; behind all other counters. */
 void path_calls_choose(struct function *fn, const struct mode *mode);
+/* May the path that comes to a site have a tag? */
+bool path_calls_has_tag(const struct function *fn, uint32_t site);
 void path_calls_release(struct function_calls *c, uint32_t nsites);
 /* What the map says of them. */
 void path_calls_describe(const struct function *fn, struct bytes *b);

@@ -10,51 +10,60 @@
  * are words of the thread (abi/rt.h), so that functions keep their types and
  * calls through pointers need nothing else:
  *
- *     before a call      target = callee;  site = row, or cell and sum
- *     entry              caller = target == me ? site : nobody;  target = 0
- *     first path ends    if (caller) count (caller, me, number)
- *     return             back = me, number, is it the first path?
- *     behind the call    if (back is from the callee) count the first path, if
- *                        it is that; put (back, sum) on a list
- *     path ends          for all on the list: count, with number - sum
+ *     before a call      site = its row, or its cell, whom it calls and the sum
+ *     entry              caller = site;  site = nobody
+ *     first path ends    if (caller calls me) count (caller, me, number)
+ *     return             back = me, number
+ *     behind the call    if (back is from the callee) put it in the tag of the
+ *                        path, or on a list
+ *     path ends          count it, with its tag; for all on the list: count,
+ *                        with number - sum
+ *
+ * Tags (graph/tags.h): where an executable calls a known function, the callee's
+ * last path is a digit of the caller's path, whose count has all pairs of its
+ * calls at once: (caller up to the call, callee), if the callee's path begins
+ * at its entry and so is its first one, and (callee, rest of the caller).
+ * Nothing else is written behind the call, and nothing before it if the callee
+ * has no other first path.  If tags are too many for counters the function
+ * counts in a table, where that is cheaper by the estimates of what is hot.
+ *
+ * Certain: a function with marks that no other module knows, so that nothing
+ * can take its place.  Its site does not look who came back; and where all
+ * callers are such, and have digits for all of its paths, it does not say so;
+ * if it has one path it says nothing.
  *
  * What is done at the entry and where a first path ends is for functions in
- * which that may be before they return; in others the caller does it, behind
- * the call.
+ * which that may be before they return; one that calls nobody looks for its
+ * caller then, others at the entry.  Rows: each sum that the caller can have at
+ * a site of a known function, if these are few, has counters for the first
+ * CAIRN_ROW_PATHS paths of the callee.
  *
- * Code without marks neither sets nor clears the words.  Whoever it calls does
- * not find itself in `target`, and is not the callee of the site that it comes
- * back to; a callee with marks leaves `back` whenever it returns: so nothing is
- * taken for what it is not.  One with tail calls does so only if its caller is
- * known: whom it calls last may call it again.  The list is on the stack, as
- * long as the most calls on one path.
+ * All else, calls of anything and paths that neither rows nor digits have, is
+ * counted in the table of call_pairs.c, under the address of the row or of the
+ * site's cell.  The list is on the stack, as long as the most calls on one
+ * path.
  *
- * Where a pair is counted: where an executable calls a known function, in rows
- * of the site's own counters.  Each sum that the caller can have at the site,
- * if these are few, has a row for the first CAIRN_ROW_PATHS paths of the
- * callee, whichever that turns out to be; its address says the site and the
- * sum.  Each of so many paths that come back has a counter for every way from
- * the site on, if these are few.  All else, and calls of anything, is counted
- * in the table of call_pairs.c, under the address of the row or of the site's
- * cell.
- * Counters add up over threads and runs, so that no row may have another owner:
- * the map has the callee's address.
+ * Code without marks neither sets nor clears the words.  Whoever it calls is
+ * not whom `site` calls, and is not the callee of the site that it comes back
+ * to; a callee with marks leaves `back` whenever it returns: so nothing is
+ * taken for what it is not.  One with tail calls says who it is only if its
+ * caller is known: whom it calls last may call it again.
  *
  * Invariant: each call that a function with marks makes, of one with marks that
- * is no tail call, is counted once where the callee's first path ends, and once
- * where the caller's path ends behind its return; what a frame that dies leaves
- * is counted nowhere.
+ * is no tail call, is counted once where the callee's first path ends, or with
+ * the caller's path, and once where the caller's path ends behind its return;
+ * what a frame that dies leaves is in its register.
  * Breaks when: a handler that the runtime does not stand behind
  * (runtime/hook_signal.c: one that was set by a system call, or in a program
  * whose executable has no paths) makes calls between the first word before a
  * call and the entry of the callee, or between the callee's last words and
- * those behind the call: then the pair is missing, or of that handler's path if
- * it is the callee itself that is called there by somebody without marks.
- * Cost: with rows about 4 instructions before a call, 5 at the return, 8 behind
- * the call, and 6 where the path ends; 7 at the entry and 5 where the first
- * path ends if that may be early; without rows two calls of the runtime of
- * about 35 each besides.  The rows of a site take 256 bytes per sum, and 264
- * per way from there.
+ * those behind the call: then the pair is missing, or of that handler's path.
+ * A frame that a signal stops between calls has no register: calls that came
+ * back to it on its last path are then among those of no known caller.
+ * Cost: of a certain callee 4 instructions at the return and 6 behind the call;
+ * of others 3 more there, 4 at the return, and 2 to 5 before the call; 5 at the
+ * entry if the first path may end early and it makes calls, and 15 where that
+ * is; without digits two calls of the runtime of about 35 each besides.
  */
 #include "plugin/path_writer.h"
 
@@ -84,32 +93,21 @@ static bool is_step(const struct dag_edge *e)
 	return e->kind == DAG_STEP || e->kind == DAG_GATHER;
 }
 
-/* For every block, and the hub: may its path have begun at the entry, and how
- * many marked calls may it have made? */
-static void find_ways(const struct function *fn, struct function_calls *c)
+/* For every block, and the hub: may its path have begun at the entry? */
+static void find_entered(const struct function *fn, struct function_calls *c)
 {
 	const struct dag *d = &fn->paths->paths.dag;
 
 	c->from_entry = xcalloc(d->nvertices, sizeof(*c->from_entry));
-	c->ncalls = xcalloc(d->nvertices, sizeof(*c->ncalls));
 	c->from_entry[DAG_START] = true;
 	for (uint32_t i = 0; i < d->norder; i++) {
-		uint32_t v = d->order[i], n = 0;
+		uint32_t v = d->order[i];
 
 		for (uint32_t k = d->in_at[v]; k < d->in_at[v + 1]; k++) {
 			const struct dag_edge *e = &d->edges[d->in[k]];
 
-			if (!is_step(e))
-				continue;
-			c->from_entry[v] |= c->from_entry[e->src];
-			if (c->ncalls[e->src] > n)
-				n = c->ncalls[e->src];
+			c->from_entry[v] |= is_step(e) && c->from_entry[e->src];
 		}
-		for (uint32_t k = 0; v < fn->g.nblocks && k < fn->nsites; k++)
-			n += c->cell[k] != CFG_NONE && fn->sites[k].block == v;
-		c->ncalls[v] = n;
-		if (n > c->longest)
-			c->longest = n;
 	}
 }
 
@@ -122,12 +120,20 @@ static bool has_tail_calls(const struct function *fn)
 	return false;
 }
 
+/* Does it call nobody, but where it does not come back? */
+static bool is_leaf(const struct function *fn)
+{
+	for (block_id b = 1; b < fn->g.nblocks; b++)
+		if (fn->nodes[b].has_call)
+			return false;
+	return true;
+}
+
 /* May a path from the entry end before the function returns? */
 static bool may_end_early(const struct function *fn,
                           const struct function_calls *c)
 {
 	const struct dag *d = &fn->paths->paths.dag;
-	const struct increments *inc = &fn->paths->inc;
 
 	for (edge_id e = 0; e < fn->g.nedges; e++) {
 		const struct cfg_edge *edge = &fn->g.edges[e];
@@ -138,19 +144,19 @@ static bool may_end_early(const struct function *fn,
 		      fn->edges[e].kind != CAIRN_EDGE_RETURN)))
 			return true;
 	}
-	for (uint32_t i = 0; i < inc->n; i++)
-		if (inc->ops[i].place != INCREMENT_ON_EDGE)
+	for (uint32_t e = 0; e < d->nedges; e++)
+		if (d->edges[e].kind == DAG_STOP ||
+		    d->edges[e].kind == DAG_GATHER)
 			return true;
 	return false;
 }
 
 /* --- rows ----------------------------------------------------------------- */
 
-#define ROWS_MAX 32          /* sums that have rows, of a site */
-#define TABLE_MAX 64         /* rows, with those that are for nothing */
-#define RESTS_MAX 1024       /* ways from a site on */
-#define RESTS_ALL (1u << 18) /* counters for them, of a function */
-#define TRIES 4096           /* for a multiplier */
+#define ROWS_MAX 32    /* sums that have rows, of a site */
+#define TABLE_MAX 64   /* rows, with those that are for nothing */
+#define SPREAD_MAX 256 /* the same, one after the other */
+#define TRIES 4096     /* for a multiplier */
 
 /* Different sums up to a vertex; more than ROWS_MAX: too many. */
 struct sums {
@@ -207,8 +213,8 @@ static bool are_apart(const struct call_rows *r, const struct sums *s)
 	return true;
 }
 
-/* One row after the other, if that takes no more than twice the room; else by
- * a multiplier that keeps them apart. */
+/* One row after the other, if there is room; else by a multiplier that keeps
+ * them apart. */
 static bool find_multiplier(struct call_rows *r, const struct sums *s)
 {
 	uint64_t most = s->sum[0], seed = 1;
@@ -222,7 +228,7 @@ static bool find_multiplier(struct call_rows *r, const struct sums *s)
 	}
 	r->multiplier = 1;
 	r->n = (uint32_t)(most - r->least) + 1;
-	if (most - r->least < 2 * (uint64_t)s->n)
+	if (most - r->least < SPREAD_MAX)
 		return true;
 	for (r->n = 2, r->shift = 63; r->n < s->n; r->n *= 2)
 		r->shift--;
@@ -235,23 +241,6 @@ static bool find_multiplier(struct call_rows *r, const struct sums *s)
 				return true;
 		}
 	return false;
-}
-
-/* Is nothing called behind a site, on the only way from there? */
-static bool is_last_call(const struct function *fn, uint32_t site)
-{
-	const struct dag *d = &fn->paths->paths.dag;
-	uint32_t v = fn->sites[site].block;
-
-	while (v != dag_end(d)) {
-		for (uint32_t i = 0; i < fn->nsites; i++)
-			if (fn->sites[i].block == v && i != site)
-				return false;
-		if (d->out_at[v] == d->out_at[v + 1])
-			return false;
-		v = d->edges[d->out_at[v]].dst;
-	}
-	return true;
 }
 
 /* Whom it calls, if that is known; it may have no marks. */
@@ -278,16 +267,7 @@ static void choose_rows(struct function *fn, uint32_t site,
 	for (uint32_t i = 0; i < sums[b].n; i++)
 		r->sum[row_number(r, sums[b].sum[i])] = sums[b].sum[i];
 	r->first = fn->ncounters;
-	fn->ncounters += r->n * CAIRN_ROW_WIDTH;
-	if (fn->paths->paths.npaths[b] > RESTS_MAX || c->longest > LIST_MAX ||
-	    fn->paths->paths.npaths[b] * CAIRN_REST_WIDTH > c->nleft)
-		return;
-	r->nrests = fn->paths->paths.npaths[b];
-	c->nleft -= (uint32_t)r->nrests * CAIRN_REST_WIDTH;
-	r->is_last = r->nrests == 1 && is_last_call(fn, site);
-	c->has_rests |= !r->is_last;
-	r->back = fn->ncounters;
-	fn->ncounters += (uint32_t)r->nrests * CAIRN_REST_WIDTH;
+	fn->ncounters += r->n * CAIRN_ROW_PATHS;
 }
 
 /* A weak function may have to give way to another one, and what the map has as
@@ -322,34 +302,344 @@ static void choose_cells(struct function *fn, struct function_calls *c)
 	}
 }
 
-void path_calls_choose(struct function *fn, const struct mode *mode)
+/* --- tags ----------------------------------------------------------------- */
+
+#define TAG_COUNTERS 32768  /* of a function, for paths with all tags */
+#define TAG_PATHS_FEW 16    /* of a callee, that digits have to begin with */
+#define TAG_WORK (1u << 26) /* sites that are tried, times edges */
+
+/* What is known of a function; NULL if it may be somebody else. */
+static struct callee *find_callee(LLVMValueRef f, const struct mode *mode)
+{
+	uint32_t i = PTRMAP_NONE;
+
+	if (f && mode->callees && mode->segment)
+		i = ptrmap_get(&mode->callees->index, f);
+	return i == PTRMAP_NONE ? NULL : &mode->callees->items[i];
+}
+
+/* The same of whom a site calls. */
+static struct callee *known_callee(const struct function *fn, uint32_t site,
+                                   const struct mode *mode)
+{
+	return find_callee(callee_of(fn->sites[site].call), mode);
+}
+
+/* Does a digit have all paths of the callee? */
+static bool has_all_paths(const struct function *fn, uint32_t site,
+                          const struct mode *mode)
+{
+	const struct callee *callee = known_callee(fn, site, mode);
+
+	return callee && fn->paths->calls->digits[site].radix > callee->npaths;
+}
+
+/* May it be on the list of what waits for the end of the path? */
+static bool may_wait(const struct function *fn, uint32_t site,
+                     const struct mode *mode)
+{
+	return fn->paths->calls->cell[site] != CFG_NONE &&
+	       !has_all_paths(fn, site, mode);
+}
+
+/* Has it to say who it is before the call?  Not if the callee does not ask. */
+static bool says_site(const struct function *fn, uint32_t site,
+                      const struct mode *mode)
+{
+	const struct callee *callee = known_callee(fn, site, mode);
+
+	return fn->paths->calls->cell[site] != CFG_NONE &&
+	       (!callee || callee->ends_early);
+}
+
+/* Of a digit that has paths of the callee up to `most`. */
+static uint64_t radix_of(const struct function *fn, uint32_t site,
+                         const struct mode *mode, uint64_t most)
+{
+	const struct callee *callee = known_callee(fn, site, mode);
+
+	return 1 + (callee && callee->npaths < most ? callee->npaths : most);
+}
+
+static int by_flow(const void *a, const void *b, void *arg)
+{
+	const uint64_t *flow = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (flow[x] != flow[y])
+		return flow[x] < flow[y] ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+/* Gives a site a digit, or a greater one, if there are not too many tags
+ * then. */
+static void add_digit(struct function *fn, uint32_t site, uint64_t radix,
+                      uint64_t limit)
+{
+	struct function_calls *c = fn->paths->calls;
+	uint64_t before = c->digits[site].radix;
+	struct tags tags;
+
+	if (radix <= before)
+		return;
+	c->digits[site].radix = radix;
+	if (tags_init(&tags, &fn->paths->paths.dag, c->digits, fn->nsites,
+	              limit)) {
+		tags_release(&c->tags);
+		c->tags = tags;
+	} else {
+		c->digits[site].radix = before;
+	}
+}
+
+/* The hottest sites first: all get small digits before any gets a great one.
+ * In functions with very many calls the coldest get none. */
+static void add_digits(struct function *fn, const struct mode *mode,
+                       uint64_t limit)
+{
+	struct function_calls *c = fn->paths->calls;
+	uint32_t *order = xcalloc((size_t)fn->nsites + 1, sizeof(*order)),
+	         most = TAG_WORK /
+	                (fn->paths->paths.dag.nedges + fn->nsites + 1),
+	         n = 0;
+
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		if (c->cell[i] != CFG_NONE && callee_of(fn->sites[i].call))
+			order[n++] = i;
+	qsort_r(order, n, sizeof(*order), by_flow, c->flow);
+	if (n > most)
+		n = most;
+	for (uint32_t i = 0; i < n; i++)
+		add_digit(fn, order[i],
+		          radix_of(fn, order[i], mode, TAG_PATHS_FEW), limit);
+	for (uint32_t i = 0; i < n; i++)
+		add_digit(fn, order[i],
+		          radix_of(fn, order[i], mode, CAIRN_TAG_PATHS), limit);
+	free(order);
+}
+
+/* Where a site has no digit, or one for some of the paths, it will look who has
+ * come back.  So will the caller of a function that makes a tail call: it is
+ * not from whom it has called. */
+static void note_callees(const struct function *fn, const struct mode *mode)
+{
+	for (uint32_t i = 0; i < fn->nsites; i++) {
+		struct callee *callee = known_callee(fn, i, mode);
+
+		if (callee && may_wait(fn, i, mode))
+			callee->must_say_who = true;
+	}
+	for (block_id b = 1; b < fn->g.nblocks; b++) {
+		LLVMValueRef tail = ir_tail_call(fn->nodes[b].block);
+		struct callee *callee =
+		        tail ? find_callee(callee_of(tail), mode) : NULL;
+
+		if (callee)
+			callee->must_say_who = true;
+	}
+}
+
+/* To which sites may paths come that have a tag? */
+static void find_tagged(const struct function *fn, struct function_calls *c)
+{
+	const struct dag *d = &fn->paths->paths.dag;
+	bool *tagged = xcalloc(d->nvertices, sizeof(*tagged));
+	bool *behind = xcalloc(d->nvertices, sizeof(*behind));
+
+	for (uint32_t i = 0; i < fn->nsites; i++) {
+		c->is_tagged[i] = behind[fn->sites[i].block];
+		behind[fn->sites[i].block] |= c->digits[i].radix != 0;
+	}
+	for (uint32_t i = 0; i < d->norder; i++) {
+		uint32_t v = d->order[i];
+
+		for (uint32_t k = d->in_at[v]; k < d->in_at[v + 1]; k++)
+			tagged[v] |= behind[d->edges[d->in[k]].src];
+		behind[v] |= tagged[v];
+	}
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		c->is_tagged[i] |= tagged[fn->sites[i].block];
+	free(tagged);
+	free(behind);
+}
+
+/* What a count takes longer in a table, and a call without a digit, in
+ * instructions. */
+#define TABLE_COST 10
+#define CALL_COST 60
+
+/* What it costs that some calls have no digits. */
+static uint64_t cost_of_calls(const struct function *fn)
+{
+	const struct function_calls *c = fn->paths->calls;
+	uint64_t cost = 0;
+
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		if (c->cell[i] != CFG_NONE && !c->digits[i].radix)
+			cost += CALL_COST * c->flow[i];
+	return cost;
+}
+
+/* What it costs to count in a table. */
+static uint64_t cost_of_table(const struct function *fn)
+{
+	const struct function_calls *c = fn->paths->calls;
+	uint64_t cost = 0;
+
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->g.edges[e].dst == CFG_OUTSIDE ||
+		    dag_is_ended(&fn->paths->paths.dag, e))
+			cost += TABLE_COST * c->weight[e];
+	return cost;
+}
+
+/* All sites that may have digits, within a limit. */
+static void find_digits(struct function *fn, const struct mode *mode,
+                        uint64_t limit)
+{
+	struct function_calls *c = fn->paths->calls;
+
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		c->digits[i] = (struct tag_site){fn->sites[i].block, 0};
+	tags_release(&c->tags);
+	tags_init(&c->tags, &fn->paths->paths.dag, c->digits, fn->nsites, 1);
+	/* executables: see uses_rows; and only registers are for the runtime */
+	if (mode->segment && !shim_is_not_optimized(fn->f))
+		add_digits(fn, mode, limit);
+}
+
+enum cairn_paths path_calls_choose_tags(struct function *fn,
+                                        const struct mode *mode, uint64_t few)
+{
+	struct function_calls *c = fn->paths->calls;
+	uint64_t total = fn->paths->pairs.total, cost;
+
+	c->digits = xcalloc((size_t)fn->nsites + 1, sizeof(*c->digits));
+	if (total <= few) {
+		find_digits(fn, mode, TAG_COUNTERS / total);
+		cost = cost_of_calls(fn);
+		if (cost <= cost_of_table(fn))
+			return CAIRN_PATHS_DIRECT;
+	}
+	find_digits(fn, mode, TAGS_LIMIT / total);
+	if (total > few || cost_of_calls(fn) + cost_of_table(fn) < cost)
+		return CAIRN_PATHS_HASHED;
+	find_digits(fn, mode, TAG_COUNTERS / total);
+	return CAIRN_PATHS_DIRECT;
+}
+
+/* How many calls may have come back on the way to it that wait for the end of
+ * the path? */
+static void find_waiting(const struct function *fn, struct function_calls *c,
+                         const struct mode *mode)
+{
+	const struct dag *d = &fn->paths->paths.dag;
+
+	c->ncalls = xcalloc(d->nvertices, sizeof(*c->ncalls));
+	for (uint32_t i = 0; i < fn->nsites; i++)
+		if ((c->may_wait[i] = may_wait(fn, i, mode)))
+			c->ncalls[fn->sites[i].block]++;
+	for (uint32_t i = 0; i < d->norder; i++) {
+		uint32_t v = d->order[i], n = 0;
+
+		for (uint32_t k = d->in_at[v]; k < d->in_at[v + 1]; k++) {
+			const struct dag_edge *e = &d->edges[d->in[k]];
+
+			if (is_step(e) && c->ncalls[e->src] > n)
+				n = c->ncalls[e->src];
+		}
+		c->ncalls[v] += n;
+		if (c->ncalls[v] > c->longest)
+			c->longest = c->ncalls[v];
+	}
+}
+
+/* Others may call it by what they know of it: it is in nobody's place, and
+ * leaves its path whenever it returns.  Not of one that other files may know:
+ * it has to say who it is anyway, and digits for all of its paths cost more
+ * than that saves. */
+static void add_callee(const struct function *fn, const struct mode *mode)
+{
+	const struct function_calls *c = fn->paths->calls;
+	struct callees *all = mode->callees;
+
+	if (!all || c->is_off || c->has_tails ||
+	    c->uses_rows != CAIRN_ROWS_STRONG ||
+	    LLVMGetLinkage(fn->f) != LLVMInternalLinkage)
+		return;
+	VEC_RESERVE(all->items, all->n, all->cap);
+	ptrmap_set(&all->index, fn->f, all->n);
+	all->items[all->n++] = (struct callee){
+	        .f = fn->f,
+	        .npaths = fn->paths->paths.n,
+	        .ends_early = c->ends_early,
+	        .must_say_who = shim_has_outside_callers(fn->f),
+	};
+}
+
+void path_calls_begin(struct function *fn, const struct mode *mode,
+                      const uint64_t *weight)
 {
 	struct function_calls *c = xcalloc(1, sizeof(*c));
-	struct sums *sums;
 
 	fn->paths->calls = c;
 	c->cell = xcalloc((size_t)fn->nsites + 1, sizeof(*c->cell));
 	c->rows = xcalloc((size_t)fn->nsites + 1, sizeof(*c->rows));
 	c->left_out = xcalloc((size_t)fn->nsites + 1, sizeof(*c->left_out));
+	c->flow = xcalloc((size_t)fn->nsites + 1, sizeof(*c->flow));
+	c->weight = xcalloc((size_t)fn->g.nedges + 1, sizeof(*c->weight));
 	c->degree = mode->degree;
-	c->nleft = RESTS_ALL;
 	c->is_off = mode->in_loops;
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		c->weight[e] = weight[e];
+	for (uint32_t i = 0; i < fn->nsites; i++) {
+		block_id b = fn->sites[i].block;
+
+		for (uint32_t k = fn->g.in_at[b]; k < fn->g.in_at[b + 1]; k++)
+			c->flow[i] += weight[fn->g.in[k]];
+	}
 	choose_cells(fn, c);
-	find_ways(fn, c);
+	find_entered(fn, c);
 	c->has_tails = has_tail_calls(fn);
+	c->is_leaf = is_leaf(fn) && !c->has_tails;
 	c->ends_early = c->has_tails || may_end_early(fn, c);
 	/* only executables, which have one delta for all their functions */
 	c->uses_rows = mode->segment ? kind_of_rows(fn->f) : CAIRN_ROWS_NONE;
+	add_callee(fn, mode);
+}
+
+void path_calls_choose(struct function *fn, const struct mode *mode)
+{
+	struct function_calls *c = fn->paths->calls;
+	struct sums *sums;
+
+	c->is_tagged = xcalloc((size_t)fn->nsites + 1, sizeof(*c->is_tagged));
+	c->is_certain = xcalloc((size_t)fn->nsites + 1, sizeof(*c->is_certain));
+	c->is_single = xcalloc((size_t)fn->nsites + 1, sizeof(*c->is_single));
+	c->says_site = xcalloc((size_t)fn->nsites + 1, sizeof(*c->says_site));
+	c->may_wait = xcalloc((size_t)fn->nsites + 1, sizeof(*c->may_wait));
+	find_tagged(fn, c);
+	note_callees(fn, mode);
+	find_waiting(fn, c, mode);
 	sums = find_sums(&fn->paths->paths);
-	for (uint32_t i = 0; mode->segment && i < fn->nsites; i++)
-		if (c->cell[i] != CFG_NONE && callee_of(fn->sites[i].call))
+	for (uint32_t i = 0; i < fn->nsites; i++) {
+		const struct callee *callee = known_callee(fn, i, mode);
+
+		c->is_certain[i] = callee != NULL;
+		c->is_single[i] = callee && callee->npaths == 1;
+		c->says_site[i] = says_site(fn, i, mode);
+		if (mode->segment && c->says_site[i] &&
+		    callee_of(fn->sites[i].call))
 			choose_rows(fn, i, sums);
+	}
 	free(sums);
-	c->all_rests = c->has_rests;
-	for (uint32_t i = 0; i < fn->nsites; i++)
-		c->all_rests &= c->cell[i] == CFG_NONE || c->rows[i].nrests;
 	c->first = fn->ncounters;
 	fn->ncounters += c->ncells;
+}
+
+bool path_calls_has_tag(const struct function *fn, uint32_t site)
+{
+	return fn->paths->calls && fn->paths->calls->is_tagged[site];
 }
 
 void path_calls_release(struct function_calls *c, uint32_t nsites)
@@ -363,6 +653,15 @@ void path_calls_release(struct function_calls *c, uint32_t nsites)
 	free(c->left_out);
 	free(c->from_entry);
 	free(c->ncalls);
+	free(c->digits);
+	free(c->is_tagged);
+	free(c->is_certain);
+	free(c->is_single);
+	free(c->says_site);
+	free(c->may_wait);
+	free(c->flow);
+	free(c->weight);
+	tags_release(&c->tags);
 	free(c);
 }
 
@@ -370,7 +669,9 @@ LLVMValueRef paths_row_callee(const struct function *fn, uint32_t site)
 {
 	const struct function_calls *c = fn->paths->calls;
 
-	return c ? c->rows[site].callee : NULL;
+	if (!c || (!c->rows[site].callee && !c->digits[site].radix))
+		return NULL;
+	return callee_of(fn->sites[site].call);
 }
 
 /* Puts n, and the numbers of those of `all` that are set: n of them. */
@@ -402,6 +703,7 @@ void path_calls_describe(const struct function *fn, struct bytes *b)
 	bool left_out = leaves_out(fn);
 
 	bytes_put_uv(b, c->degree);
+	bytes_put_uv(b, fn->paths->pairs.first);
 	bytes_put_uv(b, c->uses_rows | (left_out ? CAIRN_ROWS_LEFT_OUT : 0));
 	if (left_out) {
 		describe_set(b, fn->paths->left_out, fn->g.nblocks);
@@ -419,8 +721,7 @@ void path_calls_describe(const struct function *fn, struct bytes *b)
 			bytes_put_uv(b, r->sum[k] == CALLS_NO_SUM
 			                        ? 0
 			                        : 1 + r->sum[k]);
-		if (r->callee)
-			bytes_put_uv(b, r->nrests);
+		bytes_put_uv(b, c->digits[i].radix);
 	}
 }
 
@@ -430,7 +731,8 @@ static void call_runtime(struct path_writer *w, const char *name,
                          const char *constraints, LLVMValueRef *args,
                          unsigned n)
 {
-	LLVMTypeRef types[4] = {w->m.i64, w->m.i64, w->m.i64, w->m.i64};
+	LLVMTypeRef types[5] = {w->m.i64, w->m.i64, w->m.i64, w->m.i64,
+	                        w->m.i64};
 	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(w->m.context),
 	                                    types, n, false);
 	char text[128];
@@ -486,26 +788,52 @@ static const struct call_rows *rows_of(const struct path_writer *w,
 	return r->callee ? r : NULL;
 }
 
-/* The row of the path so far. */
-static LLVMValueRef row_of(struct path_writer *w, const struct call_rows *r,
-                           block_id b)
+/*
+ * The rows of a site, for callees that look for their caller: whom it calls,
+ * the address of its first row, and the numbers of its rows, one for each.
+ */
+static LLVMValueRef make_record(struct path_writer *w, uint32_t site)
+{
+	const struct call_rows *r = rows_of(w, site);
+	LLVMValueRef *word = xcalloc((size_t)r->n + CAIRN_CALLS_RECORD,
+	                             sizeof(LLVMValueRef)),
+	             record;
+
+	word[0] = LLVMConstPtrToInt(r->callee, w->m.i64);
+	word[1] = pw_symbol(w, 8 * (uint64_t)r->first);
+	for (uint32_t i = 0; i < r->n; i++)
+		word[CAIRN_CALLS_RECORD + i] = pw_constant(w, i);
+	record = pw_add_table(w, "cairn.site", w->m.i64, word,
+	                      (uint64_t)r->n + CAIRN_CALLS_RECORD);
+	LLVMSetAlignment(record, 8);
+	free(word);
+	return record;
+}
+
+/* The address of the number of the row of the path so far. */
+static LLVMValueRef row_of(struct path_writer *w, uint32_t site)
 {
 	const struct increments *inc = &w->m.fn->paths->inc;
-	uint64_t base = 8 * (uint64_t)r->first, size = 8 * CAIRN_ROW_WIDTH;
-	LLVMValueRef row;
+	const struct call_rows *r = rows_of(w, site);
+	block_id b = w->m.fn->sites[site].block;
+	LLVMValueRef record = make_record(w, site), row;
+	uint64_t first = 8 * CAIRN_CALLS_RECORD;
 
 	if (inc->is_known[b])
-		return pw_symbol(w,
-		                 base + size * row_number(r, inc->offset[b]));
+		return pw_address_in(w, record,
+		                     first + 8 * row_number(r, inc->offset[b]));
 	if (r->n == 1)
-		return pw_symbol(w, base);
+		return pw_address_in(w, record, first);
+	if (r->multiplier == 1 && !r->shift)
+		return pw_sum(w, number_of(w, pw_sum_in(w, b), 3),
+		              pw_address_in(w, record, first - 8 * r->least));
 	row = LLVMBuildSub(w->m.builder, number_of(w, pw_sum_in(w, b), 0),
 	                   pw_constant(w, r->least), "");
 	row = LLVMBuildMul(w->m.builder, row, pw_constant(w, r->multiplier),
 	                   "");
 	row = LLVMBuildLShr(w->m.builder, row, pw_constant(w, r->shift), "");
-	row = LLVMBuildMul(w->m.builder, row, pw_constant(w, size), "");
-	return pw_sum(w, row, pw_symbol(w, base));
+	row = LLVMBuildShl(w->m.builder, row, pw_constant(w, 3), "");
+	return pw_sum(w, row, pw_address_in(w, record, first));
 }
 
 /* The sum of the path so far, times 2^32. */
@@ -533,78 +861,45 @@ void path_calls_before(struct path_writer *w, uint32_t site)
 {
 	const struct site *s = &w->m.fn->sites[site];
 
-	if (!has_cell(w, site))
+	if (!has_cell(w, site) || !w->m.fn->paths->calls->says_site[site])
 		return;
 	LLVMPositionBuilderBefore(w->m.builder, s->call);
-	pw_set_word(w, CAIRN_CALLS_TARGET, target_of(w, site));
 	if (rows_of(w, site)) {
-		pw_set_word(w, CAIRN_CALLS_SITE,
-		            row_of(w, rows_of(w, site), s->block));
+		pw_set_word(w, CAIRN_CALLS_SITE, row_of(w, site));
 		return;
 	}
+	pw_set_word(w, CAIRN_CALLS_TARGET, target_of(w, site));
 	pw_set_word(w, CAIRN_CALLS_SITE, tagged_cell(w, site));
 	pw_set_word(w, CAIRN_CALLS_PREFIX, prefix_of(w, site));
 }
 
-/* A caller that is not known. */
-static LLVMValueRef nobody(struct path_writer *w)
+LLVMValueRef path_calls_register(struct path_writer *w, uint32_t site)
 {
-	return pw_constant(w, CAIRN_CALLS_NO_ROW);
-}
+	const struct function *fn = w->m.fn;
+	block_id b = fn->sites[site].block;
+	LLVMValueRef r;
 
-static LLVMValueRef list_of(struct path_writer *w, LLVMValueRef list)
-{
-	return LLVMBuildPtrToInt(w->m.builder, list, w->m.i64, "");
+	if (!path_calls_has_tag(fn, site))
+		return pw_get(w, w->r);
+	r = fn->paths->inc.is_known[b] ? pw_sum_in(w, b) : pw_get(w, w->r);
+	return pw_sum(w, r, pw_get(w, w->tag));
 }
 
 /* Nobody has come back. */
-static void empty_lists(struct path_writer *w)
+static void empty_list(struct path_writer *w)
 {
-	if (w->list)
-		pw_set(w, w->top, list_of(w, w->list));
-	if (w->rests)
-		pw_set(w, w->rests_top, list_of(w, w->rests));
+	pw_set(w, w->top, pw_constant(w, 0));
+	pw_set(w, w->tag, pw_constant(w, 0));
 }
 
-/* In the order in which the site does not write: if a handler comes in between
- * and makes calls, the target is another one. */
-static void look_for_caller(struct path_writer *w)
+/* If the test holds, the rare way is taken: the builder is then on it.  Returns
+ * the branch. */
+static LLVMValueRef begin_if(struct path_writer *w, LLVMValueRef test,
+                             const struct path_fork *f)
 {
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64);
-	LLVMValueRef site = pw_get_word(w, CAIRN_CALLS_SITE), test;
+	LLVMValueRef end, branch = LLVMBuildCondBr(b, test, f->rare, f->common);
 
-	pw_set(w, w->prefix, pw_get_word(w, CAIRN_CALLS_PREFIX));
-	test = LLVMBuildICmp(b, LLVMIntEQ, pw_get_word(w, CAIRN_CALLS_TARGET),
-	                     f, "");
-	pw_set_word(w, CAIRN_CALLS_TARGET, pw_constant(w, 0));
-	pw_set(w, w->first, LLVMBuildSelect(b, test, site, nobody(w), ""));
-	pw_set(w, w->caller, pw_get(w, w->first));
-	pw_set(w, w->early, pw_constant(w, 0));
-}
-
-void path_calls_enter(struct path_writer *w)
-{
-	if (w->m.fn->paths->calls->ends_early)
-		look_for_caller(w);
-	empty_lists(w);
-}
-
-void path_calls_forget(struct path_writer *w)
-{
-	pw_set(w, w->first, nobody(w));
-	pw_set(w, w->early, pw_constant(w, CAIRN_CALLS_EARLY));
-	empty_lists(w);
-}
-
-/* If the test holds, the rare way is taken: the builder is then on it. */
-static void begin_if(struct path_writer *w, LLVMValueRef test,
-                     const struct path_fork *f)
-{
-	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef end;
-
-	LLVMBuildCondBr(b, test, f->rare, f->common);
 	LLVMPositionBuilderAtEnd(b, f->common);
 	LLVMBuildBr(b, f->rest);
 	LLVMPositionBuilderAtEnd(b, f->rare);
@@ -613,32 +908,135 @@ static void begin_if(struct path_writer *w, LLVMValueRef test,
 	pw_add_probe_to(w, f->common, w->before);
 	pw_add_probe_to(w, f->rare, CAIRN_PROBE_UNKNOWN);
 	pw_add_probe_to(w, f->rest, w->before);
+	return branch;
 }
 
-static void put_in_list(struct path_writer *w, LLVMValueRef top,
-                        const LLVMValueRef *word, unsigned n)
+/* Who calls us: first becomes what SITE is, or 0.  A site without rows leaves
+ * whom it calls beside it; of one with rows that is seen later. */
+static void look_for_caller(struct path_writer *w, LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64);
+	LLVMValueRef site = pw_get_word(w, CAIRN_CALLS_SITE), test;
+	struct path_fork k;
+
+	pw_set_word(w, CAIRN_CALLS_SITE, pw_constant(w, 0));
+	pw_set(w, w->first, site);
+	k = pw_fork_before(w, place);
+	test = LLVMBuildAnd(b, site, pw_constant(w, CAIRN_CALLS_NO_ROW), "");
+	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, test, pw_constant(w, 0), ""),
+	         &k);
+	pw_set(w, w->prefix, pw_get_word(w, CAIRN_CALLS_PREFIX));
+	test = LLVMBuildICmp(b, LLVMIntEQ, pw_get_word(w, CAIRN_CALLS_TARGET),
+	                     f, "");
+	pw_set(w, w->first,
+	       LLVMBuildSelect(b, test, site, pw_constant(w, 0), ""));
+	LLVMPositionBuilderBefore(b, place);
+}
+
+/* A word of the record of the site with rows that has called. */
+static LLVMValueRef word_of(struct path_writer *w, LLVMValueRef at)
+{
+	return marker_ours(LLVMBuildLoad2(
+	        w->m.builder, w->m.i64,
+	        LLVMBuildIntToPtr(w->m.builder, at, w->m.ptr, ""), ""));
+}
+
+static LLVMValueRef record_of(struct path_writer *w, LLVMValueRef site)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef row = word_of(w, site);
+
+	row = LLVMBuildShl(b, row, pw_constant(w, 3), "");
+	row = pw_sum(w, row, pw_constant(w, 8 * CAIRN_CALLS_RECORD));
+	return LLVMBuildSub(b, site, row, "");
+}
+
+/* Is it us whom the site with rows in `first` calls? */
+static LLVMValueRef is_called(struct path_writer *w, LLVMValueRef record)
+{
+	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64);
+
+	return LLVMBuildICmp(w->m.builder, LLVMIntEQ, word_of(w, record), f,
+	                     "");
+}
+
+static LLVMValueRef has_rows(struct path_writer *w, LLVMValueRef site)
+{
+	LLVMBuilderRef b = w->m.builder;
+
+	site = LLVMBuildAnd(b, site, pw_constant(w, CAIRN_CALLS_NO_ROW), "");
+	return LLVMBuildICmp(b, LLVMIntEQ, site, pw_constant(w, 0), "");
+}
+
+static LLVMValueRef is_somebody(struct path_writer *w, LLVMValueRef site)
+{
+	return LLVMBuildICmp(w->m.builder, LLVMIntNE, site, pw_constant(w, 0),
+	                     "");
+}
+
+/* Whether the caller is known, now: first becomes 0 if it is not. */
+static void make_sure(struct path_writer *w, LLVMValueRef place)
+{
+	LLVMBuilderRef b = w->m.builder;
+	LLVMValueRef site = pw_get(w, w->first), test;
+	struct path_fork f = pw_fork_before(w, place);
+
+	test = LLVMBuildAnd(b, is_somebody(w, site), has_rows(w, site), "");
+	begin_if(w, test, &f);
+	pw_set(w, w->first,
+	       LLVMBuildSelect(b, is_called(w, record_of(w, site)), site,
+	                       pw_constant(w, 0), ""));
+	LLVMPositionBuilderBefore(b, place);
+}
+
+/* If it calls nobody SITE stays what it is until it returns. */
+static bool looks_late(const struct path_writer *w)
+{
+	return w->m.fn->paths->calls->is_leaf;
+}
+
+void path_calls_enter(struct path_writer *w, LLVMValueRef place)
+{
+	const struct function_calls *c = w->m.fn->paths->calls;
+
+	empty_list(w);
+	pw_set(w, w->early, pw_constant(w, 0));
+	if (!c->ends_early)
+		return;
+	if (looks_late(w)) {
+		pw_set(w, w->first, pw_constant(w, CAIRN_CALLS_NO_ROW));
+		return;
+	}
+	look_for_caller(w, place);
+	if (!c->has_tails)
+		return;
+	make_sure(w, place);
+	pw_set(w, w->caller, pw_get(w, w->first));
+}
+
+void path_calls_forget(struct path_writer *w)
+{
+	pw_set(w, w->first, pw_constant(w, 0));
+	pw_set(w, w->early, pw_constant(w, CAIRN_CALLS_EARLY));
+	empty_list(w);
+}
+
+/* Behind what is on it. */
+static void put_in_list(struct path_writer *w, const LLVMValueRef *word,
+                        unsigned n)
 {
 	LLVMBuilderRef b = w->m.builder;
 	LLVMTypeRef i8 = LLVMInt8TypeInContext(w->m.context);
-	LLVMValueRef from = pw_get(w, top);
+	LLVMValueRef top = pw_get(w, w->top);
 
 	for (unsigned i = 0; i < n; i++) {
-		LLVMValueRef at = pw_constant(w, 8 * i), to;
+		LLVMValueRef at = pw_sum(w, top, pw_constant(w, 8 * i)), to;
 
-		to = LLVMBuildGEP2(b, i8,
-		                   LLVMBuildIntToPtr(b, from, w->m.ptr, ""),
-		                   &at, 1, "");
+		to = LLVMBuildGEP2(b, i8, w->list, &at, 1, "");
 		marker_ours(LLVMBuildStore(b, word[i], to));
 	}
-	pw_set(w, top, pw_sum(w, from, pw_constant(w, 8 * n)));
-}
-
-/* A register as an address in counters that lie apart. */
-static LLVMValueRef in_bytes(struct path_writer *w, LLVMValueRef r)
-{
-	return w->is_direct
-	               ? r
-	               : LLVMBuildShl(w->m.builder, r, pw_constant(w, 3), "");
+	pw_set(w, w->top, pw_sum(w, top, pw_constant(w, 8 * n)));
 }
 
 static void count_call(struct path_writer *w, LLVMValueRef site,
@@ -663,68 +1061,51 @@ static LLVMValueRef bits_of(struct path_writer *w, LLVMValueRef v,
 	return LLVMBuildAnd(w->m.builder, v, pw_constant(w, mask), "");
 }
 
-/* The number of the callee's last path, times 2^32. */
-static LLVMValueRef last_path(struct path_writer *w, LLVMValueRef path)
+/* The number of the callee's last path. */
+static LLVMValueRef last_path(struct path_writer *w, const struct came_back *c)
 {
-	path = bits_of(w, path, ~(CAIRN_CALLS_BACK_TABLE | CAIRN_CALLS_EARLY));
-	return LLVMBuildShl(w->m.builder, path,
-	                    pw_constant(w, 32 - CAIRN_CALLS_PATH_SHIFT), "");
+	LLVMValueRef n = bits_of(w, c->path, ~CAIRN_CALLS_BACK_TABLE);
+
+	n = LLVMBuildLShr(w->m.builder, n, pw_constant(w, 3), "");
+	return LLVMBuildSub(w->m.builder, n, pw_constant(w, 1), "");
 }
 
-static void put_in_table_list(struct path_writer *w, const struct came_back *c)
+static LLVMValueRef who(struct path_writer *w, const struct came_back *c)
+{
+	return bits_of(w, c->function, ~CAIRN_CALLS_EARLY);
+}
+
+static void put_call_in_list(struct path_writer *w, const struct came_back *c)
 {
 	LLVMValueRef word[4];
 
 	word[0] = pw_sum(w, cell_of(w, c->site), pw_constant(w, 1));
-	word[1] = c->function;
-	word[2] = last_path(w, c->path);
+	word[1] = who(w, c);
+	word[2] = LLVMBuildShl(w->m.builder, last_path(w, c),
+	                       pw_constant(w, 32), "");
 	word[3] = pw_sum_in(w, w->m.fn->sites[c->site].block);
-	put_in_list(w, w->top, word, 4);
+	put_in_list(w, word, 4);
 }
 
-/* It will be counted in the table, when the path ends. */
-static void wait_for_table(struct path_writer *w, const struct came_back *c,
-                           LLVMValueRef place)
+/* It will be counted when the path ends. */
+static void wait_for_end(struct path_writer *w, const struct came_back *c,
+                         LLVMValueRef place)
 {
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef end =
-	        pw_sum(w, list_of(w, w->list),
-	               pw_constant(w, (uint64_t)LIST_MAX * ENTRY_SIZE));
 	struct path_fork f;
 
 	if (w->m.fn->paths->calls->longest <= LIST_MAX) {
-		put_in_table_list(w, c);
+		put_call_in_list(w, c);
 		return;
 	}
 	f = pw_fork_before(w, place);
-	begin_if(w, LLVMBuildICmp(b, LLVMIntULT, pw_get(w, w->top), end, ""),
+	begin_if(w,
+	         LLVMBuildICmp(b, LLVMIntULT, pw_get(w, w->top),
+	                       pw_constant(w, (uint64_t)LIST_MAX * ENTRY_SIZE),
+	                       ""),
 	         &f);
-	put_in_table_list(w, c);
+	put_call_in_list(w, c);
 	LLVMPositionBuilderBefore(b, place);
-}
-
-/* Until the path ends; `at` is the counter of way 0. */
-static void wait_in_rests(struct path_writer *w, uint32_t site, LLVMValueRef at)
-{
-	LLVMValueRef sum = pw_sum_in(w, w->m.fn->sites[site].block);
-
-	at = LLVMBuildSub(w->m.builder, at, in_bytes(w, sum), "");
-	put_in_list(w, w->rests_top, &at, 1);
-}
-
-/* The counter of the callee's path and the way from here on. */
-static void count_in_rest(struct path_writer *w, uint32_t site,
-                          LLVMValueRef path)
-{
-	const struct call_rows *r = rows_of(w, site);
-	LLVMValueRef at;
-
-	at = LLVMBuildMul(w->m.builder, path, pw_constant(w, r->nrests), "");
-	at = pw_sum(w, at, pw_symbol(w, 8 * (uint64_t)r->back));
-	if (r->is_last)
-		path_count_at(w, at);
-	else
-		wait_in_rests(w, site, at);
 }
 
 /* In the table; its first path, too, unless it has counted that itself. */
@@ -732,18 +1113,15 @@ static void take_in_table(struct path_writer *w, const struct came_back *c,
                           LLVMValueRef place)
 {
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef early = bits_of(w, c->path, CAIRN_CALLS_EARLY), number;
+	LLVMValueRef early = bits_of(w, c->function, CAIRN_CALLS_EARLY);
 	struct path_fork f = pw_fork_before(w, place);
 
 	begin_if(w, LLVMBuildICmp(b, LLVMIntEQ, early, pw_constant(w, 0), ""),
 	         &f);
-	number = bits_of(w, c->path, ~CAIRN_CALLS_BACK_TABLE);
-	number = LLVMBuildLShr(b, number,
-	                       pw_constant(w, CAIRN_CALLS_PATH_SHIFT), "");
-	count_call(w, cell_of(w, c->site), c->function,
-	           pw_sum(w, prefix_of(w, c->site), number));
+	count_call(w, cell_of(w, c->site), who(w, c),
+	           pw_sum(w, prefix_of(w, c->site), last_path(w, c)));
 	LLVMPositionBuilderBefore(b, place);
-	wait_for_table(w, c, place);
+	wait_for_end(w, c, place);
 }
 
 static LLVMValueRef is_back(struct path_writer *w, uint32_t site)
@@ -753,144 +1131,144 @@ static LLVMValueRef is_back(struct path_writer *w, uint32_t site)
 	                     target_of(w, site), "");
 }
 
-/* Rows do not have its path.  Who it is has not been read yet: a handler may
- * have come in between. */
-static void take_beyond_rows(struct path_writer *w, struct came_back *c,
-                             LLVMValueRef place)
+/* Was it from whom we have called?  Who it is, which it writes first, is read
+ * last. */
+static void take_if_back(struct path_writer *w, struct came_back *c,
+                         LLVMValueRef place)
 {
-	const struct call_rows *r = rows_of(w, c->site);
 	struct path_fork f = pw_fork_before(w, place);
 
+	c->path = pw_get_word(w, CAIRN_CALLS_BACK_PATH);
 	c->function = pw_get_word(w, CAIRN_CALLS_BACK_FUNCTION);
 	begin_if(w, is_back(w, c->site), &f);
-	if (w->m.fn->paths->calls->all_rests) /* a counter of nothing */
-		wait_in_rests(w, c->site,
-		              pw_symbol(w, 8 * (r->back +
-		                                CAIRN_ROW_WIDTH * r->nrests)));
 	take_in_table(w, c, LLVMGetBasicBlockTerminator(f.rare));
 	LLVMPositionBuilderBefore(w->m.builder, place);
 }
 
-/* Its path is in the site's rows. */
-static void take_in_rows(struct path_writer *w, const struct came_back *c,
-                         LLVMValueRef place)
+/* A digit of a certain callee may have all of its paths. */
+static bool may_be_listed(const struct path_writer *w, uint32_t site)
 {
-	const struct call_rows *r = rows_of(w, c->site);
-
-	path_count_at(w, pw_sum(w, c->path,
-	                        row_of(w, r, w->m.fn->sites[c->site].block)));
-	if (r->nrests)
-		count_in_rest(w, c->site, c->path);
-	else
-		wait_for_table(w, c, place);
+	return w->list && w->m.fn->paths->calls->may_wait[site];
 }
 
-/* It has come back: its path is in a row, or waits for the table. */
-static void take_back(struct path_writer *w, struct came_back *c,
-                      LLVMValueRef end)
+/* What a path of a callee adds to the register; `path` is BACK_PATH. */
+static LLVMValueRef tag_step(struct path_writer *w, uint32_t site,
+                             LLVMValueRef path)
+{
+	const struct function_calls *c = w->m.fn->paths->calls;
+	uint64_t weight = c->tags.weight[site] * w->m.fn->paths->pairs.total;
+
+	if (!w->is_direct)
+		path = LLVMBuildLShr(w->m.builder, path, pw_constant(w, 3), "");
+	return LLVMBuildMul(w->m.builder, path, pw_constant(w, weight), "");
+}
+
+/* Goes on at `yes` if the test holds, else at the rare way. */
+static void go_on_if(struct path_writer *w, LLVMValueRef test,
+                     LLVMBasicBlockRef yes, const struct path_fork *f)
 {
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef test, rare, common;
-	struct path_fork f;
 
-	if (!rows_of(w, c->site)) {
-		take_in_table(w, c, end);
-		return;
+	test = LLVMBuildNot(b, test, "");
+	shim_set_unlikely(LLVMBuildCondBr(b, test, f->rare, yes));
+	LLVMPositionBuilderAtEnd(b, yes);
+}
+
+/* The tag has its path, if that is one of the first. */
+static void take_in_tag(struct path_writer *w, struct came_back *c,
+                        LLVMValueRef place)
+{
+	const struct function_calls *calls = w->m.fn->paths->calls;
+	uint64_t most = 8 * (calls->digits[c->site].radix - 1);
+	LLVMBuilderRef b = w->m.builder;
+	struct path_fork f = pw_fork_before(w, place);
+	LLVMValueRef path = pw_get_word(w, CAIRN_CALLS_BACK_PATH), test, end;
+	LLVMBasicBlockRef is_it = NULL;
+
+	if (!calls->is_certain[c->site]) {
+		is_it = LLVMInsertBasicBlockInContext(w->m.context, f.common,
+		                                      "cairn.back");
+		go_on_if(w, is_back(w, c->site), is_it, &f);
 	}
-	f = pw_fork_before(w, end);
-	test = LLVMBuildICmp(b, LLVMIntUGE, c->path,
-	                     pw_constant(w, (uint64_t)CAIRN_ROW_WIDTH * 8), "");
-	shim_set_unlikely(LLVMBuildCondBr(b, test, f.rare, f.common));
-	LLVMPositionBuilderAtEnd(b, f.common);
-	common = LLVMBuildBr(b, f.rest);
-	LLVMPositionBuilderBefore(b, common);
-	take_in_rows(w, c, common);
+	test = LLVMBuildSub(b, path, pw_constant(w, 8), "");
+	test = LLVMBuildICmp(b, LLVMIntULT, test, pw_constant(w, most), "");
+	go_on_if(w, test, f.common, &f);
+	pw_set(w, w->tag,
+	       pw_sum(w, pw_get(w, w->tag), tag_step(w, c->site, path)));
+	LLVMBuildBr(b, f.rest);
 	LLVMPositionBuilderAtEnd(b, f.rare);
-	rare = LLVMBuildBr(b, f.rest);
-	LLVMPositionBuilderBefore(b, rare);
-	take_beyond_rows(w, c, rare);
+	end = LLVMBuildBr(b, f.rest);
+	LLVMPositionBuilderBefore(b, end);
+	if (may_be_listed(w, c->site))
+		take_if_back(w, c, end);
+	if (is_it)
+		pw_add_probe_to(w, is_it, CAIRN_PROBE_UNKNOWN);
 	pw_add_probe_to(w, f.common, CAIRN_PROBE_UNKNOWN);
 	pw_add_probe_to(w, f.rare, CAIRN_PROBE_UNKNOWN);
-	pw_add_probe_to(w, f.rest, CAIRN_PROBE_UNKNOWN);
+	pw_add_probe_to(w, f.rest, w->before);
+}
+
+/* It has one path, and has come back by it. */
+static void take_single(struct path_writer *w, uint32_t site)
+{
+	LLVMValueRef step = tag_step(w, site, pw_constant(w, 8));
+
+	pw_set(w, w->tag, pw_sum(w, pw_get(w, w->tag), step));
 }
 
 void path_calls_back(struct path_writer *w, const struct path_deed *p)
 {
-	const struct call_rows *r = rows_of(w, p->site);
-	struct path_fork f = pw_fork_before(w, p->at);
+	const struct function_calls *calls = w->m.fn->paths->calls;
 	struct came_back c = {.site = p->site};
 
-	/* the target, which the callee writes first, is read last */
-	c.path = pw_get_word(w, CAIRN_CALLS_BACK_PATH);
-	if (!r || !r->nrests)
-		c.function = pw_get_word(w, CAIRN_CALLS_BACK_FUNCTION);
-	begin_if(w, is_back(w, p->site), &f);
-	take_back(w, &c, LLVMGetBasicBlockTerminator(f.rare));
+	if (calls->digits[p->site].radix && calls->is_single[p->site])
+		take_single(w, p->site);
+	else if (calls->digits[p->site].radix)
+		take_in_tag(w, &c, p->at);
+	else
+		take_if_back(w, &c, p->at);
 	LLVMPositionBuilderBefore(w->m.builder, p->at);
 }
 
-/* In the table: the caller has no rows, or they do not have the path. */
-static void count_without_row(struct path_writer *w, LLVMValueRef r)
+/* Somebody has called: the runtime sees whether he has called us. */
+static void count_caller(struct path_writer *w, LLVMValueRef r)
 {
-	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef first = pw_get(w, w->first), site, prefix, tag;
+	bool uses_rows = w->m.fn->paths->calls->uses_rows;
+	LLVMValueRef args[5] = {
+	        LLVMConstPtrToInt(w->m.fn->f, w->m.i64),
+	        pw_get(w, w->first),
+	        me(w),
+	        number_of(w, r, 0),
+	        pw_get(w, w->prefix),
+	};
 
-	site = LLVMBuildAnd(b, first, pw_constant(w, ~(uint64_t)1), "");
-	prefix = pw_get(w, w->prefix);
-	tag = LLVMBuildSub(b, site, first, ""); /* -1, or 0: it is a row */
-	prefix = LLVMBuildAnd(b, prefix, tag, "");
-	count_call(w, site, me(w), pw_sum(w, prefix, number_of(w, r, 0)));
-}
-
-static LLVMValueRef is_beyond_row(struct path_writer *w, LLVMValueRef r)
-{
-	return LLVMBuildICmp(w->m.builder, LLVMIntUGE, number_of(w, r, 0),
-	                     pw_constant(w, CAIRN_ROW_PATHS), "");
-}
-
-/* The caller is known. */
-static void count_known_first(struct path_writer *w, LLVMValueRef r,
-                              LLVMValueRef place)
-{
-	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef first = pw_get(w, w->first), test;
-	struct path_fork f;
-
-	if (!w->m.fn->paths->calls->uses_rows) {
-		count_without_row(w, r);
-		return;
-	}
-	f = pw_fork_before(w, place);
-	test = LLVMBuildAnd(b, first, nobody(w), "");
-	test = LLVMBuildICmp(b, LLVMIntNE, test, pw_constant(w, 0), "");
-	if (w->m.fn->paths->pairs.first > CAIRN_ROW_PATHS)
-		test = LLVMBuildOr(b, test, is_beyond_row(w, r), "");
-	shim_set_unlikely(LLVMBuildCondBr(b, test, f.rare, f.common));
-	LLVMPositionBuilderAtEnd(b, f.common);
-	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
-	path_count_at(
-	        w, pw_sum(w, first, number_of(w, r, CAIRN_CALLS_PATH_SHIFT)));
-	LLVMPositionBuilderAtEnd(b, f.rare);
-	LLVMPositionBuilderBefore(b, LLVMBuildBr(b, f.rest));
-	count_without_row(w, r);
-	pw_add_probe_to(w, f.common, CAIRN_PROBE_UNKNOWN);
-	pw_add_probe_to(w, f.rare, CAIRN_PROBE_UNKNOWN);
-	pw_add_probe_to(w, f.rest, CAIRN_PROBE_UNKNOWN);
-	LLVMPositionBuilderBefore(b, place);
+	call_runtime(w,
+	             uses_rows ? CAIRN_RT_COUNT_FIRST
+	                       : CAIRN_RT_COUNT_FIRST_ANYWHERE,
+	             "{rdi},{rsi},{rdx},{rcx},{r8},~{memory},~{dirflag},"
+	             "~{fpsr},~{flags}",
+	             args, 5);
 }
 
 static void count_first(struct path_writer *w, LLVMValueRef r,
                         LLVMValueRef place)
 {
 	LLVMBuilderRef b = w->m.builder;
-	struct path_fork f = pw_fork_before(w, place);
+	struct path_fork f = pw_fork_before(w, place), k;
+	LLVMValueRef end;
 
-	begin_if(
-	        w,
-	        LLVMBuildICmp(b, LLVMIntNE, pw_get(w, w->first), nobody(w), ""),
-	        &f);
-	count_known_first(w, r, LLVMGetBasicBlockTerminator(f.rare));
-	pw_set(w, w->first, nobody(w));
+	shim_set_unlikely(begin_if(w, is_somebody(w, pw_get(w, w->first)), &f));
+	end = LLVMGetBasicBlockTerminator(f.rare);
+	if (looks_late(w)) {
+		look_for_caller(w, end);
+		k = pw_fork_before(w, end);
+		begin_if(w, is_somebody(w, pw_get(w, w->first)), &k);
+		count_caller(w, r);
+		LLVMPositionBuilderBefore(b, end);
+	} else {
+		count_caller(w, r);
+	}
+	pw_set(w, w->first, pw_constant(w, 0));
 	LLVMPositionBuilderBefore(b, place);
 }
 
@@ -899,73 +1277,55 @@ static void count_list(struct path_writer *w, LLVMValueRef r,
 {
 	LLVMBuilderRef b = w->m.builder;
 	struct path_fork f = pw_fork_before(w, place);
-	LLVMValueRef list = LLVMBuildPtrToInt(b, w->list, w->m.i64, "");
 	LLVMValueRef top = pw_get(w, w->top), args[4];
 
-	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), &f);
-	args[0] = list;
-	args[1] = top;
+	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, top, pw_constant(w, 0), ""),
+	         &f);
+	args[0] = LLVMBuildPtrToInt(b, w->list, w->m.i64, "");
+	args[1] = pw_sum(w, args[0], top);
 	args[2] = r;
 	args[3] = pw_constant(w, w->is_direct ? 3 : 0);
 	call_runtime(w, CAIRN_RT_COUNT_RETURNS,
 	             "{rdi},{rsi},{rdx},{rcx},~{memory},~{dirflag},~{fpsr},"
 	             "~{flags}",
 	             args, 4);
-	pw_set(w, w->top, list);
+	pw_set(w, w->top, pw_constant(w, 0));
 	LLVMPositionBuilderBefore(b, place);
 }
 
-/* What waits in counters: way 0 of each is known, r says which it was. */
-static void count_rests(struct path_writer *w, LLVMValueRef r,
-                        LLVMValueRef place)
+/* The target first: see take_if_back. */
+static void say_who(struct path_writer *w)
 {
+	const struct function_calls *c = w->m.fn->paths->calls;
 	LLVMBuilderRef b = w->m.builder;
-	struct path_fork f = pw_fork_before(w, place);
-	LLVMValueRef list = list_of(w, w->rests), top, at, end;
-	LLVMBasicBlockRef behind = f.rest;
+	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64), test;
+	LLVMValueRef function = me(w);
 
-	top = pw_get(w, w->rests_top);
-	begin_if(w, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), &f);
-	end = LLVMGetBasicBlockTerminator(f.rare);
-	top = LLVMBuildSub(b, pw_get(w, w->rests_top), pw_constant(w, 8), "");
-	pw_set(w, w->rests_top, top);
-	at = marker_ours(LLVMBuildLoad2(
-	        b, w->m.i64, LLVMBuildIntToPtr(b, top, w->m.ptr, ""), ""));
-	path_count_at(w, pw_sum(w, at, in_bytes(w, r)));
-	if (w->m.fn->paths->calls->all_rests)
-		behind = LLVMInsertBasicBlockInContext(w->m.context, f.rest,
-		                                       "cairn.behind");
-	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, top, list, ""), f.rare,
-	                behind);
-	LLVMInstructionEraseFromParent(end);
-	if (behind != f.rest) { /* who waits in the table waits here, too */
-		LLVMPositionBuilderAtEnd(b, behind);
-		end = LLVMBuildBr(b, f.rest);
-		LLVMPositionBuilderBefore(b, end);
-		count_list(w, r, end);
-		pw_add_probe_to(w, behind, CAIRN_PROBE_UNKNOWN);
+	if (c->has_tails) { /* who is called there may call us */
+		test = is_somebody(w, pw_get(w, w->caller));
+		f = LLVMBuildSelect(b, test, f, pw_constant(w, 0), "");
 	}
-	LLVMPositionBuilderBefore(b, place);
+	if (c->ends_early)
+		function = pw_sum(w, function, pw_get(w, w->early));
+	pw_set_word(w, CAIRN_CALLS_BACK_TARGET, f);
+	pw_set_word(w, CAIRN_CALLS_BACK_FUNCTION, function);
 }
 
-/* The target first: see path_calls_back. */
 static void leave_for_caller(struct path_writer *w, LLVMValueRef r)
 {
 	const struct function_calls *c = w->m.fn->paths->calls;
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64), path, test;
+	LLVMValueRef path = number_of(w, r, 3);
 
-	if (c->has_tails) { /* who is called there may call us */
-		test = LLVMBuildICmp(b, LLVMIntNE, pw_get(w, w->caller),
-		                     nobody(w), "");
-		f = LLVMBuildSelect(b, test, f, pw_constant(w, 0), "");
-	}
-	pw_set_word(w, CAIRN_CALLS_BACK_TARGET, f);
-	pw_set_word(w, CAIRN_CALLS_BACK_FUNCTION, me(w));
-	path = number_of(w, r, CAIRN_CALLS_PATH_SHIFT);
-	if (c->ends_early)
-		path = pw_sum(w, path, pw_get(w, w->early));
-	if (!c->uses_rows)
+	if (c->ends_early && looks_late(w))
+		pw_set_word(w, CAIRN_CALLS_SITE, pw_constant(w, 0));
+	if (c->says_who)
+		say_who(w);
+	else if (w->m.fn->paths->paths.n == 1)
+		return; /* all callers know */
+	path = pw_sum(w, path, pw_constant(w, 8));
+	/* readers could not tell who it was, or whether it was early */
+	if (!c->uses_rows || c->has_tails)
 		path = LLVMBuildOr(b, path,
 		                   pw_constant(w, CAIRN_CALLS_BACK_TABLE), "");
 	pw_set_word(w, CAIRN_CALLS_BACK_PATH, path);
@@ -992,9 +1352,7 @@ void path_calls_end(struct path_writer *w, const struct path_deed *p,
 		v = p->op->where;
 	if (c->from_entry[v] && is_early)
 		count_first(w, r, place);
-	if (w->rests && c->ncalls[v])
-		count_rests(w, r, place);
-	if (w->list && c->ncalls[v] && !c->all_rests)
+	if (w->list && c->ncalls[v])
 		count_list(w, r, place);
 	if (is_early)
 		pw_set(w, w->early, pw_constant(w, CAIRN_CALLS_EARLY));
@@ -1029,23 +1387,28 @@ bool path_calls_is_back(const struct function *fn, edge_id e, uint32_t *site)
 	return false;
 }
 
-static LLVMValueRef make_list(struct path_writer *w, uint64_t words,
-                              const char *name)
+/* Does anybody look who has come back? */
+static bool says_who(const struct function *fn, const struct mode *mode)
 {
-	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(w->m.fn->f);
+	uint32_t i = PTRMAP_NONE;
 
-	LLVMPositionBuilderBefore(w->m.builder, LLVMGetFirstInstruction(entry));
-	return LLVMBuildAlloca(w->m.builder, LLVMArrayType2(w->m.i64, words),
-	                       name);
+	if (mode->callees)
+		i = ptrmap_get(&mode->callees->index, fn->f);
+	return i == PTRMAP_NONE || mode->callees->items[i].must_say_who;
 }
 
-void path_calls_make_lists(struct path_writer *w)
+void path_calls_prepare(struct path_writer *w, const struct mode *mode)
 {
-	const struct function_calls *c = w->m.fn->paths->calls;
+	struct function_calls *c = w->m.fn->paths->calls;
 	uint32_t n = !c ? 0 : c->longest < LIST_MAX ? c->longest : LIST_MAX;
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(w->m.fn->f);
 
-	if (n)
-		w->list = make_list(w, (uint64_t)n * 4, "cairn.back");
-	if (n && c->has_rests)
-		w->rests = make_list(w, n, "cairn.rests");
+	if (c)
+		c->says_who = says_who(w->m.fn, mode);
+	if (!n)
+		return;
+	LLVMPositionBuilderBefore(w->m.builder, LLVMGetFirstInstruction(entry));
+	w->list = LLVMBuildAlloca(w->m.builder,
+	                          LLVMArrayType2(w->m.i64, (uint64_t)n * 4),
+	                          "cairn.back");
 }

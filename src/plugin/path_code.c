@@ -439,7 +439,7 @@ static void write_deed(struct path_writer *w, const struct path_deed *p)
 		path_turns_exit(w, p);
 		break;
 	case DO_BEGIN:
-		path_calls_enter(w);
+		path_calls_enter(w, p->at);
 		break;
 	case DO_BACK:
 		path_calls_back(w, p);
@@ -483,7 +483,7 @@ static void write_sites(struct path_writer *w)
 			value = w->busy;
 		} else if (site->pending >= CAIRN_PENDING_REGISTER) {
 			LLVMPositionBuilderBefore(w->m.builder, site->call);
-			value = in_memory ? w->r : pw_get(w, w->r);
+			value = in_memory ? w->r : path_calls_register(w, i);
 		}
 		site->call = shim_add_site(site->call, i, value);
 	}
@@ -542,8 +542,8 @@ void mark_paths(struct function *fn, const struct mode *mode)
 	w.prefix = make_register(&w);
 	w.early = make_register(&w);
 	w.top = make_register(&w);
-	w.rests_top = make_register(&w);
-	path_calls_make_lists(&w);
+	w.tag = make_register(&w);
+	path_calls_prepare(&w, mode);
 	if (counts_pairs(fn->paths)) {
 		LLVMPositionBuilderBefore(w.m.builder,
 		                          LLVMGetNextInstruction(w.r));
@@ -590,7 +590,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		shim_promote(w.prefix);
 		shim_promote(w.early);
 		shim_promote(w.top);
-		shim_promote(w.rests_top);
+		shim_promote(w.tag);
 	} else {
 		LLVMInstructionEraseFromParent(w.q);
 		LLVMInstructionEraseFromParent(w.held);
@@ -604,7 +604,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 			LLVMInstructionEraseFromParent(w.prefix);
 			LLVMInstructionEraseFromParent(w.early);
 			LLVMInstructionEraseFromParent(w.top);
-			LLVMInstructionEraseFromParent(w.rests_top);
+			LLVMInstructionEraseFromParent(w.tag);
 		}
 	}
 	shim_prepare_function(fn->f, !mode->strict);

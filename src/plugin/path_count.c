@@ -263,6 +263,10 @@ void path_count(struct path_writer *w, LLVMValueRef r, LLVMValueRef s,
 {
 	if (counts_pairs(w->m.fn->paths))
 		r = pw_sum(w, r, pw_get(w, w->o));
+	if (w->m.fn->paths->calls && w->m.fn->paths->calls->tags.n > 1) {
+		r = pw_sum(w, r, pw_get(w, w->tag));
+		pw_set(w, w->tag, pw_constant(w, 0));
+	}
 	if (w->is_direct)
 		path_count_at(w, r);
 	else if (w->tested)

@@ -23,6 +23,7 @@
 #include "plugin/path.h"
 #include "plugin/shim.h"
 
+#include <llvm-c/Comdat.h>
 #include <stdlib.h>
 
 /* --- values -------------------------------------------------------------- */
@@ -60,6 +61,9 @@ LLVMValueRef pw_add_table(struct path_writer *w, const char *name,
 	LLVMSetGlobalConstant(table, true);
 	LLVMSetLinkage(table, LLVMPrivateLinkage);
 	LLVMSetUnnamedAddress(table, LLVMGlobalUnnamedAddr);
+	/* it may have addresses of counters, which are dropped with a copy */
+	if (LLVMGetComdat(w->m.fn->f))
+		LLVMSetComdat(table, LLVMGetComdat(w->m.fn->f));
 	return table;
 }
 

@@ -46,12 +46,12 @@ struct path_writer {
 	LLVMValueRef s;      /* the third register: 8 times the slot */
 	LLVMValueRef o;      /* pairs: what the path before adds to the first */
 	LLVMValueRef last;   /* pairs: 0, or 8 * (1 + the turn before) */
-	LLVMValueRef caller; /* calls: its site, NO_ROW if it is not known */
+	LLVMValueRef caller; /* calls: what SITE was, 0: it is not known */
 	LLVMValueRef first;  /* the same until the first path has ended */
 	LLVMValueRef prefix; /* what it had done before */
 	LLVMValueRef early;  /* CALLS_EARLY once the first path has ended */
-	LLVMValueRef list, top;        /* who came back, or NULL */
-	LLVMValueRef rests, rests_top; /* the same, of those with counters */
+	LLVMValueRef list, top; /* who came back, or NULL; bytes of it */
+	LLVMValueRef tag;   /* by which path, in units of the first register */
 	LLVMValueRef state; /* windows: of the stream of paths; chains: node */
 	struct path_link *links;
 	size_t nlinks, links_cap;
@@ -152,8 +152,8 @@ bool path_is_before(const struct function *fn, const struct path_deed *p);
 
 /* --- path_calls.c -------------------------------------------------------- */
 
-/* The lists of what came back, in memory, if anything can. */
-void path_calls_make_lists(struct path_writer *w);
+/* Before any code is written: the list of what came back, if anything can. */
+void path_calls_prepare(struct path_writer *w, const struct mode *mode);
 /* Hands DO_BACK of all calls that are no invokes to `place`. */
 void path_calls_place(struct path_writer *w,
                       void place(struct path_writer *w, LLVMValueRef at,
@@ -161,9 +161,11 @@ void path_calls_place(struct path_writer *w,
 /* Is it the way on behind a marked invoke? */
 bool path_calls_is_back(const struct function *fn, edge_id e, uint32_t *site);
 /* At the entry; before a call; behind it. */
-void path_calls_enter(struct path_writer *w);
+void path_calls_enter(struct path_writer *w, LLVMValueRef place);
 void path_calls_before(struct path_writer *w, uint32_t site);
 void path_calls_back(struct path_writer *w, const struct path_deed *p);
+/* What a site has for the runtime to find: the first register, with the tag. */
+LLVMValueRef path_calls_register(struct path_writer *w, uint32_t site);
 /* Behind a call that has come back twice. */
 void path_calls_forget(struct path_writer *w);
 /* Where a path ends that may have begun at the entry, before it is counted;

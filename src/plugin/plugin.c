@@ -55,6 +55,7 @@ struct plugin {
 	struct pair_flow *pairs;   /* prefer= of overlap, or NULL */
 	struct wanted *wanted;     /* or NULL */
 	struct segs *segs;         /* or NULL */
+	struct callees callees;    /* pairs across calls */
 	struct segment_list list;  /* calls that are inlined, segments */
 	struct interest_options chosen;
 	const char **sets;          /* of chosen, in words */
@@ -566,69 +567,122 @@ static void run_traced(struct plugin *p, LLVMValueRef f)
 	free(flow);
 }
 
-static void run_on_function(struct plugin *p, LLVMValueRef f)
-{
-	const char *reason = p->mode.trace ? trace_why_not(f) : shim_why_not(f);
-	struct mode mode = p->mode;
-	struct bytes blob = {0}, segments = {0};
-	struct function fn;
-
-	if (reason) {
-		leave_out(p, f, reason);
-		return;
-	}
-	if (mode.paths || mode.trace)
-		shim_land_gotos(p->shim, f);
-	shim_prepare(p->shim, f);
-	if (mode.trace) {
-		run_traced(p, f);
-		return;
-	}
-	mode.strict |= !mode.slow &&
-	               (is_jumped_into(f) || shim_has_foreign_personality(f) ||
-	                shim_calls_by_thunks(f));
-	if (shim_has_builtin_setjmp(f)) {
-		/* where it comes back no site says; in a function that it is
-		 * inlined into, neither */
-		mode.strict = true;
-		if (mode.source)
-			shim_keep_out_of_line(f);
-	}
-	if (p->segs)
-		segs_begin(p->segs, f, &mode);
-	if (mode.overlap && !mode.in_loops)
-		keep_frames(f);
-	function_import(&fn, f, &mode, p->shim);
-	if (mode.sites)
-		segs_import(p->segs, &fn);
-	if (mode.paths) {
-		choose_paths(p, &fn);
-	} else {
-		choose_chords(p, &fn);
-		number_counters(p, &fn);
-	}
-	describe_function(&fn, &mode, &blob);
-	if (mode.paths) {
-		if (mode.sites)
-			segs_describe(p->segs, &fn, &segments);
-		mark_paths(&fn, &mode);
-		describe_paths(&fn, &blob);
-		bytes_put(&blob, segments.data, segments.n);
-		bytes_release(&segments);
-	} else if (mode.source) {
-		mark_function_early(&fn, &mode);
-	} else {
-		mark_function(&fn, &mode);
-	}
-	add_record(p, &fn, &blob);
-	bytes_release(&blob);
-	function_release(&fn);
-}
-
 static bool has_body(LLVMValueRef f)
 {
 	return !LLVMIsDeclaration(f) &&
 	       LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage;
+}
+
+/* A function whose marks are chosen, and not written yet. */
+struct chosen {
+	struct function fn;
+	struct mode mode;
+};
+
+/* Returns false if that was all. */
+static bool begin_function(struct plugin *p, LLVMValueRef f, struct chosen *c)
+{
+	const char *reason = p->mode.trace ? trace_why_not(f) : shim_why_not(f);
+	struct mode *mode = &c->mode;
+
+	*mode = p->mode;
+	if (reason) {
+		leave_out(p, f, reason);
+		return false;
+	}
+	if (mode->paths || mode->trace)
+		shim_land_gotos(p->shim, f);
+	shim_prepare(p->shim, f);
+	if (mode->trace) {
+		run_traced(p, f);
+		return false;
+	}
+	mode->strict |= !mode->slow &&
+	                (is_jumped_into(f) || shim_has_foreign_personality(f) ||
+	                 shim_calls_by_thunks(f));
+	if (shim_has_builtin_setjmp(f)) {
+		/* where it comes back no site says; in a function that it is
+		 * inlined into, neither */
+		mode->strict = true;
+		if (mode->source)
+			shim_keep_out_of_line(f);
+	}
+	if (p->segs)
+		segs_begin(p->segs, f, mode);
+	if (mode->overlap && !mode->in_loops)
+		keep_frames(f);
+	function_import(&c->fn, f, mode, p->shim);
+	if (mode->sites)
+		segs_import(p->segs, &c->fn);
+	if (mode->paths) {
+		choose_paths(p, &c->fn);
+	} else {
+		choose_chords(p, &c->fn);
+		number_counters(p, &c->fn);
+	}
+	return true;
+}
+
+static void finish_function(struct plugin *p, struct chosen *c)
+{
+	struct bytes blob = {0}, segments = {0};
+	struct function *fn = &c->fn;
+
+	describe_function(fn, &c->mode, &blob);
+	if (c->mode.paths) {
+		if (c->mode.sites)
+			segs_describe(p->segs, fn, &segments);
+		mark_paths(fn, &c->mode);
+		describe_paths(fn, &blob);
+		bytes_put(&blob, segments.data, segments.n);
+		bytes_release(&segments);
+	} else if (c->mode.source) {
+		mark_function_early(fn, &c->mode);
+	} else {
+		mark_function(fn, &c->mode);
+	}
+	add_record(p, fn, &blob);
+	bytes_release(&blob);
+	function_release(fn);
+}
+
+/* Pairs across calls: what a call needs depends on whom it calls, so all is
+ * chosen before anything is written. */
+static void finish_functions(struct plugin *p, struct chosen **all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		paths_choose_calls(&all[i]->fn, &all[i]->mode);
+	for (size_t i = 0; i < n; i++) {
+		finish_function(p, all[i]);
+		free(all[i]);
+	}
+}
+
+static bool is_marked_here(struct plugin *p, LLVMValueRef f)
+{
+	return has_body(f) && !(p->segs && segs_is_shared(p->segs, f));
+}
+
+static void mark_functions(struct plugin *p)
+{
+	struct chosen **all = NULL, *c = xcalloc(1, sizeof(*c));
+	size_t n = 0, cap = 0;
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
+	     f = LLVMGetNextFunction(f)) {
+		if (!is_marked_here(p, f) || !begin_function(p, f, c))
+			continue;
+		if (!p->mode.overlap) {
+			finish_function(p, c);
+			continue;
+		}
+		VEC_RESERVE(all, n, cap);
+		all[n++] = c;
+		c = xcalloc(1, sizeof(*c));
+	}
+	finish_functions(p, all, n);
+	free(all);
+	free(c);
 }
 
 static const char *record_why_not(LLVMValueRef f)
@@ -696,6 +750,7 @@ static void record_module(struct plugin *p)
 	}
 	canonical_module(p->module, p->mode.segment);
 	record_find_seen(p->module);
+	record_number_stores(p->module);
 	record_unit_init(&u, p->module);
 	for (size_t i = u.functions; i < u.aliases; i++)
 		run_recorded(p, &u, i);
@@ -813,6 +868,7 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 		                  LLVMGetSourceFileName(p->module, &n));
 	p->mode.segment = p->mode.segment && shim_is_executable_only(p->module);
 	p->mode.key = shim_module_key(p->module);
+	p->mode.callees = &p->callees;
 	/* its runtime has longjmp, vfork and _exit of its own, before ours */
 	p->mode.strict |= !p->mode.slow && shim_is_sanitized(p->module);
 	if (p->mode.paths)
@@ -822,6 +878,7 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 		return CAIRN_OK;
 	CAIRN_TRY(open_list(p, options, err));
 	p->chosen.is_tested = p->mode.residual;
+	p->chosen.in_calls = p->mode.calls;
 	if (p->mode.overlap && options->interest[0])
 		CAIRN_TRY(pair_flow_open(options->interest,
 		                         p->chosen.share ? p->chosen.share
@@ -849,6 +906,8 @@ static void close_plugin(struct plugin *p)
 	feedback_free(p->feedback);
 	interest_free(p->interest);
 	pair_flow_free(p->pairs);
+	ptrmap_release(&p->callees.index);
+	free(p->callees.items);
 	free(p->unknown);
 	free(p->sets);
 	free(p->words);
@@ -904,11 +963,7 @@ static void run_on_module(struct plugin *p)
 	if (p->mode.record && p->mode.last)
 		last_say(p->module, p->mode.last);
 	if (!p->mode.record)
-		for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
-		     f = LLVMGetNextFunction(f))
-			if (has_body(f) &&
-			    !(p->segs && segs_is_shared(p->segs, f)))
-				run_on_function(p, f);
+		mark_functions(p);
 	if (p->segs)
 		segs_mark_shared(p->segs, &p->mode);
 	see_to_sections(p->module);
@@ -932,6 +987,11 @@ static void finish_module(struct plugin *p)
 	set_flag(p->module, PLUGIN_DONE);
 }
 
+static bool is_recorded(const char *mode)
+{
+	return !strncmp(mode, "record", 6) && (!mode[6] || mode[6] == ',');
+}
+
 bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
                       const struct plugin_options *options,
                       enum plugin_moment moment, char *message, size_t n)
@@ -951,6 +1011,8 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 			shim_thaw(module);
 		return true;
 	}
+	if (moment == PLUGIN_EARLY && is_recorded(options->mode))
+		return record_copy_arguments(module);
 	if ((moment == PLUGIN_EARLY &&
 	     (!is_source || has_flag(module, PLUGIN_MARKED))))
 		return false;

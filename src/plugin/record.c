@@ -49,6 +49,7 @@ struct recorder {
 	LLVMTypeRef i64, ptr, gs_ptr, none;
 	LLVMValueRef cells;
 	LLVMValueRef words; /* CAIRN_RT_RECORD */
+	LLVMValueRef turns; /* CAIRN_RT_RECORD_TURNS; NULL: nobody asked yet */
 };
 
 static LLVMValueRef constant(const struct recorder *r, uint64_t v)
@@ -135,7 +136,7 @@ static LLVMValueRef as_i64(const struct recorder *r, LLVMValueRef pointer)
  * it.
  */
 static void say_input(const struct recorder *r, uint32_t cell,
-                      LLVMValueRef pointer, uint64_t n)
+                      LLVMValueRef pointer, uint64_t how)
 {
 	static const char text[] = "leaq -128(%rsp), %rsp\n\t"
 	                           "pushq $0\n\t"
@@ -149,7 +150,7 @@ static void say_input(const struct recorder *r, uint32_t cell,
 	LLVMTypeRef types[3] = {r->i64, r->ptr, r->i64};
 	LLVMTypeRef type = LLVMFunctionType(r->none, types, 3, false);
 	LLVMValueRef args[3] = {as_i64(r, pointer), cell_at(r, cell),
-	                        constant(r, n)};
+	                        constant(r, how)};
 	LLVMValueRef code = LLVMGetInlineAsm(
 	        type, text, strlen(text), constraints, strlen(constraints),
 	        true, false, LLVMInlineAsmDialectATT, false);
@@ -215,11 +216,13 @@ static LLVMValueRef bits_of(const struct recorder *r, LLVMValueRef v)
 	               : LLVMBuildBitCast(r->builder, v, number, "");
 }
 
-/* If a value is not the shadow of where it comes from it is an input.  Writes
- * before `place`, where the builder is and stays. */
-static void check_value(const struct recorder *r, LLVMValueRef v,
-                        LLVMValueRef pointer, unsigned alignment, uint32_t cell,
-                        LLVMValueRef place)
+/* If a value is not the shadow of where it comes from, which is returned, it is
+ * an input.  Writes before `place`, where the builder is and stays.  `how`: 0,
+ * or CAIRN_IN_ATOMIC. */
+static LLVMValueRef check_memory(const struct recorder *r, LLVMValueRef v,
+                                 LLVMValueRef pointer, unsigned alignment,
+                                 uint32_t cell, uint32_t how,
+                                 LLVMValueRef place)
 {
 	LLVMTypeRef type = LLVMTypeOf(v);
 	LLVMValueRef shadow = shadow_of(r, pointer);
@@ -230,8 +233,16 @@ static void check_value(const struct recorder *r, LLVMValueRef v,
 	                         bits_of(r, seen), ""),
 	           place);
 	store_shadow(r, v, shadow, alignment);
-	say_input(r, cell, pointer, LLVMStoreSizeOfType(r->layout, type));
+	say_input(r, cell, pointer, LLVMStoreSizeOfType(r->layout, type) | how);
 	end_rare(r, place);
+	return seen;
+}
+
+static void check_value(const struct recorder *r, LLVMValueRef v,
+                        LLVMValueRef pointer, unsigned alignment, uint32_t cell,
+                        LLVMValueRef place)
+{
+	check_memory(r, v, pointer, alignment, cell, 0, place);
 }
 
 /* The same of values that are not memory, leaf by leaf. */
@@ -286,28 +297,104 @@ static void mark_seen(const struct recorder *r, const struct ir_site *s)
 	LLVMSetVolatile(s->at, true);
 }
 
-static void mark_store(const struct recorder *r, const struct ir_site *s)
+/* Before `place`: if there are several threads, runs what the caller puts
+ * there.  end_rare() follows. */
+static void begin_turns(struct recorder *r, LLVMValueRef place)
 {
-	LLVMPositionBuilderBefore(r->builder, LLVMGetNextInstruction(s->at));
-	store_shadow(r, LLVMGetOperand(s->at, 0),
-	             shadow_of(r, LLVMGetOperand(s->at, 1)),
-	             LLVMGetAlignment(s->at));
+	LLVMValueRef turns;
+
+	if (!r->turns)
+		r->turns = LLVMGetNamedGlobal(r->module, CAIRN_RT_RECORD_TURNS);
+	if (!r->turns) {
+		r->turns =
+		        LLVMAddGlobal(r->module, r->i64, CAIRN_RT_RECORD_TURNS);
+		LLVMSetVisibility(r->turns, LLVMHiddenVisibility);
+	}
+	LLVMPositionBuilderBefore(r->builder, place);
+	turns = LLVMBuildLoad2(r->builder, r->i64, r->turns, "");
+	LLVMSetVolatile(turns, true);
+	begin_rare(
+	        r,
+	        LLVMBuildICmp(r->builder, LLVMIntNE, turns, constant(r, 0), ""),
+	        place);
 }
 
-/* The shadow gets what memory had, and then the same is done to it. */
-static void mark_atomic(const struct recorder *r, const struct ir_site *s)
+/* What is at a site takes its turn, while there are several threads. */
+static void begin_turn(struct recorder *r, const struct ir_site *s,
+                       LLVMValueRef pointer)
+{
+	LLVMValueRef at;
+
+	begin_turns(r, s->at);
+	at = as_i64(r, pointer);
+	call_asm(r, CAIRN_RT_RECORD_TURN, r->none, "{rax}," CLOBBERS, &at, 1);
+	end_rare(r, s->at);
+}
+
+static void end_turn(struct recorder *r, LLVMValueRef place)
+{
+	begin_turns(r, place);
+	call_asm(r, CAIRN_RT_RECORD_TURNED, r->none, CLOBBERS, NULL, 0);
+	end_rare(r, place);
+}
+
+/* is_new: may be NULL, for always. */
+static void note_turn(struct recorder *r, const struct ir_site *s,
+                      LLVMValueRef is_new)
+{
+	LLVMValueRef args[2] = {as_i64(r, cell_at(r, s->cell)), constant(r, 1)};
+
+	if (is_new)
+		args[1] = LLVMBuildZExt(r->builder, is_new, r->i64, "");
+	call_asm(r, CAIRN_RT_RECORD_NOTE, r->none, "{rax},{rdx}," CLOBBERS,
+	         args, 2);
+}
+
+static void mark_store(struct recorder *r, const struct ir_site *s)
 {
 	LLVMValueRef place = LLVMGetNextInstruction(s->at);
-	LLVMValueRef pointer = LLVMGetOperand(s->at, 0), old = s->at, twin;
-	LLVMBuilderRef b = r->builder;
+	LLVMValueRef pointer = LLVMGetOperand(s->at, 1);
 
-	LLVMPositionBuilderBefore(b, place);
+	if (s->ncells)
+		begin_turn(r, s, pointer);
+	LLVMPositionBuilderBefore(r->builder, place);
+	store_shadow(r, LLVMGetOperand(s->at, 0), shadow_of(r, pointer),
+	             LLVMGetAlignment(s->at));
+	if (!s->ncells)
+		return;
+	begin_turns(r, place);
+	note_turn(r, s, NULL);
+	end_rare(r, place);
+}
+
+/*
+ * The shadow gets what memory had, and then the same is done to it.  In a turn
+ * that found what the shadow had, and left that, nothing happened.
+ */
+static void mark_atomic(struct recorder *r, const struct ir_site *s)
+{
+	LLVMValueRef place = LLVMGetNextInstruction(s->at);
+	LLVMValueRef pointer = LLVMGetOperand(s->at, 0), old = s->at;
+	LLVMValueRef twin, seen, left, a, b;
+	unsigned alignment = LLVMGetAlignment(s->at);
+
+	begin_turn(r, s, pointer);
+	end_turn(r, place);
+	LLVMPositionBuilderBefore(r->builder, place);
 	if (s->kind == IR_CMPXCHG)
-		old = LLVMBuildExtractValue(b, s->at, 0, "");
-	check_value(r, old, pointer, LLVMGetAlignment(s->at), s->cell, place);
+		old = LLVMBuildExtractValue(r->builder, s->at, 0, "");
+	seen = check_memory(r, old, pointer, alignment, s->cell,
+	                    CAIRN_IN_ATOMIC, place);
 	twin = LLVMInstructionClone(s->at);
 	LLVMSetOperand(twin, 0, shadow_of(r, pointer));
-	LLVMInsertIntoBuilder(b, twin);
+	LLVMInsertIntoBuilder(r->builder, twin);
+	begin_turns(r, place);
+	left = bits_of(r, load_shadow(r, LLVMTypeOf(old), shadow_of(r, pointer),
+	                              alignment));
+	a = LLVMBuildICmp(r->builder, LLVMIntNE, bits_of(r, old), left, "");
+	b = LLVMBuildICmp(r->builder, LLVMIntNE, bits_of(r, seen), left, "");
+	note_turn(r, s, LLVMBuildOr(r->builder, a, b, ""));
+	end_rare(r, place);
 }
 
 static LLVMValueRef runtime_function(const struct recorder *r, const char *name,
@@ -551,7 +638,7 @@ static void mark_resume(const struct recorder *r, const struct ir_site *s)
 	expect(r, constant(r, CAIRN_RECORD_BASE));
 }
 
-static void mark_site(const struct recorder *r, const struct ir_site *s)
+static void mark_site(struct recorder *r, const struct ir_site *s)
 {
 	switch (s->kind) {
 	case IR_LOAD:
@@ -799,6 +886,27 @@ void describe_recorded(const struct record_unit *u, uint32_t index,
 }
 
 /* --- the IR -------------------------------------------------------------- */
+
+void record_number_stores(LLVMModuleRef module)
+{
+	const char *name = CAIRN_IR_TURN;
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	unsigned kind =
+	        LLVMGetMDKindIDInContext(context, name, (unsigned)strlen(name));
+	LLVMValueRef mark = LLVMMetadataAsValue(
+	        context, LLVMMDNodeInContext2(context, NULL, 0));
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f))
+		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+		     b = LLVMGetNextBasicBlock(b))
+			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+			     i = LLVMGetNextInstruction(i))
+				if (LLVMIsAStoreInst(i) &&
+				    LLVMGetOrdering(i) !=
+				            LLVMAtomicOrderingNotAtomic)
+					LLVMSetMetadata(i, kind, mark);
+}
 
 static LLVMMetadataRef text(LLVMContextRef context, const void *data, size_t n)
 {

@@ -25,12 +25,18 @@ struct mode;
 /* Before all else: what has other ways out than the rest of us knows, asm goto
  * and __builtin_setjmp, becomes calls: canonical.cpp. */
 void canonical_begin(LLVMModuleRef module);
+/* Before the optimizer: arguments that are structures in memory become
+ * variables whose assignments debug records follow, arguments.cpp.  Returns
+ * whether there were any. */
+bool record_copy_arguments(LLVMModuleRef module);
 /* Makes a module canonical: canonical.cpp. */
 void canonical_module(LLVMModuleRef module, bool is_executable);
 /* Why that cannot be done with f, or NULL. */
 const char *canonical_why_not(LLVMValueRef f);
 /* Finds loads of kind IR_SEEN in a canonical module: seen.cpp. */
 void record_find_seen(LLVMModuleRef module);
+/* Lets atomic stores have cells (CAIRN_IR_TURN). */
+void record_number_stores(LLVMModuleRef module);
 /* Notes that f has no marks. */
 void canonical_leave_out(LLVMValueRef f);
 

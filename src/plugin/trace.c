@@ -71,7 +71,7 @@ static bool must_announce(LLVMValueRef f)
 	return false;
 }
 
-static bool has_tail_call(LLVMValueRef f)
+bool has_tail_call(LLVMValueRef f)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
 	     b = LLVMGetNextBasicBlock(b))

@@ -3,11 +3,12 @@
  * Answers of several contexts in one order.
  *
  * Contexts are replayed one after the other.  What they say is kept in a file
- * without a name and shown by the number of the last SYNC before it, as
- * pieces.c and changes.c do: no two answers are inverted of which one happened
- * before the other.  Between two SYNCs of all, contexts stand by their numbers.
+ * without a name and shown by the number of the last SYNC or TURN before it
+ * (engine_order), as pieces.c and changes.c do: no two answers are inverted of
+ * which one happened before the other.  Between two of these numbers, contexts
+ * stand by their own.
  *
- * Invariant: the items of a context stand in its order, and so do their SYNCs.
+ * Invariant: the items of a context stand in its order, and so do the numbers.
  * Cost: 32 bytes of memory per answer; its text is on disk.
  */
 #include "replay/answers.h"

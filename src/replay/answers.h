@@ -10,7 +10,7 @@ struct cairn_err;
 
 struct answer {
 	uint32_t context;
-	uint64_t order; /* number of the last SYNC */
+	uint64_t order; /* engine_order */
 	uint64_t at;    /* of the text, in the file */
 	size_t n;
 };

@@ -31,6 +31,36 @@ static inline unsigned char *change_bytes(struct change *x)
 	return x->n <= CHANGE_FEW ? x->few : x->many;
 }
 
+/* What a context left there until it got a number, or what it found. */
+struct changes_part {
+	uint64_t order, since; /* since: its number before what it found */
+	uint64_t until;        /* its next number */
+	uint64_t number;       /* of all, in the order of adding */
+	uint32_t context;
+	uint32_t found; /* its index; CHANGES_STORED: the context stored it */
+	uint64_t offset;
+	size_t n;
+	size_t bytes; /* where they are, in `bytes` and `whose` */
+};
+
+#define CHANGES_STORED UINT32_MAX
+
+/* A byte was stored between two numbers of a context. */
+struct changes_stored {
+	uint32_t context;
+	uint32_t before; /* another one of the same byte; PTRMAP_NONE: none */
+	uint64_t order, until;
+	/* of the one that wrote over it, in the order of all; 0: none yet */
+	uint64_t gone;
+	uint32_t gone_by; /* context */
+};
+
+/* Of something that was found. */
+struct changes_found {
+	uint64_t order;
+	bool is_news; /* no context has stored it */
+};
+
 /*
  * The first or the last of all changes, at most `limit` of each context (0: no
  * limit), and what the context knows of the memory.
@@ -46,14 +76,34 @@ struct changes {
 	 * of.  NULL: they stay as they are. */
 	void (*widen)(const void *context, uint64_t *offset, uint64_t *n);
 	const void *context_of_widen;
+	/* The bits that count; a store that leaves these as they were is not a
+	 * change.  NULL: all do, and any store counts. */
+	const unsigned char *mask;
+	uint32_t thread; /* whose memory it is; 0: that of all */
 	/* private from here on */
-	struct ptrmap stored; /* bytes at offsets to who has stored them */
+	bool has_several;      /* contexts, all of which were noted */
+	struct ptrmap last_of; /* a byte at an offset to the last in `stored` */
+	struct changes_stored *stored;
+	size_t nstored, stored_cap, nclosed; /* closed: `until` is known */
+	struct changes_part *parts;
+	size_t nparts, parts_cap;
+	unsigned char *bytes;
+	uint32_t *whose; /* index in `stored` of each */
+	size_t nbytes, bytes_cap, whose_cap;
+	uint32_t *last_here; /* in `stored`, of each byte that is watched */
+	size_t nended;       /* parts whose `until` is known */
+	struct changes_found *found;
+	size_t nfound, found_cap, next_found, nplaced; /* placed: in order */
+	bool *is_left; /* bytes that were stored since `left_order`: */
+	uint64_t left_from, left_to, left_order;
+	uint64_t last; /* number of the context */
 	uint32_t context;
 	unsigned char *now;
 	bool *knows;
 	struct change *items;
 	size_t n, cap, first; /* of the context: items from `first` on */
 	uint64_t total;
+	uint64_t nsame; /* stores that left the bits that count as they were */
 };
 
 /* Requires: the fields above are set. */
@@ -62,10 +112,15 @@ void changes_release(struct changes *c);
 
 /* A context begins: nothing is known but what the memory began with. */
 void changes_begin(struct changes *c, uint32_t context);
-/* Only remembers who stored what, so that it is known when others find it: of
- * all contexts, before the first is added. */
+/* Only remembers who stored and found what: of all contexts, before the first
+ * is added. */
 void changes_note(struct changes *c, const struct engine_write *w,
                   const unsigned char *now);
+/* The context that is noted got a number (engine_listen_numbers), or ended. */
+void changes_number(struct changes *c, uint64_t number, uint64_t own);
+void changes_end(struct changes *c);
+/* All contexts were noted: finds out what is news. */
+void changes_decide(struct changes *c);
 /* Adds one of it; what is there now is at `now`. */
 void changes_add(struct changes *c, const struct engine_write *w,
                  const unsigned char *now);

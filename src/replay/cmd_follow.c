@@ -27,6 +27,7 @@
 #include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/follow.h"
+#include "replay/lineage.h"
 #include "replay/session.h"
 #include "replay/trim.h"
 
@@ -259,13 +260,12 @@ static struct children find_children(const struct follower *f)
 	struct dirent *entry;
 
 	while (d && (entry = readdir(d))) {
-		size_t n = strlen(entry->d_name), k = strlen(".cairn");
-		char *path;
+		char *path = xasprintf("%s%s", folder, entry->d_name);
+		unsigned char head[CAIRN_HDR_LENGTH];
+		off_t size;
 
-		if (n <= k || strcmp(entry->d_name + n - k, ".cairn") != 0)
-			continue;
-		path = xasprintf("%s%s", folder, entry->d_name);
-		consider(&c, f, path);
+		if (lineage_read_head(path, head, &size))
+			consider(&c, f, path);
 		free(path);
 	}
 	if (d)

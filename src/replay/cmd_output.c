@@ -293,6 +293,7 @@ static int answer(const struct question *q)
 
 	if (session_open(&s, &q->session, &err) < 0)
 		return command_fail(&err);
+	s.needs_order = true;
 	status = replay_all(&s, &l);
 	if (status == FINE)
 		take_pending(q, &s, &l.pieces);

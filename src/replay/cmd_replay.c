@@ -183,7 +183,12 @@ static bool take_option(void *wish, int option)
 	case OPT_TO:
 		return command_tick("replay", "--to", optarg, &w->last);
 	case OPT_EVERY:
-		return command_tick("replay", "--every", optarg, &w->every);
+		if (!command_tick("replay", "--every", optarg, &w->every))
+			return false;
+		if (!w->every)
+			command_usage("replay", "--every 0 is no distance; "
+			                        "use a number from 1 on");
+		return w->every;
 	default:
 		return false;
 	}

@@ -40,7 +40,7 @@ static const struct option options[] = {
 
 static bool is_shown(const struct debug_variable *v)
 {
-	return !v->is_artificial && strncmp(v->name, "__", 2) != 0;
+	return !v->is_artificial && !v->rival && strncmp(v->name, "__", 2) != 0;
 }
 
 /* Parameters, then the others as they are declared. */

@@ -10,6 +10,7 @@
 #include "replay/command.h"
 #include "replay/engine.h"
 #include "replay/globals.h"
+#include "replay/locals.h"
 #include "replay/meter.h"
 #include "replay/places.h"
 #include "replay/session.h"
@@ -29,7 +30,11 @@ static const char help[] =
         "(context and\ntick), where in the source, and what.\n\n"
         "  --var NAME       a global or static variable, or FILE:NAME, or "
         "A::NAME; or\n"
-        "                   a part of one, as in list.items[3].key\n"
+        "                   a part of one, as in list.items[3].key; of a "
+        "library that\n"
+        "                   was loaded several times, NAME@N of the Nth load; "
+        "of several\n"
+        "                   in one function, NAME@LINE\n"
         "  --addr A[:SIZE]  memory at this address; 8 bytes, if no SIZE is "
         "given\n"
         "  --last           the last write only, or the last --limit\n"
@@ -162,6 +167,11 @@ static void note(void *context, const struct engine_write *w)
 	changes_note(context, w, shadow_at(w->at));
 }
 
+static void note_number(void *context, uint64_t number, uint64_t own)
+{
+	changes_number(context, number, own);
+}
+
 static void listen(void *context, const struct engine_write *w)
 {
 	changes_add(context, w, shadow_at(w->at));
@@ -176,10 +186,13 @@ static int replay_once(struct session *s, struct changes *c, size_t first,
 	int status = FINE;
 
 	engine_listen_writes(c->at, c->size, told, c);
+	engine_listen_numbers(told == note ? note_number : NULL, c);
 	for (size_t i = 0; status == FINE && i < s->recording.ncontexts; i++) {
 		const struct recording_context *context =
 		        &s->recording.contexts[i];
 
+		if (c->thread && context->thread != c->thread)
+			continue;
 		meter_begin(first + i);
 		changes_begin(c, context->number);
 		if (session_run(s, context, &result, &err) < 0)
@@ -188,12 +201,14 @@ static int replay_once(struct session *s, struct changes *c, size_t first,
 			command_fail(&err);
 			status = DIFFERENT;
 		}
+		if (told == note)
+			changes_end(c);
 	}
 	return status;
 }
 
 /* A context that finds something does not know who wrote it: if there are
- * several, what they store is collected first. */
+ * several, what they store and find is collected first. */
 static int replay_all(struct session *s, struct changes *c)
 {
 	size_t n = s->recording.ncontexts;
@@ -203,6 +218,7 @@ static int replay_all(struct session *s, struct changes *c)
 	meter_plan_all(ntimes);
 	if (ntimes > 1)
 		status = replay_once(s, c, 0, note);
+	changes_decide(c);
 	if (status == FINE)
 		status = replay_once(s, c, n * (ntimes - 1), listen);
 	meter_close();
@@ -233,8 +249,26 @@ static void format_bits(char *text, const struct global_bits *b, uint64_t v)
 	size_t at = strlen(text);
 	uint64_t sign = b->is_signed ? (uint64_t)1 << (b->n - 1) : 0;
 
-	snprintf(text + at, NVALUE - at, "%s%" PRId64, at ? ", " : "",
-	         (int64_t)((v ^ sign) - sign));
+	at += (size_t)snprintf(text + at, NVALUE - at, "%s", at ? ", " : "");
+	if (at >= NVALUE)
+		return;
+	if (b->is_bool && b->n == 1)
+		snprintf(text + at, NVALUE - at, "%s", v ? "true" : "false");
+	else if (b->is_signed)
+		snprintf(text + at, NVALUE - at, "%" PRId64,
+		         (int64_t)((v ^ sign) - sign));
+	else
+		snprintf(text + at, NVALUE - at, "%" PRIu64, v);
+}
+
+/* The bit-field that was asked for. */
+static void look_at_field(struct view *v, struct change *x,
+                          const struct global_bits *b)
+{
+	v->part[0] = v->before[0] = v->after[0] = '\0';
+	format_bits(v->before, b, get_bits(b, x->offset, change_bytes(x)));
+	format_bits(v->after, b,
+	            get_bits(b, x->offset, change_bytes(x) + x->n));
 }
 
 /* Bit-fields that are not what they were, by their names; of a store that
@@ -281,7 +315,9 @@ static void look(struct view *v, struct change *x, struct places *places,
 	format_value(v->before, sizeof(v->before), kind, change_bytes(x), x->n);
 	format_value(v->after, sizeof(v->after), kind, change_bytes(x) + x->n,
 	             x->n);
-	if (kind == GLOBAL_BYTES)
+	if (g->bits.n)
+		look_at_field(v, x, &g->bits);
+	else if (kind == GLOBAL_BYTES)
 		look_at_bits(v, x, g);
 }
 
@@ -304,15 +340,19 @@ static void print_change(const struct change *x, const struct view *v,
 }
 
 static void json_change(struct json *j, const struct change *x,
-                        const struct view *v, uint64_t base)
+                        const struct view *v, const struct changes *c)
 {
 	json_begin(j, '{');
 	json_key(j, "context");
 	json_u64(j, x->context);
+	if (c->thread) {
+		json_key(j, "thread");
+		json_u64(j, c->thread);
+	}
 	json_key(j, "tick");
 	json_u64(j, x->tick);
 	json_key(j, "address");
-	json_u64(j, base + x->offset);
+	json_u64(j, c->at + x->offset);
 	json_key(j, "size");
 	json_u64(j, x->n);
 	json_key(j, "part");
@@ -334,29 +374,49 @@ static void json_change(struct json *j, const struct change *x,
 	json_end(j, '}');
 }
 
-static void show_json(const struct changes *c, struct places *places,
+/* c: n lists, one for each thread that has a variable of its own. */
+static void show_json(const struct changes *c, size_t n, struct places *places,
                       const struct global *g)
 {
 	struct json j = {.out = stdout, .flat_below = 2};
+	uint64_t total = 0, nsame = 0;
 	struct view v;
 
+	for (size_t i = 0; i < n; i++) {
+		total += c[i].total;
+		nsame += c[i].nsame;
+	}
 	json_begin(&j, '{');
 	json_key(&j, "version");
 	json_u64(&j, 1);
-	json_key(&j, "address");
-	json_u64(&j, g->address);
+	if (!g->local) {
+		json_key(&j, "address");
+		json_u64(&j, g->address);
+	}
 	json_key(&j, "size");
 	json_u64(&j, g->size);
 	json_key(&j, "total");
-	json_u64(&j, c->total);
+	json_u64(&j, total);
+	if (g->bits.n) {
+		json_key(&j, "unchanged");
+		json_u64(&j, nsame);
+	}
 	json_key(&j, "writes");
 	json_begin(&j, '[');
-	for (size_t i = 0; i < c->n; i++) {
-		look(&v, &c->items[i], places, g);
-		json_change(&j, &c->items[i], &v, g->address);
-	}
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < c[k].n; i++) {
+			look(&v, &c[k].items[i], places, g);
+			json_change(&j, &c[k].items[i], &v, &c[k]);
+		}
 	json_end(&j, ']');
 	json_end(&j, '}');
+}
+
+static void add_thread(struct view *v, uint32_t thread)
+{
+	size_t at = strlen(v->part);
+
+	snprintf(v->part + at, NPART - at, " of thread %" PRIu32, thread);
 }
 
 static void show_text(const struct changes *c, struct places *places,
@@ -368,11 +428,16 @@ static void show_text(const struct changes *c, struct places *places,
 		printf("%" PRIu64 " writes before these\n", c->total - c->n);
 	for (size_t i = 0; i < c->n; i++) {
 		look(&v, &c->items[i], places, g);
+		if (c->thread)
+			add_thread(&v, c->thread);
 		print_change(&c->items[i], &v, name);
 	}
 	if (!c->keeps_last && c->n < c->total)
 		printf("%" PRIu64 " more writes; --limit 0 shows all\n",
 		       c->total - c->n);
+	if (c->nsame)
+		printf("%" PRIu64 " stores to its bytes left it as it was\n",
+		       c->nsame);
 	if (!c->total)
 		printf("nobody wrote %" PRIu64 " bytes at %#" PRIx64 "\n",
 		       g->size, g->address);
@@ -396,16 +461,32 @@ static int find(const struct question *q, const struct session *s,
 
 static void widen(const void *variable, uint64_t *offset, uint64_t *n)
 {
+	const struct global *g = variable;
 	char part[NPART];
 
-	global_scalar(variable, offset, n, part, sizeof(part));
+	if (g->bits.n) {
+		*offset = 0;
+		*n = g->size;
+	} else {
+		global_scalar(g, offset, n, part, sizeof(part));
+	}
 }
 
-static int watch(const struct question *q, struct session *s,
-                 const struct global *g)
+/* The bits of a bit-field, in the bytes that have it. */
+static void fill_mask(const struct global_bits *b, unsigned char *mask)
 {
-	struct changes c = {
-	        .at = g->address,
+	for (uint64_t i = b->first; i < b->first + b->n; i++)
+		mask[i / 8] |= (unsigned char)(1 << i % 8);
+}
+
+/* Of one variable; of thread-local ones, that of a thread. */
+static int collect(const struct question *q, struct session *s,
+                   const struct global *g, const struct local_place *of,
+                   const unsigned char *mask, struct changes *c)
+{
+	*c = (struct changes){
+	        .at = of ? of->address + g->address : g->address,
+	        .thread = of ? of->thread : 0,
 	        .size = (size_t)g->size,
 	        .limit = q->limit,
 	        .keeps_last = q->is_last,
@@ -413,37 +494,68 @@ static int watch(const struct question *q, struct session *s,
 	        .is_known = g->is_known,
 	        .widen = widen,
 	        .context_of_widen = g,
+	        .mask = g->bits.n ? mask : NULL,
 	};
-	struct places *places = places_new(&s->program);
-	char name[32];
-	int status;
+	changes_init(c);
+	return replay_all(s, c);
+}
 
-	snprintf(name, sizeof(name), "%#" PRIx64, g->address);
-	changes_init(&c);
-	status = replay_all(s, &c);
+static int watch(const struct question *q, struct session *s,
+                 const struct global *g, const struct locals *l)
+{
+	size_t n = g->local ? l->n : 1;
+	struct changes *c = xcalloc(n + 1, sizeof(*c));
+	struct places *places = places_new(&s->program);
+	unsigned char mask[16] = {0};
+	int status = FINE;
+
+	fill_mask(&g->bits, mask);
+	for (size_t i = 0; i < n && status == FINE; i++)
+		status = collect(q, s, g, g->local ? &l->places[i] : NULL, mask,
+		                 &c[i]);
 	if (status != ERROR && q->is_json)
-		show_json(&c, places, g);
-	else if (status != ERROR)
-		show_text(&c, places, g, q->var ? q->var : name);
-	changes_release(&c);
+		show_json(c, n, places, g);
+	for (size_t i = 0; i < n && status != ERROR && !q->is_json; i++) {
+		char *name = q->var ? xstrdup(q->var)
+		                    : xasprintf("%#" PRIx64, g->address);
+
+		if (g->local && !c[i].total)
+			printf("nobody wrote %s of thread %" PRIu32 "\n", name,
+			       c[i].thread);
+		else
+			show_text(&c[i], places, g, name);
+		free(name);
+	}
+	if (!n && !q->is_json)
+		printf("no code with marks named %s\n", q->var);
+	for (size_t i = 0; i < n; i++)
+		changes_release(&c[i]);
+	free(c);
 	places_free(places);
 	return status;
 }
 
-static int answer(const struct question *q)
+static int answer(struct question *q)
 {
 	struct session s;
 	struct global g;
+	struct locals l = {0};
 	struct cairn_err err;
-	int status, flushed;
+	int status = FINE, flushed;
 
+	locals_prepare(&l, &q->session.code);
 	if (session_open(&s, &q->session, &err) < 0)
 		return command_fail(&err);
 	s.needs_whole = "who wrote before that is not known";
+	s.needs_order = true;
 	if (find(q, &s, &g, &err) < 0)
 		status = command_fail(&err);
-	else
-		status = watch(q, &s, &g);
+	l.g = &g;
+	if (status == FINE && g.local)
+		status = locals_find(&l, &s);
+	if (status == FINE)
+		status = watch(q, &s, &g, &l);
+	locals_release(&l);
 	global_release(&g);
 	session_close(&s);
 	flushed = command_flush();

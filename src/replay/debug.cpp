@@ -38,10 +38,12 @@ namespace
 struct FoundVariable {
 	const DILocalVariable *local = nullptr; // or:
 	const DIGlobalVariableExpression *global = nullptr;
-	GlobalVariable *memory = nullptr; // of a global
+	GlobalVariable *memory = nullptr; // of a global; it may have none
 	Pieces pieces;
 	std::vector<std::vector<uint32_t>> words; // of each operand of a piece
 	bool isAssigned = false;
+	bool isPassed = false; // its memory is declared on some ways only
+	unsigned rival = 0;    // line of another that may be meant as well
 };
 
 struct FoundPlace {
@@ -99,13 +101,18 @@ static std::vector<const DILocalScope *> scopesOf(const Group &g)
 	return sorted;
 }
 
-// Static variables of functions, with their scopes.
+// Static variables of functions; also those that are in no memory any more.
 using Statics = std::vector<
         std::pair<const DIGlobalVariableExpression *, GlobalVariable *>>;
 
 static Statics staticsOf(Module &m)
 {
 	Statics list;
+	DenseSet<const DIGlobalVariable *> seen;
+	auto add = [&](auto *e, GlobalVariable *g) {
+		if (seen.insert(e->getVariable()).second)
+			list.push_back({e, g});
+	};
 
 	for (GlobalVariable &g : m.globals()) {
 		SmallVector<DIGlobalVariableExpression *, 1> all;
@@ -114,28 +121,182 @@ static Statics staticsOf(Module &m)
 		for (auto *e : all)
 			if (isa_and_nonnull<DILocalScope>(
 			            e->getVariable()->getScope()))
-				list.push_back({e, &g});
+				add(e, &g);
 	}
+	for (DICompileUnit *cu : m.debug_compile_units())
+		for (auto *e : cu->getGlobalVariables())
+			if (isa_and_nonnull<DILocalScope>(
+			            e->getVariable()->getScope()))
+				add(e, nullptr);
 	return list;
 }
 
-static void addVariable(FoundPlace &p, FoundVariable v, const spot &line)
+static unsigned lineOf(const FoundVariable &v)
 {
-	unsigned declared = v.local ? v.local->getLine()
-	                            : v.global->getVariable()->getLine();
+	return v.local ? v.local->getLine()
+	               : v.global->getVariable()->getLine();
+}
 
-	if (nameOf(v).empty() || declared > line.line)
-		return;
-	for (const FoundVariable &old : p.variables)
-		if (nameOf(old) == nameOf(v))
-			return;
-	p.variables.push_back(std::move(v));
+// --- variables of one name in one scope --------------------------------------
+//
+// Clang says of what catch, while and switch declare that it is in the block
+// around them, and of a static variable that it is in the function.  So several
+// of a name may be in one scope, and where the blocks of a function begin is
+// all that tells which is meant.
+
+// A block with code that a scope has, as a child or deeper.
+static std::vector<const DILexicalBlock *> blocksOf(const Function &f,
+                                                    const DILocalScope *in)
+{
+	std::vector<const DILexicalBlock *> list;
+	DenseSet<const DILocalScope *> seen;
+
+	for (const Instruction &i : instructions(f))
+		for (const DILocation *l = i.getDebugLoc(); l;
+		     l = l->getInlinedAt()) {
+			std::vector<const DILexicalBlock *> way;
+			const DILocalScope *s = l->getScope();
+
+			for (; s != in && !isa<DISubprogram>(s);
+			     s = cast<DILexicalBlockBase>(s)->getScope())
+				if (auto *b = dyn_cast<DILexicalBlock>(s))
+					way.push_back(b);
+			for (const DILexicalBlock *b : way)
+				if (s == in && seen.insert(b).second)
+					list.push_back(b);
+		}
+	return list;
+}
+
+static const DILocalScope *parentOf(const DILexicalBlock *b)
+{
+	return b->getScope()->getNonLexicalBlockFileScope();
+}
+
+static std::pair<unsigned, unsigned> beginOf(const DILexicalBlock *b)
+{
+	return {b->getLine(), b->getColumn()};
+}
+
+// Is it certain that code in `from` sees what the scope has declared in a line?
+// If another block of the scope has begun since, it may have ended with that.
+static bool seesLocal(const DILocalScope *from, const DILocalScope *scope,
+                      unsigned declared, unsigned line,
+                      ArrayRef<const DILexicalBlock *> blocks)
+{
+	const DILexicalBlock *own = nullptr;
+
+	for (const DILocalScope *s = from->getNonLexicalBlockFileScope();
+	     s != scope; s = parentOf(own)) {
+		if (isa<DISubprogram>(s))
+			return true; // it is not in the scope
+		own = cast<DILexicalBlock>(s);
+	}
+	if (own && own->getLine() < declared)
+		return false;
+	for (const DILexicalBlock *b : blocks)
+		if (b != own && parentOf(b) == scope &&
+		    b->getLine() >= declared &&
+		    (own ? own->getLine() > declared &&
+		                     beginOf(b) < beginOf(own)
+		         : b->getLine() < line))
+			return false;
+	return true;
+}
+
+// The same of a static variable: it is in the block that began last before it,
+// or in one around that.
+static bool seesStatic(ArrayRef<const DILocalScope *> around, unsigned declared,
+                       ArrayRef<const DILexicalBlock *> blocks)
+{
+	unsigned last = 0;
+
+	for (const DILexicalBlock *b : blocks)
+		if (b->getLine() <= declared)
+			last = std::max(last, b->getLine());
+	const DILexicalBlock *inner = nullptr;
+	for (const DILexicalBlock *b : blocks) {
+		if (b->getLine() != last)
+			continue;
+		if (last == declared && !is_contained(around, b))
+			return false;
+		if (!inner || beginOf(b) >= beginOf(inner))
+			inner = b;
+	}
+	return !inner || is_contained(around, inner);
+}
+
+static bool isSeen(const FoundPlace &p, const FoundVariable &v,
+                   const DILocalScope *scope, unsigned line)
+{
+	auto blocks = blocksOf(*p.event.at->getFunction(), scope);
+
+	if (v.global)
+		return seesStatic(scopesOf(p.group), lineOf(v), blocks);
+	return all_of(p.group.scopes, [&](const DILocalScope *from) {
+		return seesLocal(from, scope, lineOf(v), line, blocks);
+	});
+}
+
+// Of those with one name in a scope, the last one declared.  One that has no
+// record on all ways to the place is not meant there.
+static FoundVariable choose(const FoundPlace &p, Whereabouts &w,
+                            const std::vector<FoundVariable> &all,
+                            const DILocalScope *scope, unsigned line)
+{
+	std::vector<FoundVariable> reached;
+	auto isEarlier = [](const FoundVariable &a, const FoundVariable &b) {
+		return lineOf(a) < lineOf(b);
+	};
+
+	for (const FoundVariable &v : all)
+		if (v.global || w.reaches(p.event, v.local, p.group.inlinedAt))
+			reached.push_back(v);
+	if (reached.size() == 1)
+		return reached[0];
+	bool isNone = reached.empty();
+	if (isNone)
+		reached = all;
+	auto at = std::max_element(reached.begin(), reached.end(), isEarlier);
+	FoundVariable last = *at;
+	reached.erase(at);
+	unsigned before = lineOf(
+	        *std::max_element(reached.begin(), reached.end(), isEarlier));
+	if (isNone || before == lineOf(last) || !isSeen(p, last, scope, line))
+		last.rival = before;
+	return last;
+}
+
+// What a scope declares, but for what inner ones have.
+static void addScope(FoundPlace &p, Whereabouts &w,
+                     const std::vector<FoundVariable> &declared,
+                     const DILocalScope *scope, const spot &line)
+{
+	MapVector<StringRef, std::vector<FoundVariable>> names;
+
+	for (const FoundVariable &v : declared) {
+		if (nameOf(v).empty() || lineOf(v) > line.line)
+			continue;
+		auto inner = find_if(p.variables, [&](FoundVariable &i) {
+			return nameOf(i) == nameOf(v);
+		});
+		if (inner == p.variables.end())
+			names[nameOf(v)].push_back(v);
+		else if (inner->isPassed && !inner->rival)
+			inner->rival = lineOf(v);
+	}
+	for (auto &[name, all] : names)
+		p.variables.push_back(
+		        all.size() == 1 ? all[0]
+		                        : choose(p, w, all, scope, line.line));
 }
 
 static void addVariables(FoundPlace &p, Whereabouts &w, const spot &line,
                          const Statics &statics)
 {
 	for (const DILocalScope *s : scopesOf(p.group)) {
+		std::vector<FoundVariable> declared;
+
 		for (const DILocalVariable *l :
 		     w.inScope(s, p.group.inlinedAt)) {
 			FoundVariable v;
@@ -144,7 +305,9 @@ static void addVariables(FoundPlace &p, Whereabouts &w, const spot &line,
 			v.pieces = w.at(p.event, l, p.group.inlinedAt);
 			v.isAssigned = w.isAssigned(p.event.group, l,
 			                            p.group.inlinedAt);
-			addVariable(p, std::move(v), line);
+			v.isPassed = w.isDeclared(l, p.group.inlinedAt) &&
+			             !w.reaches(p.event, l, p.group.inlinedAt);
+			declared.push_back(std::move(v));
 		}
 		for (auto &[e, g] : statics) {
 			FoundVariable v;
@@ -154,9 +317,10 @@ static void addVariables(FoundPlace &p, Whereabouts &w, const spot &line,
 				continue;
 			v.global = e;
 			v.memory = g;
-			v.isAssigned = w.isWritten(p.event.group, g);
-			addVariable(p, std::move(v), line);
+			v.isAssigned = g && w.isWritten(p.event.group, g);
+			declared.push_back(std::move(v));
 		}
+		addScope(p, w, declared, s, line);
 	}
 }
 
@@ -318,6 +482,8 @@ static void exportGlobal(debug *d, const DIGlobalVariableExpression *e,
 	const DIExpression *x = e->getExpression();
 
 	to->unit = to->index = DEBUG_NONE;
+	to->home = d->unit;
+	to->is_static = !g || g->hasLocalLinkage();
 	if (g && x->getNumElements() == 0) {
 		to->is_thread_local = g->isThreadLocal();
 		to->symbol = d->names.keep(g->getName().str());
@@ -344,6 +510,7 @@ static debug_variable exportVariable(debug *d, const FoundVariable &v)
 	to.name = d->names.keep(nameOf(v).str());
 	to.unit = to.index = DEBUG_NONE;
 	to.is_assigned = v.isAssigned;
+	to.rival = v.rival;
 	if (v.local) {
 		to.type = d->types->get(v.local->getType());
 		to.line = v.local->getLine();
@@ -441,6 +608,7 @@ static void addGlobal(debug *d, const DIGlobalVariableExpression *e,
 	to.name = d->names.keep(qualifiedName(scope, v->getName()));
 	to.type = d->types->get(v->getType());
 	to.line = v->getLine();
+	to.file = d->names.keep(v->getFilename().str());
 	exportGlobal(d, e, g, &to);
 	d->globals.push_back(to);
 }
@@ -502,35 +670,118 @@ static bool hasTag(const DIType *t, StringRef tag, bool isCxx)
 	}
 }
 
-const struct type *debug_type(struct debug *d, const char *tag,
-                              const char *name)
+// Blanks in the arguments of a template may be anywhere.
+static std::string withoutBlanks(StringRef s)
 {
+	std::string r;
+
+	for (char c : s)
+		if (c != ' ')
+			r += c;
+	return r;
+}
+
+// How near `name` in a scope is to a type: 0 if it is none at all, 1 if it is
+// in a scope that is not around.
+static size_t nearness(const std::string &type, const std::string &name,
+                       StringRef scope)
+{
+	for (;;) {
+		if (type == (scope.empty() ? "" : scope.str() + "::") + name)
+			return scope.size() + 2;
+		if (scope.empty())
+			break;
+		size_t end = scope.rfind("::");
+		scope = scope.take_front(end == StringRef::npos ? 0 : end);
+	}
+	return StringRef(type).ends_with("::" + name);
+}
+
+const struct type *debug_type(struct debug *d, const char *tag,
+                              const char *name, const char *scope)
+{
+	bool isTop = StringRef(name).starts_with("::");
+	std::string wanted = withoutBlanks(isTop ? name + 2 : name), bestName;
 	const DIType *best = nullptr;
+	size_t bestNear = 0;
+	bool isAmbiguous = false;
 
 	for (const DIType *t : typesOf(d)) {
 		if (!hasTag(t, tag, d->isCxx))
 			continue;
-		if (t->getName() != name &&
-		    qualifiedName(t->getScope(), t->getName()) != name)
+		std::string full = withoutBlanks(
+		        qualifiedName(t->getScope(), t->getName()));
+		size_t near =
+		        isTop ? full == wanted
+		              : nearness(full, wanted, withoutBlanks(scope));
+
+		if (!near || near < bestNear)
 			continue;
-		if (!best || best->isForwardDecl())
+		if (near > bestNear || full != bestName)
+			isAmbiguous = near == bestNear;
+		if (near > bestNear || best->isForwardDecl()) {
 			best = t;
+			bestName = full;
+		}
+		bestNear = near;
 	}
-	return best ? d->types->get(best) : nullptr;
+	return best && !isAmbiguous ? d->types->get(best) : nullptr;
 }
 
-// Is a::b::c what b::c or c means?
-static bool isPartOf(StringRef wanted, StringRef name)
+const struct type *debug_record(struct debug *d, const char *name)
 {
-	return name == wanted ||
-	       (name.ends_with(wanted) &&
-	        name.drop_back(wanted.size()).ends_with("::"));
+	for (const DIType *t : typesOf(d)) {
+		auto *c = dyn_cast<DICompositeType>(t);
+
+		if (!c || c->isForwardDecl() ||
+		    c->getTag() == dwarf::DW_TAG_enumeration_type ||
+		    !StringRef(name).ends_with(c->getName()))
+			continue;
+		const struct type *found = d->types->get(c);
+		if (found->kind == TYPE_RECORD && !strcmp(found->name, name))
+			return found;
+	}
+	return nullptr;
 }
 
-bool debug_constant(struct debug *d, const char *name, const struct type **type,
-                    int64_t *value)
+// All types are made by Types, which nobody else changes.
+void debug_complete(const struct type *t,
+                    const struct type *(*find)(void *, const char *),
+                    void *context)
 {
-	StringRef wanted(name);
+	auto *mine = const_cast<struct type *>(t);
+
+	if (t->is_completed ||
+	    (t->kind != TYPE_RECORD && t->kind != TYPE_ARRAY &&
+	     t->kind != TYPE_REFERENCE))
+		return; // others may be constants
+	mine->is_completed = true;
+	if (t->kind == TYPE_RECORD && t->is_incomplete) {
+		const struct type *whole =
+		        find(context, (t->record ? t->record : t)->name);
+
+		if (whole && !whole->is_incomplete) {
+			mine->size = whole->size;
+			mine->members = whole->members;
+			mine->nmembers = whole->nmembers;
+			mine->is_incomplete = false;
+		}
+	}
+	if (t->kind != TYPE_RECORD)
+		debug_complete(t->target, find, context);
+	if (t->kind == TYPE_ARRAY && !t->is_incomplete)
+		mine->size = t->n * t->target->size;
+	for (size_t i = 0; i < t->nmembers; i++)
+		debug_complete(t->members[i].type, find, context);
+}
+
+size_t debug_constant(struct debug *d, const char *name, const char *scope,
+                      const struct type **type, int64_t *value)
+{
+	bool isTop = StringRef(name).starts_with("::");
+	std::string wanted = withoutBlanks(isTop ? name + 2 : name);
+	std::string from = isTop ? "" : withoutBlanks(scope);
+	size_t best = 0;
 
 	for (const DIType *t : typesOf(d)) {
 		auto *c = dyn_cast<DICompositeType>(t);
@@ -538,21 +789,29 @@ bool debug_constant(struct debug *d, const char *name, const struct type **type,
 		if (!c || c->getTag() != dwarf::DW_TAG_enumeration_type)
 			continue;
 		const struct type *e = d->types->get(c);
-		std::string scope = qualifiedScope(c->getScope());
-		std::string own = qualifiedName(c->getScope(), c->getName());
+		std::string own = withoutBlanks(
+		        qualifiedName(c->getScope(), c->getName()));
 
 		for (size_t i = 0; i < e->nconstants; i++) {
 			std::string k = e->constants[i].name;
+			size_t near = nearness(own + "::" + k, wanted, from);
 
-			if (!isPartOf(wanted, scope + "::" + k) &&
-			    !isPartOf(wanted, own + "::" + k))
+			if (!(c->getFlags() & DINode::FlagEnumClass))
+				near = std::max(
+				        near,
+				        nearness(withoutBlanks(qualifiedName(
+				                         c->getScope(), k)),
+				                 wanted, from));
+			else if (near == 1 && !StringRef(wanted).contains("::"))
+				near = 0; // not without the name of the class
+			if (near <= best || (isTop && near < 2))
 				continue;
+			best = near;
 			*type = e;
 			*value = e->constants[i].value;
-			return true;
 		}
 	}
-	return false;
+	return best;
 }
 
 // --- asking ------------------------------------------------------------------
@@ -626,7 +885,7 @@ class Asker
 	}
 
 	// Wherever somebody learns the address of a thread-local variable.
-	void askLocals(const DenseMap<const Value *, uint32_t> &table)
+	void askLocals()
 	{
 		std::vector<IntrinsicInst *> calls;
 
@@ -641,11 +900,10 @@ class Asker
 			    Intrinsic::threadlocal_address)
 				continue;
 			Value *v = c->getArgOperand(0);
-			auto at = table.find(v);
-			uint64_t id = r.local(r.context,
-			                      at == table.end() ? DEBUG_NONE
-			                                        : at->second,
-			                      v->getName().str().c_str());
+			auto *g = dyn_cast<GlobalValue>(v);
+			uint64_t id =
+			        r.local(r.context, v->getName().str().c_str(),
+			                g && g->hasLocalLinkage());
 			if (!id)
 				continue;
 			IRBuilder<> b(c->getNextNode());
@@ -661,20 +919,15 @@ class Asker
 void debug_ask(LLVMModuleRef module, const struct debug_request *r)
 {
 	Module &m = *unwrap(module);
-	DenseMap<const Value *, uint32_t> table;
-	LLVMValueRef *values;
 	Found found;
 
 	m.setIsNewDbgInfoFormat(true);
-	uint32_t n = rewrite_table(module, &values);
-	for (uint32_t i = 0; i < n; i++)
-		table[unwrap(values[i])] = i;
-	free(values);
-	findPlaces(m, *r->spot, found);
+	if (r->spot)
+		findPlaces(m, *r->spot, found);
 
 	Asker asker(m, *r);
 	for (size_t i = 0; i < found.places.size(); i++)
 		if (r->wants_place(r->context, i))
 			asker.ask(found.places[i], i);
-	asker.askLocals(table);
+	asker.askLocals();
 }

@@ -40,8 +40,11 @@ struct debug_piece {
 struct debug_variable {
 	const char *name; /* for globals, qualified: a::b */
 	const struct type *type;
-	uint32_t line; /* of its declaration */
-	uint32_t arg;  /* from 1 on; 0: it is no parameter */
+	uint32_t line;    /* of its declaration */
+	uint32_t rival;   /* line of another of the name, if nobody knows which
+	                     of them is meant; 0: this is */
+	const char *file; /* of a global */
+	uint32_t arg;     /* from 1 on; 0: it is no parameter */
 	bool is_artificial;
 	/* does the line assign it? */
 	bool is_assigned;
@@ -50,6 +53,8 @@ struct debug_variable {
 	uint32_t unit, index;
 	const char *symbol; /* of a global: its name for the linker */
 	bool is_thread_local;
+	uint32_t home;  /* the unit that this is from */
+	bool is_static; /* other units cannot name it */
 	const struct debug_piece *pieces;
 	size_t npieces; /* 0: it is optimized out */
 };
@@ -99,11 +104,22 @@ bool debug_near(struct debug *d, const struct spot *s, uint32_t *below,
 /* Variables with an address that stand in no function. */
 const struct debug_variable *debug_globals(struct debug *d, size_t *n);
 
-/* tag: "struct", "union", "enum", or "" for any name; NULL if there is none. */
+/* The type that a name is in a scope a::b.  tag: "struct", "union", "enum", or
+ * "" for any name; NULL if there is none, or if who knows which is meant. */
 const struct type *debug_type(struct debug *d, const char *tag,
-                              const char *name);
-bool debug_constant(struct debug *d, const char *name, const struct type **type,
-                    int64_t *value);
+                              const char *name, const char *scope);
+/* The record of this name, as our types have names, if the unit has all of it;
+ * NULL: it has not. */
+const struct type *debug_record(struct debug *d, const char *name);
+/* Looks for what is missing in a type, and in all that is a part of it. */
+void debug_complete(const struct type *t,
+                    const struct type *(*find)(void *context, const char *name),
+                    void *context);
+/* The same for a constant of an enum: how near it is to the scope, 0 if there
+ * is none; the length of the scope that it is in and 2, or 1 if its name only
+ * ends so. */
+size_t debug_constant(struct debug *d, const char *name, const char *scope,
+                      const struct type **type, int64_t *value);
 
 /*
  * Puts code into a module that is the unit's.  At place i, if it is wanted, the
@@ -111,14 +127,15 @@ bool debug_constant(struct debug *d, const char *name, const struct type **type,
  * REPLAY_TELL is called with first + i.
  */
 struct debug_request {
-	const struct spot *spot;
+	const struct spot *spot; /* NULL: there are no places */
 	uint64_t *words;
 	uint64_t first;
 	bool (*wants_place)(void *context, size_t place);
 	bool (*wants)(void *context, size_t place, size_t variable);
 	/* Where a thread-local variable is, goes to words[1] whenever code
-	 * finds out; told with this number.  0: nobody wants to know. */
-	uint64_t (*local)(void *context, uint32_t index, const char *name);
+	 * finds out; told with this number.  0: nobody wants to know.
+	 * is_static: as of a variable. */
+	uint64_t (*local)(void *context, const char *name, bool is_static);
 	void *context;
 };
 

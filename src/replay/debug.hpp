@@ -162,6 +162,13 @@ class Whereabouts
 	inScope(const llvm::DILocalScope *s, const llvm::DILocation *inlinedAt);
 	Pieces at(const Event &e, const llvm::DILocalVariable *v,
 	          const llvm::DILocation *inlinedAt);
+	// Is there a record of it on all ways to the place?  Yes, if it has
+	// none at all.
+	bool reaches(const Event &e, const llvm::DILocalVariable *v,
+	             const llvm::DILocation *inlinedAt);
+	// Is it in memory all the time?
+	bool isDeclared(const llvm::DILocalVariable *v,
+	                const llvm::DILocation *inlinedAt);
 	// Does the line write to this?
 	bool isWritten(unsigned group, const llvm::Value *object);
 	// Variables with a name for the linker that it writes to.

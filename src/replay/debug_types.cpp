@@ -192,20 +192,24 @@ const type *Types::record(const DICompositeType *t)
 	type *made = add(t, TYPE_RECORD, shown);
 	std::vector<type_member> list;
 
+	made->record = made;
+	made->is_class = isCxx;
 	made->is_incomplete = t->isForwardDecl();
 	for (DINode *n : t->getElements()) {
 		auto *m = dyn_cast_or_null<DIDerivedType>(n);
 		bool isBase = m && m->getTag() == dwarf::DW_TAG_inheritance;
 
+		bool isVirtual = isBase && m->isVirtual();
+
 		if (!m || m->isStaticMember() ||
-		    (!isBase && m->getTag() != dwarf::DW_TAG_member) ||
-		    (isBase && m->isVirtual())) // where it is, the object says
+		    (!isBase && m->getTag() != dwarf::DW_TAG_member))
 			continue;
+		// clang has bytes where a virtual base has an offset in bits
 		list.push_back(
 		        {names.keep(m->getName().str()), get(m->getBaseType()),
-		         m->getOffsetInBits(),
+		         isVirtual ? 0 : m->getOffsetInBits(),
 		         m->isBitField() ? uint32_t(m->getSizeInBits()) : 0,
-		         isBase});
+		         isBase, isVirtual ? m->getOffsetInBits() : 0});
 	}
 	members.push_back(std::move(list));
 	made->members = members.back().data();

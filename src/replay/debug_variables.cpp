@@ -147,6 +147,18 @@ static Stored isStored(const DbgVariableRecord &r, const DominatorTree &tree)
 	return s;
 }
 
+// Of a vectorized loop, a vector may stand where the variable was: it has what
+// several turns computed, and no turn's value.
+static bool isOfSeveralTurns(const DbgVariableRecord &r, const Value &v)
+{
+	auto *t = dyn_cast<FixedVectorType>(v.getType());
+	auto fragment = r.getFragment();
+	auto bits = fragment ? std::optional(fragment->SizeInBits)
+	                     : r.getVariable()->getSizeInBits();
+
+	return t && bits && t->getPrimitiveSizeInBits() != *bits;
+}
+
 const Location *Whereabouts::locationOf(DbgVariableRecord &r)
 {
 	std::vector<Value *> values;
@@ -158,8 +170,11 @@ const Location *Whereabouts::locationOf(DbgVariableRecord &r)
 		              {r.getAddress()});
 	if (r.isKillLocation() || stored == Stored::Maybe)
 		return nullptr;
-	for (Value *v : r.location_ops())
+	for (Value *v : r.location_ops()) {
+		if (isOfSeveralTurns(r, *v))
+			return nullptr;
 		values.push_back(v);
+	}
 	return intern(r.getRawLocation(), r.getExpression(), r.isDbgDeclare(),
 	              values);
 }
@@ -350,6 +365,25 @@ Pieces Whereabouts::at(const Event &e, const DILocalVariable *variable,
 		if (isUsable(*piece.location, e.at))
 			usable.push_back(piece);
 	return usable;
+}
+
+bool Whereabouts::reaches(const Event &e, const DILocalVariable *variable,
+                          const DILocation *inlinedAt)
+{
+	auto found = records.find({variable, inlinedAt});
+
+	return found == records.end() ||
+	       any_of(found->second, [&](DbgVariableRecord *r) {
+		       return tree.dominates(r->getParent(), e.at->getParent());
+	       });
+}
+
+bool Whereabouts::isDeclared(const DILocalVariable *variable,
+                             const DILocation *inlinedAt)
+{
+	auto found = records.find({variable, inlinedAt});
+
+	return found != records.end() && found->second.front()->isDbgDeclare();
 }
 
 static const Value *addressOf(const DbgVariableRecord &r)

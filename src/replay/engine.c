@@ -7,7 +7,8 @@
  * then state->left counts down to it.  An armed input shows its cell in
  * state->next_cell, and the site that has it takes it.  All other kinds are
  * taken in calls of the engine: CALLBACK, SYNC and END in what foreign code
- * does, BACK at a landing pad or behind setjmp.
+ * does, BACK at a landing pad or behind setjmp.  A TURN is taken as an input
+ * is.
  *
  * A foreign call that does not return is seen by the next event: BACK, one tick
  * ahead, since a pad and the place behind a setjmp begin with a tick and any
@@ -71,9 +72,18 @@ static struct {
 	void (*wrote)(void *context, const struct engine_write *w);
 	void *wrote_listener;
 	uint64_t watched, nwatched;
+	void (*numbered)(void *context, uint64_t number, uint64_t own);
+	void *number_listener;
 	uint64_t caller; /* cell of the innermost foreign call; 0: none */
 	uint32_t site;   /* and its site */
-	uint64_t order;  /* number of the last SYNC */
+	uint64_t order;  /* of what is done from here on: ENGINE_ORDER */
+	struct {
+		uint64_t at, tick, order;
+	} turn; /* of an atomic store, which is about to be made */
+	/* where handlers interrupted the context; from `ncame` on, later */
+	const struct engine_came *came;
+	size_t ncame, nall_came;
+	uint64_t raised; /* the order behind the last one that was before */
 	const struct engine_log *log;
 	struct engine_mark mark;      /* of the event that is next: */
 	struct recording_event event; /* its cell is as in state.h */
@@ -169,10 +179,10 @@ static bool is_lost(void)
 static void describe_event(char *text, size_t size)
 {
 	static const char *const kinds[] = {"an input of", "a callback of",
-	                                    "a way back into"};
+	                                    "a way back into", "a turn of"};
 	char where[512];
 
-	if (e.event.kind == CAIRN_EVENT_OTHER) {
+	if (!recording_has_cell(&e.event)) {
 		snprintf(text, size, "%s at tick %" PRIu64,
 		         e.event.what == CAIRN_OTHER_END ? "the end"
 		         : e.event.what == CAIRN_OTHER_SYNC
@@ -381,7 +391,7 @@ static void check_event(uint64_t now)
 	e.nevents++;
 	if (v->tick < now)
 		damaged("ticks overflow");
-	if (v->kind == CAIRN_EVENT_OTHER)
+	if (!recording_has_cell(v))
 		return;
 	v->cell = program_cell(e.program, v->cell);
 	if (!v->cell)
@@ -411,7 +421,7 @@ static void arm(void)
 {
 	e.is_armed = true;
 	e.state->left = 1;
-	if (e.event.kind == CAIRN_EVENT_IN)
+	if (e.event.kind == CAIRN_EVENT_IN || is_other(CAIRN_OTHER_TURN))
 		e.state->next_cell = e.event.cell;
 	else if (is_other(CAIRN_OTHER_STOP))
 		stop(0, ENGINE_STOPPED);
@@ -568,6 +578,40 @@ static void bump_tick(uint64_t cell)
 		reach_event(cell, 0, false);
 }
 
+/* Did a handler interrupt the context before what it does now?  In the same
+ * tick of the program's own code nobody knows, unless an input tells. */
+static bool has_come(const struct engine_came *c)
+{
+	uint64_t now = tick_now();
+
+	if (now != c->tick)
+		return now > c->tick;
+	if (e.mark.link != c->link)
+		return e.mark.link < c->link;
+	return c->is_in_call ? e.mark.position >= c->position
+	                     : e.mark.position > c->position;
+}
+
+uint64_t engine_order(void)
+{
+	for (; e.ncame < e.nall_came && has_come(&e.came[e.ncame]); e.ncame++)
+		if (e.raised < e.came[e.ncame].order)
+			e.raised = e.came[e.ncame].order;
+	return e.order > e.raised ? e.order : e.raised;
+}
+
+/* That of a store to p. */
+static uint64_t order_of_store(uint64_t p)
+{
+	uint64_t order = engine_order();
+
+	if (!e.turn.order || e.turn.at != p || e.turn.tick != tick_now())
+		return order;
+	order = e.turn.order;
+	e.turn.order = 0;
+	return order;
+}
+
 /* Tells who watches memory at p, if it is in there. */
 static void tell_write(struct engine_write w, uint64_t p, uint64_t n)
 {
@@ -579,7 +623,7 @@ static void tell_write(struct engine_write w, uint64_t p, uint64_t n)
 		return;
 	w.n = (size_t)(end - w.at);
 	w.tick = tick_now();
-	w.order = e.order;
+	w.order = w.is_outside ? engine_order() : order_of_store(p);
 	e.wrote(e.wrote_listener, &w);
 }
 
@@ -640,17 +684,46 @@ static void note_seen(uint64_t p, uint64_t n)
 		shadow_note(p, n);
 }
 
-/* Requires: the next event is an input of the cell. */
+/* The context got a number; own: that of what was found just before, or 0. */
+static void take_number(uint64_t number, uint64_t own)
+{
+	e.order = ENGINE_ORDER(number);
+	if (e.numbered)
+		e.numbered(e.number_listener, e.order, ENGINE_ORDER(own));
+}
+
+static bool is_turn_of(uint64_t cell)
+{
+	return e.is_armed && is_other(CAIRN_OTHER_TURN) && e.event.cell == cell;
+}
+
+/* What the site stores, at p, has a number of its own. */
+static void take_turn(uint64_t p, bool has_found)
+{
+	const uint64_t *value = e.event.value;
+
+	take_number(value[0], has_found ? value[0] - value[1] : 0);
+	e.turn.at = p;
+	e.turn.tick = tick_now();
+	e.turn.order = ENGINE_ORDER(value[0] - value[1]);
+}
+
+/* Requires: the next event is an input of the cell, or its turn. */
 void engine_in(uint64_t cell, uint64_t p)
 {
-	while (is_input_of(cell)) {
+	bool has_found = false;
+
+	while (is_input_of(cell) || is_turn_of(cell)) {
 		const struct recording_event *v = &e.event;
 
-		if (p) {
+		if (v->kind == CAIRN_EVENT_OTHER) {
+			take_turn(p, has_found);
+		} else if (p) {
 			memcpy(shadow_at(p + v->offset), v->bytes, v->nbytes);
 			note_seen(p + v->offset, v->nbytes);
 			tell_outside(cell, ENGINE_NO_SITE, p + v->offset,
 			             v->nbytes);
+			has_found = true;
 		} else {
 			check_cells(v);
 			memcpy((void *)(uintptr_t)(cell + v->offset), v->bytes,
@@ -934,7 +1007,7 @@ static void put_out(void)
 	        .tick = tick_now(),
 	        .cell = e.caller,
 	        .site = e.site,
-	        .order = e.order,
+	        .order = engine_order(),
 	        .is_inherited = v->is_inherited,
 	        .how = (unsigned)v->value[0],
 	        .pending = v->value[1],
@@ -968,7 +1041,7 @@ static void take_other(void)
 	else if (v->what == CAIRN_OTHER_ENV)
 		set_env(v->value[0]);
 	else if (v->what == CAIRN_OTHER_SYNC)
-		e.order = v->value[0];
+		take_number(v->value[0], 0);
 	else if (v->what == CAIRN_OTHER_OUT)
 		put_out();
 	take_event();
@@ -1004,7 +1077,7 @@ static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 			stop(0, ENGINE_ENDED);
 		} else if (is_other(CAIRN_OTHER_FORGET)) {
 			forget();
-		} else if (e.event.kind == CAIRN_EVENT_OTHER) {
+		} else if (!recording_has_cell(&e.event)) {
 			take_other();
 		} else {
 			while (has_result(cell, n))
@@ -1171,11 +1244,6 @@ bool engine_has_forgotten(void)
 	return e.has_forgotten;
 }
 
-uint64_t engine_order(void)
-{
-	return e.order;
-}
-
 _Noreturn void engine_pause(void)
 {
 	stop(0, ENGINE_PAUSED);
@@ -1243,7 +1311,7 @@ static void run_context(void)
 			diverge(0, 0, "nothing is left to run");
 		if (v->kind == CAIRN_EVENT_CALLBACK) {
 			run_callback();
-		} else if (v->kind != CAIRN_EVENT_OTHER) {
+		} else if (recording_has_cell(v)) {
 			diverge(0, 0, "nothing is left to run");
 		} else if (v->what == CAIRN_OTHER_END) {
 			stop(0, ENGINE_ENDED);
@@ -1265,7 +1333,9 @@ static void reset(void)
 	e.nevents = 0;
 	e.has_forgotten = false;
 	e.is_forking = false;
-	e.order = 0;
+	e.order = e.raised = 0;
+	e.turn.order = 0;
+	e.ncame = 0;
 	e.state->watched = e.watched;
 	e.state->nwatched = e.nwatched;
 	e.event = (struct recording_event){.kind = CAIRN_EVENT_OTHER};
@@ -1366,6 +1436,20 @@ void engine_listen_writes(uint64_t at, uint64_t n,
 	e.nwatched = n;
 	e.wrote = told;
 	e.wrote_listener = context;
+}
+
+void engine_listen_numbers(void (*numbered)(void *context, uint64_t number,
+                                            uint64_t own),
+                           void *context)
+{
+	e.numbered = numbered;
+	e.number_listener = context;
+}
+
+void engine_interrupt(const struct engine_came *came, size_t n)
+{
+	e.came = came;
+	e.nall_came = n;
 }
 
 void engine_close(void)

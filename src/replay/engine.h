@@ -162,8 +162,27 @@ void engine_note_seen(void);
 /* Was all memory forgotten in this context? */
 bool engine_has_forgotten(void);
 
-/* The number of the last SYNC that was taken; 0: there was none. */
+/*
+ * The place of what is done now in the order of all contexts: the number of the
+ * last SYNC or TURN, and behind that how many handlers, one in the other, have
+ * returned to the context since.  0: there was none.
+ */
 uint64_t engine_order(void);
+#define ENGINE_ORDER_BITS 8
+#define ENGINE_ORDER(number) ((uint64_t)(number) << ENGINE_ORDER_BITS)
+
+/* Where a handler interrupted a context, and the order of what the context did
+ * afterwards. */
+struct engine_came {
+	uint64_t tick;
+	bool is_in_call; /* foreign code ran, in the call of that tick */
+	/* how far its log was, as in struct engine_mark */
+	uint64_t link, position;
+	uint64_t order;
+};
+
+/* All of a context that is replayed next, in its order; they outlive that. */
+void engine_interrupt(const struct engine_came *came, size_t n);
 
 /* A piece of what the program wrote; bytes until the listener returns. */
 struct engine_output {
@@ -171,7 +190,7 @@ struct engine_output {
 	uint64_t cell;     /* of the foreign call that wrote it, or of its
 	                      function; 0: no code with marks called anybody */
 	uint32_t site;     /* of that call, by its index in the function */
-	uint64_t order;    /* number of the last SYNC; 0: there was none */
+	uint64_t order;    /* engine_order */
 	bool is_inherited; /* an ancestor wrote it, before a fork */
 	unsigned how;      /* enum cairn_out */
 	uint64_t pending;
@@ -207,6 +226,12 @@ void engine_listen_writes(uint64_t at, uint64_t n,
                           void (*told)(void *context,
                                        const struct engine_write *w),
                           void *context);
+
+/* Who wants to know of each number that a context gets, as an order; own: that
+ * of what was found just before; 0: nothing was.  NULL: nobody does. */
+void engine_listen_numbers(void (*numbered)(void *context, uint64_t number,
+                                            uint64_t own),
+                           void *context);
 
 /* The functions that replay code calls, and the state, by the names that
  * replay/state.h has. */

@@ -289,7 +289,7 @@ static struct value part_of(const struct formula_node *n,
 	if (a.why)
 		return value_unknown(n->type, a.why);
 	if (n->op == FORMULA_MEMBER)
-		return value_member(&a, n->member);
+		return value_member(&a, n->member, &w->memory);
 	i = number_of(n->b, w);
 	if (i.why)
 		return value_unknown(n->type, i.why);

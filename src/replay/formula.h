@@ -17,6 +17,9 @@ struct formula_name {
 	uint32_t id; /* of a variable: whatever the names say */
 	const struct type *type;
 	value_wide value; /* of a constant */
+	/* If nothing was found: NULL, or why, as the end of a sentence; until
+	 * the next question. */
+	const char *why;
 };
 
 enum formula_scope { FORMULA_LOCAL, FORMULA_GLOBAL };
@@ -32,6 +35,11 @@ struct formula_names {
 	 * it. */
 	char *(*list)(void *context);
 	void *context;
+	/* These may be NULL.  Makes a type whole whose unit only declares it,
+	 * or something in it, if another unit has that. */
+	void (*complete)(void *context, const struct type *t);
+	/* A record that only other units have; NULL: none has. */
+	const struct type *(*foreign)(void *context, const char *name);
 };
 
 /* An expression of C whose types are known. */

@@ -22,8 +22,8 @@ typedef struct formula_node node;
 
 /* --- nodes --------------------------------------------------------------- */
 
-static node *new_node(struct parser *p, enum formula_op op,
-                      const struct type *t, node *a, node *b)
+node *parser_node(struct parser *p, enum formula_op op, const struct type *t,
+                  node *a, node *b)
 {
 	node *n = xcalloc(1, sizeof(*n));
 
@@ -34,7 +34,7 @@ static node *new_node(struct parser *p, enum formula_op op,
 
 static node *new_number(struct parser *p, const struct type *t, value_wide v)
 {
-	node *n = new_node(p, FORMULA_NUMBER, t, NULL, NULL);
+	node *n = parser_node(p, FORMULA_NUMBER, t, NULL, NULL);
 
 	n->value = value_of_whole(t, v);
 	return n;
@@ -48,7 +48,7 @@ static node *nothing(struct parser *p)
 
 static node *cast(struct parser *p, node *a, const struct type *t)
 {
-	return a->type == t ? a : new_node(p, FORMULA_CAST, t, a, NULL);
+	return a->type == t ? a : parser_node(p, FORMULA_CAST, t, a, NULL);
 }
 
 /* An array or a function becomes a pointer. */
@@ -57,11 +57,11 @@ static node *decay(struct parser *p, node *a)
 	const struct type *t = a->type;
 
 	if (t->kind == TYPE_ARRAY)
-		return new_node(p, FORMULA_ADDRESS,
-		                parser_pointer(p, t->target), a, NULL);
+		return parser_node(p, FORMULA_ADDRESS,
+		                   parser_pointer(p, t->target), a, NULL);
 	if (t->kind == TYPE_FUNCTION)
-		return new_node(p, FORMULA_ADDRESS, parser_pointer(p, t), a,
-		                NULL);
+		return parser_node(p, FORMULA_ADDRESS, parser_pointer(p, t), a,
+		                   NULL);
 	return a;
 }
 
@@ -128,34 +128,20 @@ static bool check_scalar(struct parser *p, const node *a, size_t at,
 static node *strip_reference(struct parser *p, node *a)
 {
 	if (a->type->kind == TYPE_REFERENCE)
-		return new_node(p, FORMULA_TARGET, a->type->target, a, NULL);
+		return parser_target(p, a);
 	return a;
 }
 
-/* The member as a node, also one of a base or of what has no name; NULL if
- * there is none. */
-static node *find_member(struct parser *p, node *a, const char *name)
+static node *name_node(struct parser *p, const struct formula_name *found)
 {
-	const struct type *t = a->type;
+	node *n;
 
-	for (size_t i = 0; i < t->nmembers; i++) {
-		const struct type_member *m = &t->members[i];
-		bool is_through = m->is_base || !*m->name;
-		node *n, *inner;
-
-		if (m->type->kind != TYPE_RECORD && is_through)
-			continue;
-		if (!is_through && strcmp(m->name, name) != 0)
-			continue;
-		n = new_node(p, FORMULA_MEMBER, m->type, a, NULL);
-		n->member = m;
-		if (!is_through)
-			return n;
-		inner = find_member(p, n, name);
-		if (inner)
-			return inner;
-	}
-	return NULL;
+	if (found->is_constant)
+		return new_number(p, found->type, found->value);
+	n = parser_node(p, FORMULA_VARIABLE, parser_whole(p, found->type), NULL,
+	                NULL);
+	n->id = found->id;
+	return strip_reference(p, n);
 }
 
 static void fail_member(struct parser *p, const struct type *t, size_t at,
@@ -181,6 +167,7 @@ static void fail_member(struct parser *p, const struct type *t, size_t at,
 
 static node *parse_member(struct parser *p, node *a, bool is_arrow)
 {
+	struct formula_name found;
 	size_t at = p->begin;
 	node *m;
 
@@ -193,7 +180,7 @@ static node *parse_member(struct parser *p, node *a, bool is_arrow)
 			            a->type->name);
 			return nothing(p);
 		}
-		a = new_node(p, FORMULA_TARGET, a->type->target, a, NULL);
+		a = parser_target(p, a);
 	}
 	if (p->token != TOKEN_NAME || a->type->kind != TYPE_RECORD) {
 		parser_fail(p, at,
@@ -204,7 +191,11 @@ static node *parse_member(struct parser *p, node *a, bool is_arrow)
 		            is_arrow ? "->" : ".");
 		return nothing(p);
 	}
-	m = find_member(p, a, p->name);
+	m = parser_member(p, a, p->name);
+	if (!m)
+		m = parser_qualified(p, a, p->name);
+	if (!m && parser_static(p, a->type, p->name, &found))
+		m = name_node(p, &found);
 	if (!m) {
 		fail_member(p, a->type, at, p->name);
 		return nothing(p);
@@ -213,30 +204,19 @@ static node *parse_member(struct parser *p, node *a, bool is_arrow)
 	return strip_reference(p, m);
 }
 
-static node *name_node(struct parser *p, const struct formula_name *found)
-{
-	node *n;
-
-	if (found->is_constant)
-		return new_number(p, found->type, found->value);
-	n = new_node(p, FORMULA_VARIABLE, found->type, NULL, NULL);
-	n->id = found->id;
-	return strip_reference(p, n);
-}
-
-/* A member of *this, by its name alone. */
-static node *find_own(struct parser *p, const char *name)
+node *parser_own(struct parser *p, const char *name)
 {
 	struct formula_name self;
-	node *n;
+	node *n, *object;
 
 	if (!parser_find(p, FORMULA_LOCAL, "this", &self) ||
 	    self.type->kind != TYPE_POINTER ||
 	    self.type->target->kind != TYPE_RECORD)
 		return NULL;
-	n = new_node(p, FORMULA_TARGET, self.type->target, name_node(p, &self),
-	             NULL);
-	n = find_member(p, n, name);
+	object = parser_target(p, name_node(p, &self));
+	n = parser_member(p, object, name);
+	if (!n)
+		n = parser_qualified(p, object, name);
 	return n ? strip_reference(p, n) : NULL;
 }
 
@@ -251,19 +231,23 @@ static node *known_word(struct parser *p)
 
 static node *parse_name(struct parser *p)
 {
-	struct formula_name found;
+	struct formula_name found = {0};
 	size_t at = p->begin;
 	node *n = NULL;
 	char *list;
 
 	if (parser_find(p, FORMULA_LOCAL, p->name, &found))
 		n = name_node(p, &found);
-	if (!n)
-		n = find_own(p, p->name);
-	if (!n && parser_find(p, FORMULA_GLOBAL, p->name, &found))
+	if (!n && !found.why)
+		n = parser_own(p, p->name);
+	if (!n && !found.why && parser_find(p, FORMULA_GLOBAL, p->name, &found))
 		n = name_node(p, &found);
 	if (!n)
 		n = known_word(p);
+	if (!n && found.why) {
+		parser_fail(p, at, "%s", found.why);
+		return nothing(p);
+	}
 	if (!n) {
 		list = p->names->list(p->names->context);
 		parser_fail(p, at,
@@ -284,9 +268,112 @@ static node *parse_name(struct parser *p)
 static node *parse_unary(struct parser *p);
 static node *parse_choice(struct parser *p);
 
+static bool has_address(const node *a)
+{
+	return a->op <= FORMULA_TARGET && a->op != FORMULA_NUMBER &&
+	       (a->op != FORMULA_MEMBER || !a->member->nbits);
+}
+
+/* What begins at the address of a, as something else; of a class, the base or
+ * the object that it is a part of. */
+static node *refer(struct parser *p, node *a, const struct type *t,
+                   bool as_it_is, size_t at)
+{
+	const struct type *to = parser_pointer(p, t->target);
+	node *n = as_it_is ? NULL
+	                   : parser_slice(p, a, parser_whole(p, t->target), at);
+	node *moved;
+
+	if (n)
+		return n;
+	if (!has_address(a)) {
+		parser_fail(p, at,
+		            "a reference needs something that has an "
+		            "address");
+		return nothing(p);
+	}
+	a = parser_node(p, FORMULA_ADDRESS, parser_pointer(p, a->type), a,
+	                NULL);
+	moved = as_it_is ? NULL : parser_cast_class(p, a, to, at);
+	return parser_target(p, moved ? moved : cast(p, a, to));
+}
+
+/* as_it_is: a pointer stays the same number, as by reinterpret_cast. */
+static node *convert(struct parser *p, node *a, const struct type *t,
+                     bool as_it_is, size_t at)
+{
+	node *moved;
+
+	if (t->kind == TYPE_REFERENCE)
+		return refer(p, a, t, as_it_is, at);
+	moved = parser_slice(p, a, t, at);
+	if (moved)
+		return moved;
+	a = decay(p, a);
+	moved = as_it_is ? NULL : parser_cast_class(p, a, t, at);
+	if (moved)
+		return moved;
+	if (t->kind != TYPE_VOID &&
+	    (!type_is_scalar(t) || !type_is_scalar(a->type) ||
+	     (t->kind == TYPE_POINTER && a->type->kind == TYPE_REAL) ||
+	     (t->kind == TYPE_REAL && a->type->kind == TYPE_POINTER)))
+		parser_fail(p, at, "a value of type %s cannot become %s",
+		            a->type->name, t->name);
+	return parser_node(p, FORMULA_CAST, t, a, NULL);
+}
+
+/* static_cast<T>(a) and the like. */
+static bool is_cast(const struct parser *p)
+{
+	return parser_is_word(p, "static_cast") ||
+	       parser_is_word(p, "reinterpret_cast") ||
+	       parser_is_word(p, "const_cast") ||
+	       parser_is_word(p, "dynamic_cast");
+}
+
+static bool is_upwards(const struct type *from, const struct type *to)
+{
+	const struct type_member *way[TYPE_BASES_MAX];
+
+	return to->target && from->kind == TYPE_RECORD &&
+	       to->target->kind == TYPE_RECORD &&
+	       (type_is_same_record(from, to->target) ||
+	        type_find_base(from, to->target, way));
+}
+
+static node *parse_cast(struct parser *p)
+{
+	bool is_dynamic = parser_is_word(p, "dynamic_cast");
+	bool as_it_is = parser_is_word(p, "reinterpret_cast");
+	size_t at = p->begin;
+	const struct type *t;
+	node *a;
+
+	parser_next(p);
+	parser_expect(p, "<");
+	t = parser_type(p);
+	if (!t)
+		parser_fail(p, p->begin, "there is no type %.80s here",
+		            p->token == TOKEN_NAME ? p->name : "");
+	parser_expect(p, ">");
+	parser_expect(p, "(");
+	a = parse_choice(p);
+	parser_expect(p, ")");
+	if (!t)
+		return nothing(p);
+	if (is_dynamic && !is_upwards(a->type->kind == TYPE_POINTER
+	                                      ? parser_whole(p, a->type->target)
+	                                      : a->type,
+	                              t))
+		parser_fail(p, at,
+		            "dynamic_cast would ask the object for its class; "
+		            "static_cast takes your word for it");
+	return convert(p, a, t, as_it_is, at);
+}
+
 static node *parse_literal(struct parser *p)
 {
-	node *n = new_node(p, FORMULA_NUMBER, p->number.type, NULL, NULL);
+	node *n = parser_node(p, FORMULA_NUMBER, p->number.type, NULL, NULL);
 
 	n->value = p->number;
 	parser_next(p);
@@ -299,6 +386,8 @@ static node *parse_primary(struct parser *p)
 
 	if (p->token == TOKEN_NUMBER)
 		return parse_literal(p);
+	if (p->token == TOKEN_NAME && is_cast(p))
+		return parse_cast(p);
 	if (p->token == TOKEN_NAME)
 		return parse_name(p);
 	if (parser_take(p, "(")) {
@@ -313,10 +402,11 @@ static node *parse_primary(struct parser *p)
 /* a + b of a pointer and a whole number. */
 static node *step(struct parser *p, node *a, node *b, size_t at)
 {
-	if (a->type->target->is_incomplete || !a->type->target->size)
-		parser_fail(p, at, "the size of %s is not known",
-		            a->type->target->name);
-	return new_node(p, FORMULA_STEP, a->type, a, b);
+	const struct type *target = parser_whole(p, a->type->target);
+
+	if (target->is_incomplete || !target->size)
+		parser_fail(p, at, "the size of %s is not known", target->name);
+	return parser_node(p, FORMULA_STEP, a->type, a, b);
 }
 
 static node *parse_index(struct parser *p, node *a, size_t at)
@@ -328,8 +418,8 @@ static node *parse_index(struct parser *p, node *a, size_t at)
 		parser_fail(p, at, "the size of %s is not known",
 		            a->type->target->name);
 	if (a->type->kind == TYPE_ARRAY && type_is_whole(b->type))
-		return strip_reference(
-		        p, new_node(p, FORMULA_ELEMENT, a->type->target, a, b));
+		return strip_reference(p, parser_node(p, FORMULA_ELEMENT,
+		                                      a->type->target, a, b));
 	a = decay(p, a);
 	b = decay(p, b);
 	if (b->type->kind == TYPE_POINTER) {
@@ -343,8 +433,7 @@ static node *parse_index(struct parser *p, node *a, size_t at)
 		            "number");
 		return nothing(p);
 	}
-	return new_node(p, FORMULA_TARGET, a->type->target, step(p, a, b, at),
-	                NULL);
+	return parser_target(p, step(p, a, b, at));
 }
 
 static node *parse_postfix(struct parser *p)
@@ -365,9 +454,24 @@ static node *parse_postfix(struct parser *p)
 	}
 }
 
+/* What an array that became a pointer points to, maybe some elements on: also
+ * where the array has no address.  NULL: it is no such pointer. */
+static node *element_of(struct parser *p, node *a)
+{
+	node *array = a->op == FORMULA_STEP ? a->a : a;
+	node *i = a->op == FORMULA_STEP ? a->b : new_number(p, &type_int, 0);
+
+	if (array->op != FORMULA_ADDRESS ||
+	    array->a->type->kind != TYPE_ARRAY ||
+	    array->type->target != array->a->type->target)
+		return NULL;
+	return strip_reference(p, parser_node(p, FORMULA_ELEMENT,
+	                                      a->type->target, array->a, i));
+}
+
 static node *parse_target(struct parser *p, size_t at)
 {
-	node *a = decay(p, parse_unary(p));
+	node *a = decay(p, parse_unary(p)), *n;
 
 	if (a->type->kind != TYPE_POINTER ||
 	    a->type->target->kind == TYPE_VOID) {
@@ -379,20 +483,22 @@ static node *parse_target(struct parser *p, size_t at)
 	}
 	if (a->op == FORMULA_ADDRESS && a->a->type == a->type->target)
 		return a->a; /* also where it has no address */
-	return new_node(p, FORMULA_TARGET, a->type->target, a, NULL);
+	n = element_of(p, a);
+	if (n)
+		return n;
+	return parser_target(p, a);
 }
 
 static node *parse_address(struct parser *p, size_t at)
 {
 	node *a = parse_unary(p);
 
-	if (a->op > FORMULA_TARGET || a->op == FORMULA_NUMBER ||
-	    (a->op == FORMULA_MEMBER && a->member->nbits)) {
+	if (!has_address(a)) {
 		parser_fail(p, at, "& needs something that has an address");
 		return nothing(p);
 	}
-	return new_node(p, FORMULA_ADDRESS, parser_pointer(p, a->type), a,
-	                NULL);
+	return parser_node(p, FORMULA_ADDRESS, parser_pointer(p, a->type), a,
+	                   NULL);
 }
 
 static node *parse_sizeof(struct parser *p)
@@ -410,22 +516,11 @@ static node *parse_sizeof(struct parser *p)
 			*p = saved;
 		t = parse_unary(p)->type;
 	}
+	t = parser_whole(p, t);
 	if (t->is_incomplete)
 		parser_fail(p, saved.begin, "the size of %s is not known",
 		            t->name);
 	return new_number(p, &type_ulong, (value_wide)t->size);
-}
-
-static node *convert(struct parser *p, node *a, const struct type *t, size_t at)
-{
-	a = decay(p, a);
-	if (t->kind != TYPE_VOID &&
-	    (!type_is_scalar(t) || !type_is_scalar(a->type) ||
-	     (t->kind == TYPE_POINTER && a->type->kind == TYPE_REAL) ||
-	     (t->kind == TYPE_REAL && a->type->kind == TYPE_POINTER)))
-		parser_fail(p, at, "a value of type %s cannot become %s",
-		            a->type->name, t->name);
-	return new_node(p, FORMULA_CAST, t, a, NULL);
 }
 
 /* What begins with "(": a cast or an expression. */
@@ -439,7 +534,7 @@ static node *parse_parenthesis(struct parser *p)
 	t = parser_type(p);
 	if (t) {
 		parser_expect(p, ")");
-		return convert(p, parse_unary(p), t, at);
+		return convert(p, parse_unary(p), t, false, at);
 	}
 	if (!p->has_failed)
 		*p = saved;
@@ -453,7 +548,7 @@ static node *arithmetic(struct parser *p, enum formula_op op, node *a,
 		return nothing(p);
 	if (op == FORMULA_INVERT && a->type->kind == TYPE_REAL)
 		parser_fail(p, at, "~ needs a whole number");
-	return new_node(p, op, promoted(a), cast(p, a, promoted(a)), NULL);
+	return parser_node(p, op, promoted(a), cast(p, a, promoted(a)), NULL);
 }
 
 static node *parse_prefix(struct parser *p)
@@ -477,7 +572,7 @@ static node *parse_prefix(struct parser *p)
 	if (parser_take(p, "!")) {
 		a = decay(p, parse_unary(p));
 		check_scalar(p, a, at, "!");
-		return new_node(p, FORMULA_FLIP, &type_int, a, NULL);
+		return parser_node(p, FORMULA_FLIP, &type_int, a, NULL);
 	}
 	if (parser_is(p, "("))
 		return parse_parenthesis(p);
@@ -553,11 +648,11 @@ static node *combine_numbers(struct parser *p, const struct sign *o, node *a,
 		return nothing(p);
 	}
 	if (o->op == FORMULA_LEFT || o->op == FORMULA_RIGHT)
-		return new_node(p, o->op, promoted(a), cast(p, a, promoted(a)),
-		                b);
+		return parser_node(p, o->op, promoted(a),
+		                   cast(p, a, promoted(a)), b);
 	t = common(a, b);
-	return new_node(p, o->op, is_relation(o->op) ? &type_int : t,
-	                cast(p, a, t), cast(p, b, t));
+	return parser_node(p, o->op, is_relation(o->op) ? &type_int : t,
+	                   cast(p, a, t), cast(p, b, t));
 }
 
 /* At least one is a pointer. */
@@ -567,10 +662,12 @@ static node *combine_pointers(struct parser *p, const struct sign *o, node *a,
 	bool both =
 	        a->type->kind == TYPE_POINTER && b->type->kind == TYPE_POINTER;
 
+	if (is_relation(o->op) && both)
+		parser_meet(p, &a, &b);
 	if (is_relation(o->op) &&
 	    (both || type_is_whole(a->type) || type_is_whole(b->type)))
-		return new_node(p, o->op, &type_int, cast(p, a, &type_ulong),
-		                cast(p, b, &type_ulong));
+		return parser_node(p, o->op, &type_int, cast(p, a, &type_ulong),
+		                   cast(p, b, &type_ulong));
 	if (o->op == FORMULA_ADD && type_is_whole(b->type))
 		return step(p, a, b, at);
 	if (o->op == FORMULA_ADD && type_is_whole(a->type))
@@ -578,12 +675,12 @@ static node *combine_pointers(struct parser *p, const struct sign *o, node *a,
 	if (o->op == FORMULA_SUBTRACT && type_is_whole(b->type)) {
 		b = cast(p, b, &type_long);
 		return step(p, a,
-		            new_node(p, FORMULA_MINUS, &type_long, b, NULL),
+		            parser_node(p, FORMULA_MINUS, &type_long, b, NULL),
 		            at);
 	}
 	if (o->op == FORMULA_SUBTRACT && both && a->type->target->size &&
 	    a->type->target->size == b->type->target->size)
-		return new_node(p, FORMULA_DISTANCE, &type_long, a, b);
+		return parser_node(p, FORMULA_DISTANCE, &type_long, a, b);
 	parser_fail(p, at, "%s cannot stand between %s and %s", o->sign,
 	            a->type->name, b->type->name);
 	return nothing(p);
@@ -598,7 +695,7 @@ static node *combine(struct parser *p, const struct sign *o, node *a, node *b,
 		if (!check_scalar(p, a, at, o->sign) ||
 		    !check_scalar(p, b, at, o->sign))
 			return nothing(p);
-		return new_node(p, o->op, &type_int, a, b);
+		return parser_node(p, o->op, &type_int, a, b);
 	}
 	if (a->type->kind == TYPE_POINTER || b->type->kind == TYPE_POINTER)
 		return combine_pointers(p, o, a, b, at);
@@ -633,6 +730,7 @@ static node *choose(struct parser *p, node *a, node *b, node *c, size_t at)
 		b = cast(p, b, t);
 		c = cast(p, c, t);
 	} else if (b->type->kind == TYPE_POINTER && type_is_scalar(c->type)) {
+		parser_meet(p, &b, &c);
 		t = b->type->target->kind == TYPE_VOID &&
 		                    c->type->kind == TYPE_POINTER
 		            ? c->type
@@ -648,7 +746,7 @@ static node *choose(struct parser *p, node *a, node *b, node *c, size_t at)
 			parser_fail(p, at, ": cannot stand between %s and %s",
 			            b->type->name, c->type->name);
 	}
-	n = new_node(p, FORMULA_CHOOSE, t, a, b);
+	n = parser_node(p, FORMULA_CHOOSE, t, a, b);
 	n->c = c;
 	return n;
 }

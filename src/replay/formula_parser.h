@@ -46,6 +46,37 @@ bool parser_is_word(const struct parser *p, const char *word);
 bool parser_take(struct parser *p, const char *sign);
 void parser_expect(struct parser *p, const char *sign);
 
+struct formula_node *parser_node(struct parser *p, enum formula_op op,
+                                 const struct type *t, struct formula_node *a,
+                                 struct formula_node *b);
+
+/* The same type, with what its unit does not have of it, but another. */
+const struct type *parser_whole(struct parser *p, const struct type *t);
+/* A record of this name that only other units have; NULL: none has. */
+const struct type *parser_foreign(struct parser *p, const char *name);
+/* A member of *this, by its name alone; NULL: there is none. */
+struct formula_node *parser_own(struct parser *p, const char *name);
+/* What a pointer or a reference points to. */
+struct formula_node *parser_target(struct parser *p, struct formula_node *a);
+/* A member of a record, also one of a base or of what has no name; of the base
+ * that the name says; NULL if there is none. */
+struct formula_node *parser_member(struct parser *p, struct formula_node *a,
+                                   const char *name);
+struct formula_node *parser_qualified(struct parser *p, struct formula_node *a,
+                                      const char *name);
+bool parser_static(struct parser *p, const struct type *t, const char *name,
+                   struct formula_name *found);
+/* A pointer to a class as one to a base or a derived class; NULL: that is no
+ * such cast. */
+struct formula_node *parser_cast_class(struct parser *p, struct formula_node *a,
+                                       const struct type *t, size_t at);
+/* An object as one of a base; NULL: it is none. */
+struct formula_node *parser_slice(struct parser *p, struct formula_node *a,
+                                  const struct type *t, size_t at);
+/* Of two pointers the one to a derived class becomes one to the base. */
+void parser_meet(struct parser *p, struct formula_node **a,
+                 struct formula_node **b);
+
 bool parser_find(struct parser *p, enum formula_scope scope, const char *name,
                  struct formula_name *found);
 /* The type that begins here; NULL if none does. */

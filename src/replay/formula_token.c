@@ -63,6 +63,8 @@ static void read_name(struct parser *p)
 	const char *from = p->text + p->at;
 	size_t n = 0;
 
+	if (from[0] == ':') /* ::a, outside of everything */
+		n = 2;
 	for (;;) {
 		while (is_name_part(from[n]))
 			n++;
@@ -182,6 +184,31 @@ static int read_escape(struct parser *p)
 	return found && (found - names) % 2 == 0 ? found[1] : c;
 }
 
+/* 'FILE'::NAME, as gdb has it. */
+static bool is_file_name(const char *text)
+{
+	const char *end = strchr(text + 1, '\'');
+
+	return end && end[1] == ':' && end[2] == ':' && is_name_part(end[3]);
+}
+
+static void read_file_name(struct parser *p)
+{
+	const char *from = p->text + p->at;
+	size_t n = (size_t)(strchr(from + 1, '\'') - from) + 3;
+
+	p->at += n;
+	read_name(p);
+	if (p->has_failed)
+		return;
+	if (n + strlen(p->name) >= sizeof(p->name)) {
+		parser_fail(p, p->begin, "this name is too long");
+		return;
+	}
+	memmove(p->name + n, p->name, strlen(p->name) + 1);
+	memcpy(p->name, from, n);
+}
+
 static void read_character(struct parser *p)
 {
 	int c = p->text[++p->at];
@@ -236,9 +263,11 @@ void parser_next(struct parser *p)
 	else if (isdigit((unsigned char)c) ||
 	         (c == '.' && isdigit((unsigned char)p->text[p->at + 1])))
 		read_number(p);
-	else if (is_name_part(c) ||
-	         (c == ':' && p->text[p->at + 1] == ':' && (p->at += 2)))
+	else if (is_name_part(c) || (c == ':' && p->text[p->at + 1] == ':' &&
+	                             is_name_part(p->text[p->at + 2])))
 		read_name(p);
+	else if (c == '\'' && is_file_name(p->text + p->at))
+		read_file_name(p);
 	else if (c == '\'')
 		read_character(p);
 	else

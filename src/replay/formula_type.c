@@ -9,20 +9,28 @@
 #include "base/alloc.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-const struct type *parser_pointer(struct parser *p, const struct type *t)
+static const struct type *derive(struct parser *p, const struct type *t,
+                                 enum type_kind kind)
 {
 	struct formula_made *m = xcalloc(1, sizeof(*m));
 	size_t n = strlen(t->name);
 
-	m->name = xasprintf("%s%s*", t->name,
-	                    n && t->name[n - 1] == '*' ? "" : " ");
+	m->name = xasprintf("%s%s%s", t->name,
+	                    n && t->name[n - 1] == '*' ? "" : " ",
+	                    kind == TYPE_POINTER ? "*" : "&");
 	m->type = (struct type){
-	        .kind = TYPE_POINTER, .name = m->name, .size = 8, .target = t};
+	        .kind = kind, .name = m->name, .size = 8, .target = t};
 	m->next = p->f->made;
 	p->f->made = m;
 	return &m->type;
+}
+
+const struct type *parser_pointer(struct parser *p, const struct type *t)
+{
+	return derive(p, t, TYPE_POINTER);
 }
 
 static bool is_qualifier(const struct parser *p)
@@ -103,15 +111,54 @@ bool parser_find(struct parser *p, enum formula_scope scope, const char *name,
 	return p->names->find(p->names->context, scope, name, found);
 }
 
+/* One with arguments, which are no part of the token yet. */
+static const struct type *template_type(struct parser *p)
+{
+	const char *from = p->text + p->at;
+	size_t n = 0, depth = 0;
+	const struct type *t;
+	char *name;
+
+	if (*from != '<')
+		return NULL;
+	do {
+		depth += from[n] == '<';
+		depth -= from[n] == '>';
+		n++;
+	} while (depth && from[n]);
+	name = xasprintf("%s%.*s", p->name, (int)n, from);
+	t = depth ? NULL : p->names->type(p->names->context, "", name);
+	free(name);
+	p->at += t ? n : 0;
+	return t;
+}
+
+/* What follows the name of a type in a cast or in sizeof. */
+static bool may_be_type(const struct parser *p)
+{
+	const char *next = p->text + p->at;
+
+	while (*next == ' ')
+		next++;
+	return *next && strchr("*&)>", *next);
+}
+
 /* Is the token the name of a type, and of no variable? */
 static const struct type *named_type(struct parser *p)
 {
-	struct formula_name found;
+	struct formula_name found = {0};
+	const struct type *t;
 
 	if (p->token != TOKEN_NAME ||
-	    parser_find(p, FORMULA_LOCAL, p->name, &found))
+	    parser_find(p, FORMULA_LOCAL, p->name, &found) || found.why)
 		return NULL;
-	return p->names->type(p->names->context, "", p->name);
+	t = p->names->type(p->names->context, "", p->name);
+	if (!t)
+		t = template_type(p);
+	if (t || !may_be_type(p) || parser_own(p, p->name) ||
+	    parser_find(p, FORMULA_GLOBAL, p->name, &found))
+		return t;
+	return parser_foreign(p, p->name);
 }
 
 static const struct type *parse_tagged(struct parser *p)
@@ -127,6 +174,14 @@ static const struct type *parse_tagged(struct parser *p)
 		return NULL;
 	}
 	t = p->names->type(p->names->context, tag, p->name);
+	if (!t) {
+		char *full = xasprintf("%s %s", tag, p->name);
+
+		t = parser_foreign(p, full);
+		free(full);
+	}
+	if (!t)
+		t = parser_foreign(p, p->name);
 	if (!t)
 		parser_fail(p, p->begin, "there is no %s %s here", tag,
 		            p->name);
@@ -154,6 +209,10 @@ const struct type *parser_type(struct parser *p)
 	while (t && (parser_is(p, "*") || is_qualifier(p))) {
 		if (parser_is(p, "*"))
 			t = parser_pointer(p, t);
+		parser_next(p);
+	}
+	if (t && (parser_is(p, "&") || parser_is(p, "&&"))) {
+		t = derive(p, t, TYPE_REFERENCE);
 		parser_next(p);
 	}
 	return t;

@@ -22,6 +22,7 @@ extern "C" {
 #include <string>
 #include <vector>
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
@@ -131,12 +132,19 @@ static part element_of(const part &p)
 	return {c->getBaseType(), 0};
 }
 
-// A member that is memory of its own.
+// A base whose place only the object says.
+static bool is_virtual_base(const DIDerivedType *d)
+{
+	return d->getTag() == dwarf::DW_TAG_inheritance && d->isVirtual();
+}
+
+// A member that is memory of its own, at a known place.
 static const DIDerivedType *member(const Metadata *m)
 {
 	auto *d = dyn_cast_or_null<DIDerivedType>(m);
 
 	if (!d || d->isStaticMember() || d->isBitField() ||
+	    is_virtual_base(d) ||
 	    (d->getTag() != dwarf::DW_TAG_member &&
 	     d->getTag() != dwarf::DW_TAG_inheritance))
 		return nullptr;
@@ -205,6 +213,26 @@ static global_kind scalar_in_array(const part &p, uint64_t &offset, uint64_t &n,
 	return kind;
 }
 
+// .name of a base becomes .Base::name if the class has another one.
+static void unhide(const part &p, const DIDerivedType *base, size_t at,
+                   std::string &path)
+{
+	StringRef name = StringRef(path).substr(at + 1);
+
+	name = name.take_front(name.find_first_of(".["));
+	for (const Metadata *m : composite(p)->getElements()) {
+		auto *d = dyn_cast_or_null<DIDerivedType>(m);
+
+		if (d && d->getTag() == dwarf::DW_TAG_member &&
+		    d->getName() == name) {
+			path.insert(at + 1,
+			            base->getBaseType()->getName().str() +
+			                    "::");
+			return;
+		}
+	}
+}
+
 static global_kind scalar_in_record(const part &p, uint64_t &offset,
                                     uint64_t &n, std::string &path)
 {
@@ -224,6 +252,8 @@ static global_kind scalar_in_record(const part &p, uint64_t &offset,
 		kind = scalar_at({d->getBaseType(), 0}, within, n, longer);
 		if (kind == GLOBAL_BYTES)
 			continue; // another member of a union may fit
+		if (d->getTag() == dwarf::DW_TAG_inheritance)
+			unhide(p, d, path.size(), longer);
 		path = longer;
 		offset = at + within;
 		return kind;
@@ -263,8 +293,7 @@ global_kind global_scalar(const struct global *g, uint64_t *offset, uint64_t *n,
 	return kind;
 }
 
-// --- bit-fields
-// ---------------------------------------------------------------
+// --- bit-fields --------------------------------------------------------------
 
 // Those that are wanted, and what was found so far.
 struct bit_search {
@@ -272,6 +301,18 @@ struct bit_search {
 	struct global_bits *out;
 	size_t n, max;
 };
+
+static struct global_bits bits_of(const DIDerivedType *d, uint64_t at)
+{
+	struct global_bits b = {};
+	global_kind kind = kind_of(d->getBaseType());
+
+	b.first = at + d->getOffsetInBits();
+	b.n = static_cast<unsigned>(d->getSizeInBits());
+	b.is_signed = kind == GLOBAL_SIGNED;
+	b.is_bool = kind == GLOBAL_BOOL;
+	return b;
+}
 
 static void take_bits(bit_search &s, const DIDerivedType *d, uint64_t at,
                       const std::string &path)
@@ -284,9 +325,7 @@ static void take_bits(bit_search &s, const DIDerivedType *d, uint64_t at,
 	if (s.n < s.max) {
 		struct global_bits &b = s.out[s.n];
 
-		b.first = first;
-		b.n = static_cast<unsigned>(n);
-		b.is_signed = kind_of(d->getBaseType()) == GLOBAL_SIGNED;
+		b = bits_of(d, at);
 		snprintf(b.part, sizeof(b.part), "%s.%s", path.c_str(),
 		         d->getName().str().c_str());
 	}
@@ -340,56 +379,104 @@ size_t global_bit_fields(const struct global *g, uint64_t offset, uint64_t n,
 
 // --- from names to an offset -------------------------------------------------
 
-static bool enter_member(part &p, uint64_t &offset, StringRef name)
-{
-	if (!is_record(p))
-		return false;
-	for (const Metadata *m : composite(p)->getElements()) {
-		const DIDerivedType *d = member(m);
-		part inner = {d ? d->getBaseType() : nullptr, 0};
-		uint64_t at = d ? offset + d->getOffsetInBits() / 8 : 0;
+// Where a part is.
+struct spot_of_part {
+	part p;
+	uint64_t offset;
+	struct global_bits bits; // n 0: it is none
+	bool is_virtual;         // somewhere in a virtual base
+};
 
-		if (!d)
+static bool enter_member(spot_of_part &s, StringRef name);
+
+// A member by its own name; of what has none, one in there.
+static bool enter_own(spot_of_part &s, const DIDerivedType *d, StringRef name)
+{
+	spot_of_part inner = {{d->getBaseType(), 0},
+	                      s.offset + d->getOffsetInBits() / 8,
+	                      {},
+	                      false};
+
+	if (d->getTag() != dwarf::DW_TAG_member || d->isStaticMember())
+		return false;
+	if (d->isBitField() && d->getName() == name &&
+	    d->getSizeInBits() <= 64) {
+		inner.bits = bits_of(d, 0);
+		inner.bits.first %= 8;
+		s = inner;
+		return true;
+	}
+	if (d->isBitField() ||
+	    (d->getName() != name &&
+	     !(d->getName().empty() && enter_member(inner, name))))
+		return false;
+	s = inner;
+	return true;
+}
+
+// Members hide those of the same name in bases.
+static bool enter_member(spot_of_part &s, StringRef name)
+{
+	if (!is_record(s.p))
+		return false;
+	DINodeArray members = composite(s.p)->getElements();
+
+	for (const Metadata *m : members) {
+		auto *d = dyn_cast_or_null<DIDerivedType>(m);
+
+		if (d && enter_own(s, d, name))
+			return true;
+	}
+	for (const Metadata *m : members) {
+		auto *d = dyn_cast_or_null<DIDerivedType>(m);
+		spot_of_part inner = s;
+
+		if (!d || d->getTag() != dwarf::DW_TAG_inheritance)
 			continue;
-		if (d->getName() == name ||
-		    (d->getName().empty() && enter_member(inner, at, name)) ||
-		    (d->getTag() == dwarf::DW_TAG_inheritance &&
-		     enter_member(inner, at, name))) {
-			p = inner;
-			offset = at;
+		inner.p = {d->getBaseType(), 0};
+		inner.is_virtual |= d->isVirtual();
+		if (!d->isVirtual())
+			inner.offset += d->getOffsetInBits() / 8;
+		if (enter_member(inner, name)) {
+			inner.is_virtual |= s.is_virtual || d->isVirtual();
+			s = inner;
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool enter_element(part &p, uint64_t &offset, StringRef index)
+static bool enter_element(spot_of_part &s, StringRef index)
 {
 	uint64_t i;
 
-	if (!is_array(p) || index.getAsInteger(0, i) ||
-	    i >= count_of(composite(p), p.dim))
+	if (!is_array(s.p) || index.getAsInteger(0, i) ||
+	    i >= count_of(composite(s.p), s.p.dim))
 		return false;
-	p = element_of(p);
-	offset += i * size_of(p);
+	s.p = element_of(s.p);
+	s.offset += i * size_of(s.p);
 	return true;
 }
 
 // ".name" and "[3]", one after the other.
-static bool enter(part &p, uint64_t &offset, StringRef way)
+static bool enter(spot_of_part &s, StringRef way)
 {
 	while (!way.empty()) {
 		size_t end = way.find_first_of(".[]", 1);
 		StringRef word = way.slice(1, end);
+		bool was_virtual = s.is_virtual;
 
-		if (way[0] == '.' && enter_member(p, offset, word)) {
+		if (s.bits.n)
+			return false;
+		if (way[0] == '.' && enter_member(s, word)) {
 			way = way.substr(1 + word.size());
 		} else if (way[0] == '[' && end != StringRef::npos &&
-		           way[end] == ']' && enter_element(p, offset, word)) {
+		           way[end] == ']' && enter_element(s, word)) {
 			way = way.substr(end + 1);
 		} else {
 			return false;
 		}
+		s.is_virtual |= was_virtual;
 	}
 	return true;
 }
@@ -470,14 +557,20 @@ static void put_constant(image &m, uint64_t at, const Constant *c,
 // One that has the name.
 struct found {
 	uint64_t address, offset, size; // of the variable, of the part in it
-	std::string file;
+	std::string file, name;         // of its source, and there
+	unsigned line;                  // of its declaration
 	const GlobalVariable *variable;
 	global_type type;
+	uint32_t unit;
+	struct global_bits bits;
+	bool is_virtual;
 };
 
 struct search {
 	const program *p;
 	std::string file, name, way;
+	bool is_top;    // ::name, outside of everything
+	uint64_t which; // load, from 1 on, or line; 0: the only one
 	std::vector<found> all;
 	bool has_name; // there is a variable, if not the part
 };
@@ -500,13 +593,21 @@ static const DIGlobalVariable *describe(const GlobalVariable &g)
 	               : nullptr;
 }
 
-// With the namespaces and classes that it is in.
+// With the function, the namespaces and classes that it is in.
 static std::string full_name(const DIGlobalVariable *v)
 {
 	const DIDerivedType *member = v->getStaticDataMemberDeclaration();
 	const DIScope *scope = member ? member->getScope() : v->getScope();
 	std::string name = v->getName().str();
 
+	if (auto *local = dyn_cast_or_null<DILocalScope>(scope)) {
+		const DISubprogram *f = local->getSubprogram();
+
+		name = f->getName().str() + "::" + name;
+		if (f->getDeclaration())
+			f = f->getDeclaration();
+		scope = f->getScope();
+	}
 	for (; isa_and_nonnull<DINamespace>(scope) ||
 	       isa_and_nonnull<DICompositeType>(scope);
 	     scope = scope->getScope())
@@ -515,37 +616,73 @@ static std::string full_name(const DIGlobalVariable *v)
 	return name;
 }
 
-// Qualifiers may be left out, from the left.
-static bool has_name(const DIGlobalVariable *v, StringRef wanted)
+// Those in the arguments of a template may be anywhere.
+static std::string without_blanks(StringRef name)
 {
-	std::string name = full_name(v);
+	std::string s;
+
+	for (char c : name)
+		if (c != ' ')
+			s += c;
+	return s;
+}
+
+// Qualifiers may be left out, from the left.
+static bool has_name(const DIGlobalVariable *v, StringRef wanted, bool is_top)
+{
+	std::string name = without_blanks(full_name(v));
 
 	return name == wanted ||
-	       (StringRef(name).ends_with(wanted) &&
+	       (!is_top && StringRef(name).ends_with(wanted) &&
 	        StringRef(name).drop_back(wanted.size()).ends_with("::"));
+}
+
+// One that several units have.
+static bool is_same(const found &a, const found &b)
+{
+	if (a.variable->isThreadLocal() || b.variable->isThreadLocal())
+		return a.variable->getName() == b.variable->getName() &&
+		       !a.variable->hasLocalLinkage() &&
+		       !b.variable->hasLocalLinkage();
+	return a.address == b.address;
 }
 
 // Without debug information the name is the linker's, which may have dots.
 static void take(search &s, const GlobalVariable &g, uint64_t address,
-                 const std::shared_ptr<unit> &u)
+                 const std::shared_ptr<unit> &u, uint32_t number)
 {
 	const DIGlobalVariable *v = describe(g);
-	found f = {address, 0, 0, v ? v->getFilename().str() : "", &g, {u, {}}};
-	part &top = f.type.top;
+	found f = {address,
+	           0,
+	           0,
+	           v ? v->getFilename().str() : "",
+	           v ? full_name(v) : "",
+	           v ? v->getLine() : 0,
+	           &g,
+	           {u, {}},
+	           number,
+	           {},
+	           false};
+	spot_of_part at = {{v ? v->getType() : nullptr, 0}, 0, {}, false};
 
-	top = {v ? v->getType() : nullptr, 0};
-	if (!(v ? has_name(v, s.name) : g.getName() == s.name + s.way) ||
+	if (!(v ? has_name(v, without_blanks(s.name), s.is_top)
+	        : g.getName() == s.name + s.way) ||
 	    !is_file(f.file, s.file))
 		return;
 	s.has_name = true;
-	if (v && !enter(top, f.offset, s.way))
+	if (v && !enter(at, s.way))
 		return;
-	f.size = v && !s.way.empty()
-	                 ? size_of(top)
+	f.type.top = at.p;
+	f.offset = at.offset;
+	f.bits = at.bits;
+	f.is_virtual = at.is_virtual;
+	f.size = at.bits.n ? (at.bits.first + at.bits.n + 7) / 8
+	         : v && !s.way.empty()
+	                 ? size_of(at.p)
 	                 : g.getParent()->getDataLayout().getTypeAllocSize(
 	                           g.getValueType());
 	for (const found &other : s.all)
-		if (other.address == address)
+		if (is_same(other, f))
 			return;
 	s.all.push_back(f);
 }
@@ -576,8 +713,9 @@ static std::shared_ptr<unit> open_unit(const program_unit &from)
 }
 
 // Variables come first in the table of a unit (replay/rewrite.h).
-static void search_unit(search &s, const program_unit &from)
+static void search_unit(search &s, uint32_t number)
 {
+	const program_unit &from = s.p->units[number];
 	std::shared_ptr<unit> u = open_unit(from);
 	uint32_t i = 0;
 
@@ -586,8 +724,10 @@ static void search_unit(search &s, const program_unit &from)
 	for (const GlobalVariable &g : u->module->globals()) {
 		if (g.isDeclaration())
 			continue;
-		if (i < from.ntable && from.table[i])
-			take(s, g, from.table[i], u);
+		if (g.isThreadLocal())
+			take(s, g, 0, u, number);
+		else if (i < from.ntable && from.table[i])
+			take(s, g, from.table[i], u, number);
 		i++;
 	}
 }
@@ -613,20 +753,67 @@ static search split(const program *p, StringRef what)
 	StringRef file = colon == StringRef::npos ? "" : what.take_front(colon);
 	StringRef name =
 	        colon == StringRef::npos ? what : what.substr(colon + 1);
-	name.consume_front("::");
+	bool is_top = name.consume_front("::");
+	uint64_t which = 0;
+	size_t at = name.rfind('@');
+
+	if (at != StringRef::npos &&
+	    !name.substr(at + 1).getAsInteger(10, which))
+		name = name.take_front(at);
 	size_t end = name.find_first_of(".[");
 
 	return {p,
 	        file.str(),
 	        name.slice(0, end).str(),
 	        end == StringRef::npos ? "" : name.substr(end).str(),
+	        is_top,
+	        which,
 	        {},
 	        false};
 }
 
+static uint32_t module_of(const search &s, const found &f)
+{
+	return s.p->units[f.unit].module;
+}
+
+// Is it the same variable, of several loads of a library?
+static bool is_loaded_again(const search &s)
+{
+	for (const found &f : s.all)
+		if (&f != &s.all[0] &&
+		    (module_of(s, f) == module_of(s, s.all[0]) ||
+		     f.variable->getName() != s.all[0].variable->getName() ||
+		     f.file != s.all[0].file ||
+		     strcmp(s.p->modules[module_of(s, f)].path,
+		            s.p->modules[module_of(s, s.all[0])].path) != 0))
+			return false;
+	return true;
+}
+
+// How to say that one is meant: with its line if the function has another one,
+// and if that is of the same line, its address will have to do.
+static std::string choice(const search &s, const found &f)
+{
+	auto is_other = [&](const found &g) {
+		return &g != &f && g.file == f.file && g.name == f.name;
+	};
+	std::string text = f.file + ":" + f.name + s.way;
+
+	if (f.file.empty())
+		return "?";
+	if (none_of(s.all, is_other))
+		return text;
+	if (f.address && any_of(s.all, [&](const found &g) {
+		    return is_other(g) && g.line == f.line;
+	    }))
+		return text + " at 0x" + utohexstr(f.address + f.offset, true);
+	return text + "@" + std::to_string(f.line);
+}
+
 static int fail(const search &s, const char *what, struct cairn_err *err)
 {
-	std::string files;
+	std::string choices;
 
 	if (s.all.empty() && s.has_name)
 		return cairn_fail(err, CAIRN_E_ABSENT,
@@ -641,13 +828,21 @@ static int fail(const search &s, const char *what, struct cairn_err *err)
 		        "%s; the optimizer may have removed it: use "
 		        "--addr, or compile with -O0",
 		        what);
+	if (is_loaded_again(s))
+		return cairn_fail(
+		        err, CAIRN_E_ABSENT,
+		        "the variable %s is in %s, which was loaded %zu times "
+		        "at different places; say which, from %s@1 to %s@%zu",
+		        s.name.c_str(),
+		        s.p->modules[module_of(s, s.all[0])].path, s.all.size(),
+		        (s.name + s.way).c_str(), (s.name + s.way).c_str(),
+		        s.all.size());
 	for (const found &f : s.all)
-		files += (files.empty() ? "" : ", ") +
-		         (f.file.empty() ? "?" : f.file);
+		choices += (choices.empty() ? "" : ", ") + choice(s, f);
 	return cairn_fail(err, CAIRN_E_ABSENT,
-	                  "%zu variables have the name %s, in %s; say "
-	                  "FILE:NAME, or use --addr",
-	                  s.all.size(), s.name.c_str(), files.c_str());
+	                  "%zu variables have the name %s; say one of %s, or "
+	                  "use --addr",
+	                  s.all.size(), s.name.c_str(), choices.c_str());
 }
 
 static void fill(struct global *g, const found &f)
@@ -656,6 +851,11 @@ static void fill(struct global *g, const found &f)
 
 	g->address = f.address + f.offset;
 	g->size = f.size;
+	g->bits = f.bits;
+	g->unit = f.unit;
+	g->is_static = f.variable->hasLocalLinkage();
+	if (f.variable->isThreadLocal())
+		g->local = strdup(f.variable->getName().str().c_str());
 	g->initial = static_cast<unsigned char *>(calloc(f.size + 1, 1));
 	g->is_known = static_cast<bool *>(calloc(f.size + 1, sizeof(bool)));
 	g->type = new global_type(f.type);
@@ -667,22 +867,50 @@ static void fill(struct global *g, const found &f)
 	put_constant(m, 0, c, f.variable->getParent()->getDataLayout());
 }
 
+// Leaves those of a line, if NAME@N says so, and not which load is meant.
+static void keep_line(search &s)
+{
+	std::vector<found> kept;
+
+	for (const found &f : s.all)
+		if (s.which && f.line == s.which && !is_loaded_again(s))
+			kept.push_back(f);
+	if (kept.empty())
+		return;
+	s.all = kept;
+	s.which = 0;
+}
+
 int global_find(struct global *g, const struct program *p, const char *what,
                 struct cairn_err *err)
 {
 	search s = split(p, what);
 
 	*g = {};
+	if (s.name.empty())
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "--var '%s' has no name of a variable; say "
+		                  "NAME or FILE:NAME",
+		                  what);
 	for (uint32_t i = 0; i < p->nunits; i++)
-		search_unit(s, p->units[i]);
-	if (s.all.size() != 1)
+		search_unit(s, i);
+	keep_line(s);
+	bool chosen = s.which && s.which <= s.all.size() && is_loaded_again(s);
+	if (s.all.size() != 1 && !chosen)
 		return fail(s, what, err);
-	if (s.all[0].variable->isThreadLocal())
+	if (s.which > s.all.size())
+		return cairn_fail(err, CAIRN_E_ABSENT,
+		                  "%s: its library was loaded only once; name "
+		                  "it without @%llu",
+		                  what, (unsigned long long)s.which);
+	const found &f = s.all[chosen ? s.which - 1 : 0];
+	if (f.is_virtual)
 		return cairn_fail(err, CAIRN_E_LIMIT,
-		                  "the variable %s is one per thread; use "
-		                  "--addr with the address of one",
-		                  s.name.c_str());
-	fill(g, s.all[0]);
+		                  "%s is in a virtual base, whose place only "
+		                  "the object says; cairn print '&%s' has its "
+		                  "address, for --addr",
+		                  what, what);
+	fill(g, f);
 	return 0;
 }
 
@@ -690,6 +918,7 @@ void global_release(struct global *g)
 {
 	free(g->initial);
 	free(g->is_known);
+	free(g->local);
 	delete g->type;
 	*g = {};
 }

@@ -13,9 +13,24 @@ extern "C" {
 struct cairn_err;
 struct program;
 
+/* A bit-field: its bits from the beginning of the variable on. */
+struct global_bits {
+	uint64_t first;
+	unsigned n;
+	bool is_signed, is_bool;
+	char part[128];
+};
+
 /* A global or static variable, or a part of one. */
 struct global {
 	uint64_t address, size;
+	struct global_bits bits; /* that count; n 0: all do */
+	/* one per thread: the address is 0, or the distance of the part from
+	 * the variable; this is its name for the linker, in one unit or in
+	 * all */
+	char *local;
+	bool is_static;
+	uint32_t unit;
 	/* What it began with, byte by byte, and whether that is known. */
 	unsigned char *initial;
 	bool *is_known;
@@ -33,7 +48,8 @@ enum global_kind {
 
 /*
  * Finds NAME or FILE:NAME, or in C++ A::NAME; parts of it follow, as in
- * `list.items[3].key`.
+ * `list.items[3].key`, and @N, the load of a library that was loaded several
+ * times.
  *
  * Fails: CAIRN_E_ABSENT if there is no such variable or part, or more than one;
  *        *err names them.
@@ -47,14 +63,6 @@ void global_release(struct global *g);
  * there is none. */
 enum global_kind global_scalar(const struct global *g, uint64_t *offset,
                                uint64_t *n, char *part, size_t size);
-
-/* A bit-field: its bits from the beginning of the variable on. */
-struct global_bits {
-	uint64_t first;
-	unsigned n;
-	bool is_signed;
-	char part[128];
-};
 
 /* The bit-fields that are in n bytes at an offset: how many, and up to `max` of
  * them. */

@@ -4,7 +4,8 @@
  * replayed with the log of that, up to the bytes where it was forked, and then
  * with its own.  That one may go on from another in turn.
  *
- * The file of a parent is found by the pid in its header.  Numbers of processes
+ * The file of a parent is found by the pid in its header, whatever its name
+ * (CAIRN_OUT may be any).  Numbers of processes
  * come again: of several files the one counts that began last before the child
  * did.  Cells are those of the child's modules, which has all that its parent
  * had at the fork, by the same numbers.
@@ -28,6 +29,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NLINKS_MAX 4096u
@@ -47,46 +49,52 @@ struct search {
 	uint64_t before; /* when the child began */
 	char *path;      /* the best so far */
 	uint64_t start;
+	bool is_cut;
+	off_t size;
 };
 
-static bool read_head(const char *path, unsigned char *head, size_t n)
+bool lineage_read_head(const char *path, unsigned char *head, off_t *size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
 	ssize_t got;
+	int fd;
 
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return false;
+	*size = status.st_size;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
-	got = read(fd, head, n);
+	got = read(fd, head, CAIRN_HDR_LENGTH);
 	close(fd);
-	return got == (ssize_t)n;
+	return got == CAIRN_HDR_LENGTH &&
+	       !memcmp(head, CAIRN_FILE_MAGIC, CAIRN_FILE_MAGIC_SIZE);
 }
 
-/* Of several that began at the same time one is whole, others were cut. */
+/* Of several that began at the same time one is whole, others were cut, or are
+ * copies, maybe of a part. */
 static void consider(struct search *s, const char *path)
 {
 	unsigned char head[CAIRN_HDR_LENGTH];
 	uint64_t start;
+	off_t size;
 	bool is_cut;
 
-	if (!read_head(path, head, sizeof(head)) ||
-	    memcmp(head, CAIRN_FILE_MAGIC, CAIRN_FILE_MAGIC_SIZE) != 0 ||
+	if (!lineage_read_head(path, head, &size) ||
 	    get_le32(head + CAIRN_HDR_PID) != s->pid)
 		return;
 	start = get_le64(head + CAIRN_HDR_START);
 	is_cut = get_le32(head + CAIRN_HDR_FLAGS) & CAIRN_FILE_LAST;
-	if (start > s->before ||
-	    (s->path && (start < s->start || (start == s->start && is_cut))))
+	if (start > s->before || (s->path && start < s->start))
+		return;
+	if (s->path && start == s->start &&
+	    (is_cut != s->is_cut ? is_cut : size <= s->size))
 		return;
 	free(s->path);
 	s->path = xstrdup(path);
 	s->start = start;
-}
-
-static bool is_recording_name(const char *name)
-{
-	size_t n = strlen(name), suffix = strlen(".cairn");
-
-	return n > suffix && !strcmp(name + n - suffix, ".cairn");
+	s->is_cut = is_cut;
+	s->size = size;
 }
 
 static void search_directory(struct search *s, const char *beside)
@@ -98,11 +106,8 @@ static void search_directory(struct search *s, const char *beside)
 	struct dirent *entry;
 
 	while (d && (entry = readdir(d))) {
-		char *path;
+		char *path = xasprintf("%s%s", folder, entry->d_name);
 
-		if (!is_recording_name(entry->d_name))
-			continue;
-		path = xasprintf("%s%s", folder, entry->d_name);
 		consider(s, path);
 		free(path);
 	}

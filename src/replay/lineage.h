@@ -4,7 +4,9 @@
 
 #include "format/recording.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct cairn_err;
 struct engine_mark;
@@ -16,6 +18,10 @@ struct lineage_options {
 	size_t nparents;
 	enum container_mode mode;
 };
+
+/* The header of a file, CAIRN_HDR_LENGTH bytes, and the file's size; false: it
+ * is none of ours. */
+bool lineage_read_head(const char *path, unsigned char *head, off_t *size);
 
 /* The log of a context, from where its first ancestor began: the child of a
  * fork goes on with what its parent had. */

@@ -336,6 +336,7 @@ static bool find_memory(struct machine *m, const struct debug_variable *v,
 	                      .address = e->v};
 	if (e->is_own)
 		out->bytes = (const unsigned char *)(uintptr_t)e->v;
+	out->nbytes = v->type->size;
 	return true;
 }
 
@@ -361,5 +362,6 @@ void location_value(const struct debug_variable *v, const uint64_t *words,
 	*out = (struct value){.type = v->type,
 	                      .place = VALUE_BYTES,
 	                      .bytes = bytes,
+	                      .nbytes = v->type->size,
 	                      .known = known};
 }

@@ -2,8 +2,9 @@
 /*
  * What a program wrote, in pieces.
  *
- * Contexts are put in order by the number of the last SYNC before a piece: who
- * writes after another context has got a new one (runtime/hook_output.c).
+ * Contexts are put in order by engine_order, mostly the number of the last SYNC
+ * before a piece: who writes after another context has got a new one
+ * (runtime/hook_output.c).
  *
  * A stream of libc's keeps bytes back, and what is written to its descriptor
  * meanwhile comes out before them: such a piece says how many there were.

@@ -480,8 +480,11 @@ static void hear(void *question, uint64_t id, uint64_t tick,
 		return;
 	}
 	q->here = &q->places[id];
-	if (q->words[0] && is_wished(q, tick) && is_met(q))
-		give(q, tick);
+	if (q->words[0] && is_wished(q, tick)) {
+		q->nexecuted++;
+		if (is_met(q))
+			give(q, tick);
+	}
 	location_room_clear(&q->room);
 	if (q->options->limit && q->nhere == q->options->limit)
 		engine_pause();
@@ -493,6 +496,7 @@ static void hear(void *question, uint64_t id, uint64_t tick,
 struct asked {
 	struct question *q;
 	size_t first;
+	uint32_t unit;
 };
 
 static bool wants_place(void *asked, size_t i)
@@ -509,15 +513,18 @@ static bool wants_variable(void *asked, size_t i, size_t k)
 	return a->q->places[a->first + i].wants[k];
 }
 
-static uint64_t wants_local(void *asked, uint32_t index, const char *name)
+static uint64_t wants_local(void *asked, const char *name, bool is_static)
 {
 	const struct asked *a = asked;
 	const struct question *q = a->q;
 
-	(void)index;
-	for (size_t i = 0; i < q->nlocals; i++)
-		if (!strcmp(q->locals[i].variable->symbol, name))
+	for (size_t i = 0; i < q->nlocals; i++) {
+		const struct debug_variable *v = q->locals[i].variable;
+
+		if (!strcmp(v->symbol, name) && v->is_static == is_static &&
+		    (!is_static || v->home == a->unit))
 			return LOCAL_ID + i;
+	}
 	return 0;
 }
 
@@ -536,7 +543,7 @@ static bool wants_unit(void *question, uint32_t unit)
 static void ask_unit(void *question, LLVMModuleRef m, uint32_t unit)
 {
 	struct question *q = question;
-	struct asked a = {q, 0};
+	struct asked a = {q, 0, unit};
 	struct debug_request r = {
 	        .spot = &q->spot,
 	        .words = q->words,
@@ -592,6 +599,7 @@ int question_open(struct question *q, struct question_options *o,
 		spot_release(&q->spot);
 		return rc;
 	}
+	q->session.needs_order = true;
 	rc = open_line(q, err);
 	if (rc < 0)
 		question_close(q);
@@ -621,6 +629,7 @@ void question_close(struct question *q)
 	free(q->places);
 	free(q->globals);
 	free(q->locals);
+	free(q->why);
 	free(q->words);
 	location_room_release(&q->room);
 	answers_release(&q->answers);
@@ -640,7 +649,7 @@ static void replay_span(void *question, const struct span *s,
 	for (size_t i = 0; i < q->nlocals; i++)
 		q->locals[i].address = 0;
 	if (r->is_apart) {
-		q->nanswers = q->nunknown = 0;
+		q->nanswers = q->nunknown = q->nexecuted = 0;
 		q->json.need_comma = true;
 	}
 	engine_note_seen();
@@ -652,6 +661,7 @@ static void replay_span(void *question, const struct span *s,
 		r->status = DIFFERENT;
 	r->counts[0] = q->nanswers;
 	r->counts[1] = q->nunknown;
+	r->counts[2] = q->nexecuted;
 }
 
 /* What a part has written; JSON without the first comma of all. */
@@ -677,6 +687,7 @@ static int take_span(void *question, const struct span *s,
 	if (out) {
 		q->nanswers += r->counts[0];
 		q->nunknown += r->counts[1];
+		q->nexecuted += r->counts[2];
 		begin_output();
 		copy_answers(q, out);
 		end_output(q);
@@ -768,6 +779,27 @@ static void end_json(struct question *q)
 	putchar('\n');
 }
 
+/* Why there is no answer. */
+static void say_nothing(const struct question *q)
+{
+	const struct question_options *o = q->options;
+
+	fprintf(stderr, "cairn: %s: %s:%" PRIu32 " was ", o->session.file,
+	        q->spot.file, q->spot.line);
+	if (q->nexecuted)
+		fprintf(stderr,
+		        "executed %" PRIu64 " times, but the condition never "
+		        "held",
+		        q->nexecuted);
+	else
+		fprintf(stderr, "never executed");
+	if (o->context)
+		fprintf(stderr, " in context %" PRIu32, o->context);
+	if (o->from || o->to)
+		fprintf(stderr, " between these ticks");
+	fputs("\n", stderr);
+}
+
 int question_run(struct question *q)
 {
 	struct cairn_err err;
@@ -790,5 +822,8 @@ int question_run(struct question *q)
 		        q->nunknown);
 	if (status != FINE || flushed != FINE)
 		return status != FINE ? status : flushed;
-	return q->nanswers ? FINE : DIFFERENT;
+	if (q->nanswers)
+		return FINE;
+	say_nothing(q);
+	return DIFFERENT;
 }

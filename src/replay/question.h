@@ -68,12 +68,14 @@ struct question {
 	size_t nglobals, globals_cap;
 	struct question_local *locals;
 	size_t nlocals, locals_cap;
+	char *why;       /* a name was not found; NULL: it was */
 	uint64_t *words; /* what places hand over */
 	/* while it is asked */
 	struct location_room room;
 	struct question_place *here;
 	uint32_t context;
 	uint64_t nanswers, nunknown; /* conditions that are not known */
+	uint64_t nexecuted;          /* of the line, whatever the condition */
 	uint64_t nhere;              /* answers of this context */
 	bool is_merged; /* answers are kept until all contexts have given
 	                   theirs */

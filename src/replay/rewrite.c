@@ -730,7 +730,7 @@ static void rewrite_memory(struct rewriter *r, const struct function *fn,
 	unsigned at = s->kind == IR_STORE ? 1 : 0;
 	LLVMValueRef p = LLVMGetOperand(s->at, at);
 
-	if (s->kind != IR_STORE && s->kind != IR_SEEN)
+	if (s->ncells)
 		put_input(r, fn, s->cell, p, s->at);
 	if (r->options->notes_seen)
 		put_seen(r, p, bytes_of(r, s), s->at);

@@ -163,6 +163,7 @@ void session_close(struct session *s)
 	engine_close();
 	program_release(&s->program);
 	arena_close();
+	interrupts_release(&s->interrupts);
 	recording_release(&s->recording);
 }
 
@@ -212,6 +213,21 @@ static int find_start(struct session *s, const struct lineage *log,
 	return 0;
 }
 
+/* Tells the engine where handlers interrupt the context. */
+static void interrupt(struct session *s, const struct recording_context *c,
+                      const struct lineage_options *where)
+{
+	const struct engine_came *came;
+	size_t n;
+
+	if (s->needs_order && !s->has_interrupts) {
+		interrupts_read(&s->interrupts, &s->recording, where);
+		s->has_interrupts = true;
+	}
+	came = interrupts_of(&s->interrupts, c->number, &n);
+	engine_interrupt(came, n);
+}
+
 int session_run_from(struct session *s, const struct recording_context *c,
                      struct checkpoint *from, struct engine_result *result,
                      struct cairn_err *err)
@@ -230,6 +246,7 @@ int session_run_from(struct session *s, const struct recording_context *c,
 	int rc;
 
 	CAIRN_TRY(lineage_open(&log, &s->recording, c, &where, err));
+	interrupt(s, c, &where);
 	rc = find_start(s, &log, from, &own, &start, err);
 	if (rc == 0)
 		rc = engine_run(&source, start.moment ? &start : NULL, result,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "format/recording.h"
+#include "replay/interrupts.h"
 #include "replay/program.h"
 #include "replay/rewrite.h"
 
@@ -72,7 +73,10 @@ struct session {
 	const struct session_options *options;
 	const char *needs_whole; /* why a recording whose beginning was dropped
 	                            is refused; NULL: it is not */
+	bool needs_order;        /* somebody asks engine_order */
 	struct recording recording;
+	struct interrupts interrupts;
+	bool has_interrupts; /* they were read */
 	struct program program;
 };
 

@@ -29,6 +29,9 @@ struct type_member {
 	uint64_t bit;   /* where it begins */
 	uint32_t nbits; /* of a bit-field; 0: it is none */
 	bool is_base;   /* a base class */
+	/* a virtual one: where it is, the object says; not 0: how far before
+	 * its table that stands, in bytes */
+	uint64_t slot;
 };
 
 struct type_constant {
@@ -42,6 +45,8 @@ struct type {
 	const char *name; /* as C writes it */
 	uint64_t size;    /* bytes */
 	bool is_signed, is_char;
+	bool is_class;             /* a record of C++, maybe with bases */
+	bool is_completed;         /* what was missing was looked for */
 	bool is_incomplete;        /* size and members are not known; of an
 	                              array, before the program runs */
 	const struct type *target; /* of pointers, arrays, references */
@@ -49,6 +54,8 @@ struct type {
 	const char *count;         /* NULL, or the variable that says so */
 	const struct type_member *members;
 	size_t nmembers;
+	const struct type *record; /* of a record: itself, also if this is a
+	                              typedef of it; NULL: this */
 	const struct type_constant *constants; /* of an enum */
 	size_t nconstants;
 };
@@ -68,6 +75,15 @@ static inline bool type_is_scalar(const struct type *t)
 {
 	return type_is_number(t) || t->kind == TYPE_POINTER;
 }
+
+#define TYPE_BASES_MAX 32
+
+/* The ways from a class to one of its bases: members one in the other.  Returns
+ * how many; 0 if it is none, or -1 if it has several of it. */
+int type_find_base(const struct type *derived, const struct type *base,
+                   const struct type_member **way);
+/* Are two records the same class, maybe from two units? */
+bool type_is_same_record(const struct type *a, const struct type *b);
 
 /* Types that C has by itself. */
 extern const struct type type_void, type_bool, type_char, type_schar,

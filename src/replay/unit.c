@@ -46,7 +46,7 @@ static int read_entry(struct entries *all, const unsigned char *p, size_t left,
 	struct entry e;
 
 	if (left < CAIRN_IR_HEAD ||
-	    memcmp(p, CAIRN_IR_MAGIC, strlen(CAIRN_IR_MAGIC)))
+	    memcmp(p, CAIRN_IR_MAGIC, strlen(CAIRN_IR_MAGIC) - 1))
 		return -1;
 	e.id = p + CAIRN_IR_ID;
 	e.nraw = get_le64(p + CAIRN_IR_RAW);
@@ -60,13 +60,13 @@ static int read_entry(struct entries *all, const unsigned char *p, size_t left,
 	return 0;
 }
 
-/* Does a unit begin here, of another version? */
+/* Does a unit begin here, of a version that is too old, or newer? */
 static bool is_other_version(const unsigned char *p, size_t left)
 {
 	const size_t n = strlen(CAIRN_IR_MAGIC);
 
 	return left >= CAIRN_IR_HEAD && !memcmp(p, CAIRN_IR_MAGIC, n - 1) &&
-	       p[n - 1] != CAIRN_IR_MAGIC[n - 1];
+	       (p[n - 1] < CAIRN_IR_OLDEST || p[n - 1] > CAIRN_IR_MAGIC[n - 1]);
 }
 
 /* All units of the section; a linker may put zero bytes between them. */

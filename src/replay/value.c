@@ -173,15 +173,43 @@ static struct value part_of(const struct value *v, const struct type *t,
 	p.address += offset;
 	if (p.bytes)
 		p.bytes += offset;
+	p.nbytes -= offset < p.nbytes ? offset : p.nbytes;
 	if (p.known)
 		p.known += offset;
 	return p;
 }
 
-struct value value_member(const struct value *v, const struct type_member *m)
+/* An object with virtual bases begins with the address of a table, which has
+ * the distance to each of them (Itanium C++ ABI, section 2.5.2). */
+static struct value virtual_base(const struct value *v,
+                                 const struct type_member *m,
+                                 const struct value_memory *memory)
 {
-	struct value p = part_of(v, m->type, m->nbits ? 0 : m->bit / 8);
+	unsigned char bytes[8];
+	uint64_t table, offset;
+	const char *why = value_fetch(v, memory, bytes, sizeof(bytes));
 
+	if (why)
+		return value_unknown(m->type, why);
+	memcpy(&table, bytes, sizeof(table));
+	if (!memory->read(memory->context, table - m->slot, bytes,
+	                  sizeof(bytes)))
+		return value_unknown(m->type, VALUE_UNSEEN);
+	memcpy(&offset, bytes, sizeof(offset));
+	if (v->place == VALUE_BYTES &&
+	    (offset > v->nbytes || m->type->size > v->nbytes - offset))
+		return value_unknown(m->type, VALUE_GONE);
+	return part_of(v, m->type, offset);
+}
+
+struct value value_member(const struct value *v, const struct type_member *m,
+                          const struct value_memory *memory)
+{
+	struct value p;
+
+	if (m->slot)
+		return virtual_base(v, m, memory);
+	p = part_of(v, m->type, m->nbits ? 0 : m->bit / 8);
 	if (m->nbits) {
 		p = part_of(v, m->type, m->bit / 8);
 		p.bit = m->bit % 8;

@@ -38,6 +38,7 @@ struct value {
 	const unsigned char *bytes;
 	const unsigned char *known; /* of bytes, those that are not 0; NULL:
 	                               all */
+	uint64_t nbytes;            /* how many these are, from here on */
 	uint32_t bit, nbits; /* of a bit-field, from the address on; nbits 0:
 	                        it is none */
 	value_wide whole;    /* extended as its type says; also pointers */
@@ -61,8 +62,10 @@ value_wide value_fit(const struct type *t, value_wide v);
 /* Converts what is HERE to another scalar type. */
 void value_convert(struct value *v, const struct type *to);
 
-/* A part of an aggregate, or an element of an array.  Requires: not HERE. */
-struct value value_member(const struct value *v, const struct type_member *m);
+/* A part of an aggregate, or an element of an array.  Requires: not HERE.  Of a
+ * virtual base, memory says where it is. */
+struct value value_member(const struct value *v, const struct type_member *m,
+                          const struct value_memory *memory);
 struct value value_element(const struct value *v, const struct type *t,
                            value_wide i);
 

@@ -274,7 +274,7 @@ static void print_record(FILE *out, const struct value *v,
 	fputc('{', out);
 	for (size_t i = 0; i < v->type->nmembers; i++) {
 		const struct type_member *k = &v->type->members[i];
-		struct value part = value_member(v, k);
+		struct value part = value_member(v, k, m);
 
 		fputs(comma, out);
 		if (k->is_base)

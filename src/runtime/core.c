@@ -526,6 +526,7 @@ static void register_module(struct cairn_module *m)
 		process.has_registers = true;
 	if (ncounters(m) && !*m->is_recording)
 		process.has_counters = true;
+	*m->turns = process.turns;
 	__atomic_store_n(&record->live, m, __ATOMIC_RELEASE);
 	if (index > process.nmodules)
 		__atomic_store_n(&process.nmodules, index, __ATOMIC_RELEASE);

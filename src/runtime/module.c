@@ -29,6 +29,7 @@ extern HIDDEN const unsigned char __ehdr_start[] __attribute__((weak));
  */
 HIDDEN bool cairn_delta_set(int64_t delta);
 extern HIDDEN const char __cairn_executable, __cairn_recording;
+extern HIDDEN struct record_turns *__cairn_record_turns;
 HIDDEN int64_t *cairn_common_word(void);
 
 __attribute__((weak)) bool cairn_delta_set(int64_t delta)
@@ -44,6 +45,8 @@ __attribute__((weak)) int64_t *cairn_common_word(void)
 
 __attribute__((weak)) const char __cairn_executable = 0;
 __attribute__((weak)) const char __cairn_recording = 0; /* record.c */
+/* record_turns.c */
+__attribute__((weak)) struct record_turns *__cairn_record_turns = NULL;
 
 HIDDEN int64_t __cairn_module_offset;
 
@@ -59,6 +62,7 @@ HIDDEN struct cairn_module cairn_module = {
         .common_word = cairn_common_word,
         .is_executable = &__cairn_executable,
         .is_recording = &__cairn_recording,
+        .turns = &__cairn_record_turns,
 };
 
 /* Called by the slow calls, slow.S. */

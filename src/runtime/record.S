@@ -126,6 +126,36 @@
 	ret
 	END	__cairn_record_again
 
+	FUNCTION __cairn_record_turn
+	PUSH_ALL
+	PUSH	%rax
+	movq	%rax, %rdi
+	call	cairn_record_turn
+	POP	%rax
+	POP_ALL
+	ret
+	END	__cairn_record_turn
+
+	FUNCTION __cairn_record_turned
+	PUSH_ALL
+	PUSH	%rax
+	call	cairn_record_turned
+	POP	%rax
+	POP_ALL
+	ret
+	END	__cairn_record_turned
+
+	FUNCTION __cairn_record_note
+	PUSH_ALL
+	PUSH	%rax
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	call	cairn_record_note
+	POP	%rax
+	POP_ALL
+	ret
+	END	__cairn_record_note
+
 /* For that C code: a call that changes no register at all. */
 	FUNCTION cairn_record_slow
 	SAVE_ALL

@@ -51,14 +51,15 @@ struct frame {
 	struct context *outer;              /* NULL: the thread has none */
 	uint64_t words[CAIRN_RECORD_WORDS]; /* of the code it interrupted */
 	uint64_t gs;
+	bool has_come; /* and the log says where */
 };
 
 static struct {
 	struct context *contexts;
 	uint32_t ncontexts; /* so far */
-	uint64_t nsyncs;
-	bool is_finished; /* the file is complete */
-	int forking;      /* the process that has called fork last */
+	uint32_t nthreads;  /* of them, threads */
+	bool is_finished;   /* the file is complete */
+	int forking;        /* the process that has called fork last */
 } record;
 
 /*
@@ -74,6 +75,8 @@ static struct {
 	} last[NGONE];
 	uint64_t n; /* so far */
 } gone;
+
+static struct record_turns turns;
 
 static const struct trace_hooks hooks;
 
@@ -173,6 +176,17 @@ static void note_here(struct context *c, unsigned what, const uint64_t *values,
 	record_note(c, tick_now(), what, values, nvalues);
 }
 
+/* The next place in the order of all.  Requires: there is room. */
+static void note_sync(struct context *c)
+{
+	uint64_t number = record_next_turn(&turns);
+
+	if (!c->bytes)
+		return;
+	record_note(c, tick_now(), CAIRN_OTHER_SYNC, &number, 1);
+	c->last_turn = number;
+}
+
 /* Its shadow is zeros again: all that it reads is an input. */
 static void forget(struct context *c)
 {
@@ -267,8 +281,11 @@ static void on_thread_end(void *arg)
 
 	if (c != record_self())
 		return;
+	record_drop_turn(c); /* if it was cancelled in there */
 	c->tick = tick_now();
 	c->was_cut = !__cairn_record[CAIRN_RECORD_EXPECT / 8];
+	if (!c->was_cut && __cairn_record_turns)
+		record_order(); /* who joins it is behind all that it did */
 	c->has_ended = true;
 }
 
@@ -407,6 +424,49 @@ static struct context *find_idle(const struct thread *t, struct context *outer)
 	return NULL;
 }
 
+/* What is atomic takes turns from the second thread on. */
+static void take_turns(struct record_turns *t)
+{
+	process.turns = t;
+	for (uint32_t i = 1; i <= process.nmodules; i++) {
+		struct cairn_module *m = process.modules[i].live;
+
+		if (m)
+			__atomic_store_n(m->turns, t, __ATOMIC_RELEASE);
+	}
+}
+
+/* Whoever made the thread did so behind all that it had done. */
+static void note_thread(struct context *c)
+{
+	if (c->kind != CAIRN_CONTEXT_THREAD || ++record.nthreads == 1)
+		return;
+	if (record.nthreads == 2)
+		take_turns(&turns);
+	note_sync(c);
+}
+
+/* Where a handler came, which has just begun; all that it does is behind what
+ * others have done so far.  Requires: there is room. */
+static void note_came(struct context *c, struct frame *f)
+{
+	const struct context *outer = f->outer;
+	uint64_t where[3];
+
+	if (f->has_come)
+		return;
+	f->has_come = true;
+	if (outer) {
+		where[0] = outer->id;
+		where[1] = outer->tick << 1 |
+		           (f->words[CAIRN_RECORD_EXPECT / 8] != 0);
+		where[2] =
+		        outer->total + (outer->bytes ? record_used(outer) : 0);
+		record_note(c, tick_now(), CAIRN_OTHER_CAME, where, 3);
+	}
+	note_sync(c);
+}
+
 /* Requires: lock held. */
 static struct context *begin(void)
 {
@@ -443,6 +503,7 @@ static struct context *begin(void)
 	}
 	note_begin(c, 0);
 	record_note(c, 0, CAIRN_OTHER_STACK, &c->top, 1);
+	note_thread(c);
 	return c;
 }
 
@@ -476,6 +537,8 @@ bool core_record(struct cairn_module *m)
 	     record_used(c) + RECORD_PIECE + RECORD_HEAD > c->room) &&
 	    !turn_page(c))
 		lose_rest(c);
+	if (handler_frame() && !c->is_over)
+		note_came(c, handler_frame());
 	rt_leave(&mask);
 	/* calls the program's malloc, maybe: after all else */
 	if (is_new && !handler_frame() && __cxa_thread_atexit_impl)
@@ -541,7 +604,9 @@ static void enter_handler(struct frame *f)
 	__asm__ volatile("rdgsbase %0" : "=r"(f->gs));
 	f->before = handler_frame();
 	f->outer = record_self();
+	f->has_come = false;
 	if (f->outer) {
+		record_drop_turn(f->outer);
 		f->outer->tick = tick_now();
 		f->outer->is_suspended = true;
 	}
@@ -630,7 +695,6 @@ static void notice_gone(struct context *c)
 void record_order(void)
 {
 	struct context *c = record_self();
-	uint64_t number;
 
 	if (!c || c->is_over)
 		return;
@@ -640,8 +704,7 @@ void record_order(void)
 		core_record(&cairn_module);
 	if (!c->bytes)
 		return;
-	number = __atomic_add_fetch(&record.nsyncs, 1, __ATOMIC_ACQ_REL);
-	record_note(c, tick_now(), CAIRN_OTHER_SYNC, &number, 1);
+	note_sync(c);
 }
 
 /* The calling thread does not go on, or not before the process does. */
@@ -791,6 +854,9 @@ static void on_fork(struct thread *me, uintptr_t to)
 		else if (c->id)
 			drop(c);
 	}
+	record.nthreads = 1;
+	take_turns(NULL);
+	rt_zero(turns.locks, sizeof(turns.locks));
 	record_follow();
 }
 

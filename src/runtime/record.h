@@ -3,7 +3,8 @@
 #define CAIRN_RUNTIME_RECORD_H
 
 /* What the files share that write recordings: record.c, record_log.c,
- * record_copy.c and record_shadow.c.  Others have no use for it. */
+ * record_turns.c, record_copy.c and record_shadow.c.  Others have no use for
+ * it. */
 #include "abi/record.h"
 #include "runtime/rt.h"
 #include "runtime/trace.h"
@@ -60,7 +61,35 @@ struct context {
 	uint64_t top;   /* its address */
 	uint32_t env;   /* CAIRN_ENV_*, as its log says */
 	uint64_t ngone; /* of the ranges that are gone: it has noticed */
+	uint64_t *turn; /* record_turns.c: the lock that it asked for last */
+	uint64_t turn_from, turn_to; /* numbers: of the store, behind it */
+	/* the last one that its log has, or would have if others had got one in
+	 * between */
+	uint64_t last_turn;
 };
+
+#define RECORD_LOCKS 64u
+
+/* One for all modules: record_turns.c. */
+struct record_turns {
+	uint64_t last; /* number that was given out */
+	struct {
+		uint64_t owner; /* a struct context; 0: nobody */
+	} __attribute__((aligned(64))) locks[RECORD_LOCKS];
+};
+
+/* CAIRN_RT_RECORD_TURNS. */
+extern struct record_turns *__cairn_record_turns
+        __attribute__((visibility("hidden")));
+
+static inline uint64_t record_next_turn(struct record_turns *t)
+{
+	return __atomic_add_fetch(&t->last, 1, __ATOMIC_ACQ_REL);
+}
+
+/* record_turns.c: if it has a turn, that is over.  Threads: that of the
+ * context, also in a handler that interrupts it. */
+void record_drop_turn(const struct context *c);
 
 /* CAIRN_RT_RECORD. */
 extern __thread uint64_t __cairn_record[CAIRN_RECORD_WORDS]
@@ -113,6 +142,10 @@ static inline uint64_t record_load(const void *p)
 /* n bytes of the shadow of p + offset are an input of the site. */
 void record_bytes(const void *cell, const unsigned char *p, uint64_t offset,
                   uint64_t n);
+
+/* The site goes on behind what others have done: the number of that, and how
+ * far before it is that of what the site did itself. */
+void record_turn(const void *cell, uint64_t number, uint64_t back);
 
 /* An event of the core's own, in a buffer that has room for it or is about to
  * be left.  Requires: the context is the caller's, or stands still. */

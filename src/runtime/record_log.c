@@ -27,7 +27,7 @@
 
 /* What record.S calls. */
 HIDDEN void cairn_record_in(const void *cell, const unsigned char *p,
-                            uint64_t n);
+                            uint64_t how);
 HIDDEN uint64_t cairn_record_enter(const void *cell);
 HIDDEN void cairn_record_leave(uint64_t expected);
 HIDDEN void cairn_record_env(void);
@@ -178,13 +178,58 @@ static void put_piece(const void *cell, const unsigned char *p, uint64_t offset,
 	done();
 }
 
-void record_bytes(const void *cell, const unsigned char *p, uint64_t offset,
-                  uint64_t n)
+/* Nobody else got a number since the last one of the context: that will do. */
+static inline bool is_alone(struct context *c, uint64_t number, uint64_t back)
+{
+	if (!c || back > 1 || number - back != c->last_turn + 1)
+		return false;
+	c->last_turn = number;
+	return true;
+}
+
+void record_turn(const void *cell, uint64_t number, uint64_t back)
+{
+	struct context *c = record_self();
+	struct event e;
+
+	if (is_alone(c, number, back))
+		return;
+	c = ready(RECORD_HEAD);
+	if (c) {
+		start(&e, c, tick_now(), CAIRN_EVENT_OTHER);
+		put_uv(&e, CAIRN_OTHER_TURN);
+		put_id(&e, id_of(cell));
+		put_uv(&e, number);
+		put_uv(&e, back);
+		complete(&e);
+		c->last_turn = number;
+	}
+	done();
+}
+
+static void put_bytes(const void *cell, const unsigned char *p, uint64_t offset,
+                      uint64_t n)
 {
 	for (; n > RECORD_PIECE; n -= RECORD_PIECE, offset += RECORD_PIECE)
 		put_piece(cell, p, offset, RECORD_PIECE);
 	if (n)
 		put_piece(cell, p, offset, n);
+}
+
+/* What was found may be another thread's. */
+static void follow_others(const void *cell)
+{
+	struct record_turns *t = __cairn_record_turns;
+
+	if (t)
+		record_turn(cell, record_next_turn(t), 0);
+}
+
+void record_bytes(const void *cell, const unsigned char *p, uint64_t offset,
+                  uint64_t n)
+{
+	put_bytes(cell, p, offset, n);
+	follow_others(cell);
 }
 
 /* Where the run that begins at p, and has n bytes, ends.  Corrects the shadow
@@ -228,8 +273,9 @@ static inline bool put_cell(const void *cell, const unsigned char *p,
 	return true;
 }
 
-void cairn_record_in(const void *cell, const unsigned char *p, uint64_t n)
+void cairn_record_in(const void *cell, const unsigned char *p, uint64_t how)
 {
+	uint64_t n = how & ~(uint64_t)CAIRN_IN_ATOMIC;
 	bool is_cell = (uintptr_t)p - (uintptr_t)cairn_module.counters <
 	               (uintptr_t)cairn_module.counters_end -
 	                       (uintptr_t)cairn_module.counters;
@@ -238,7 +284,9 @@ void cairn_record_in(const void *cell, const unsigned char *p, uint64_t n)
 		return;
 	if (!is_cell)
 		n = (uint64_t)(run_end(p, n) - p);
-	record_bytes(cell, p, 0, n);
+	put_bytes(cell, p, 0, n);
+	if (!is_cell && !(how & CAIRN_IN_ATOMIC))
+		follow_others(cell);
 }
 
 /* --- what goes out ---------------------------------------------------------
@@ -364,6 +412,11 @@ uint64_t cairn_record_enter(const void *cell)
 	if (!expected)
 		refuse();
 	c = ready(2 * RECORD_HEAD);
+	if (expected == CAIRN_RECORD_BASE &&
+	    __cairn_record[CAIRN_RECORD_FRAME / 8]) {
+		cairn_record_slow(); /* a handler: says where it came */
+		c = ready(2 * RECORD_HEAD);
+	}
 	if (c) {
 		note_env(c);
 		start(&e, c, tick_now(), CAIRN_EVENT_CALLBACK);

@@ -20,7 +20,7 @@
  * binds (calls.S).  All else is hidden.
  */
 #define RT_PAGE ((size_t)4096)
-#define RT_VERSION 7u
+#define RT_VERSION 8u
 
 /* Index 0 selects a delta that is always 0; a frame key has 12 bits. */
 #define RT_MODULES CAIRN_RT_MAX_MODULES
@@ -55,7 +55,8 @@ struct cairn_module {
 	int64_t *(*common_word)(void);        /* its CAIRN_RT_COMMON, or NULL */
 	const char *is_executable;
 	const char *is_recording;
-	int64_t scratch; /* delta when not counting, 0: none yet */
+	struct record_turns **turns; /* its CAIRN_RT_RECORD_TURNS */
+	int64_t scratch;             /* delta when not counting, 0: none yet */
 	bool is_off;
 	bool was_early; /* counted in the section before we could start */
 };
@@ -176,6 +177,7 @@ struct process {
 	size_t nabout;
 	unsigned char *header; /* the file's header page, or what will be it */
 	const struct trace_hooks *trace; /* NULL: there is none */
+	struct record_turns *turns;      /* NULL: no two threads are recorded */
 };
 
 extern struct process process;

@@ -185,6 +185,80 @@ find_call:
 	.cfi_endproc
 	.size	find_call, .-find_call
 
+/*
+ * Counts the pair of a function's first path and its caller (abi/rt.h).  A site
+ * with rows is the address of the number of one, behind those before it, the
+ * address of the first row and whom the site calls; any other one is its cell
+ * + 1, and is known to have called.
+ */
+#define ROW_SHIFT 7		/* 8 * CAIRN_ROW_PATHS */
+#define ROW_PATHS 16
+
+	.globl	__cairn_count_first_anywhere
+	.hidden	__cairn_count_first_anywhere
+	.type	__cairn_count_first_anywhere, @function
+__cairn_count_first_anywhere:
+	.cfi_startproc
+	STEPPED
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	xorl	%eax, %eax
+	jmp	.Lfirst
+	.cfi_endproc
+	.size	__cairn_count_first_anywhere, .-__cairn_count_first_anywhere
+
+	.globl	__cairn_count_first
+	.hidden	__cairn_count_first
+	.type	__cairn_count_first, @function
+__cairn_count_first:
+	.cfi_startproc
+	STEPPED
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movl	$ROW_PATHS, %eax
+.Lfirst:
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	pushq	%r8
+	.cfi_adjust_cfa_offset 8
+	pushq	%r9
+	.cfi_adjust_cfa_offset 8
+	testb	$1, %sil
+	jnz	.Lfirst_of_cell
+	movq	(%rsi), %r8
+	leaq	(,%r8,8), %r9
+	subq	%r9, %rsi
+	cmpq	%rdi, -16(%rsi)
+	jne	.Lfirst_done
+	shlq	$ROW_SHIFT, %r8
+	movq	-8(%rsi), %rsi
+	addq	%r8, %rsi
+	cmpq	%rax, %rcx
+	jae	.Lfirst_in_table
+	incq	%gs:(%rsi,%rcx,8)
+	jmp	.Lfirst_done
+.Lfirst_of_cell:
+	decq	%rsi
+	addq	%r8, %rcx
+.Lfirst_in_table:
+	call	find_call
+.Lfirst_done:
+	popq	%r9
+	.cfi_adjust_cfa_offset -8
+	popq	%r8
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	__cairn_count_first, .-__cairn_count_first
+
 	.globl	__cairn_count_returns
 	.hidden	__cairn_count_returns
 	.type	__cairn_count_returns, @function

@@ -20,7 +20,7 @@
  * are renamed as well: marks for what these wait for are more than is needed.
  *
  * Threads: that synchronise by atomic variables or system calls of their own
- * are not seen.
+ * are not seen.  (In recordings they are, by what they find: record_turns.c.)
  * Cost: a locked increment and nine bytes each; from time to time a look at the
  * clock.
  */

@@ -33,13 +33,17 @@ static void walk_kill(struct walk *w, struct walk_event *event)
 
 /*
  * A frame that dies in the middle of a silent path, in a signal handler's jump,
- * has taken it already: the mark of its death is of a frame that is gone.
+ * has taken it already: the mark of its death is of a frame that is gone.  So
+ * has one that dies in a call in tail position for which the compiler left the
+ * frame there; it may be the first of its thread.
  */
 static int walk_die(struct walk *w, uint8_t mark, uint32_t function,
                     struct walk_event *event)
 {
 	if (!w->nframes)
-		return w->is_lost ? WALK_AGAIN : -1;
+		return w->is_lost || w->program->functions[function].has_tails
+		               ? WALK_AGAIN
+		               : -1;
 	if (walk_top(w)->function != function) {
 		walk_top(w)->state = WALK_WAITING;
 		return WALK_AGAIN;

@@ -276,8 +276,27 @@ static bool is_ended(const struct function *f, edge_id e)
 	return dag_is_ended(&f->p.dag, e);
 }
 
+/* Were paths cut at this edge? */
+static bool is_cut(const struct function *f, edge_id e)
+{
+	for (uint32_t i = 0; i < f->p.ncuts; i++)
+		if (f->p.cuts[i] == e)
+			return true;
+	return false;
+}
+
+/* Does a way begin where paths were cut, so that there may be more of it? */
+static bool begins_torn(const struct function *f, const struct way *w)
+{
+	for (uint32_t i = 0; i < f->p.ncuts; i++)
+		if (w->first != CFG_OUTSIDE &&
+		    f->g.edges[f->p.cuts[i]].dst == w->first)
+			return true;
+	return false;
+}
+
 /* The part of a path in the loop of the block it goes to; false if its last
- * block is not in there. */
+ * block is not in there, or if it is no turn, or not all of one. */
 static bool name_before(const struct program *p, uint32_t fi,
                         const struct way *w, uint64_t *name)
 {
@@ -285,11 +304,14 @@ static bool name_before(const struct program *p, uint32_t fi,
 	block_id head = f->g.edges[w->edges[w->n - 1]].dst;
 	uint32_t at = w->n - 1;
 
-	if (!is_in_loop(p, fi, head, f->g.edges[w->edges[at]].src))
+	if (!is_in_loop(p, fi, head, f->g.edges[w->edges[at]].src) ||
+	    f->p.dag.how[w->edges[at]] == DAG_CUT)
 		return false;
 	while (at > 0 && f->g.edges[w->edges[at]].src != head &&
 	       is_in_loop(p, fi, head, f->g.edges[w->edges[at - 1]].src))
 		at--;
+	if (at == 0 && f->g.edges[w->edges[0]].src != head && begins_torn(f, w))
+		return false;
 	*name = name_way(f, f->g.edges[w->edges[at]].src, w->edges + at,
 	                 w->n - 1 - at);
 	return true;
@@ -383,6 +405,22 @@ static uint64_t group_name(enum overlap_kind kind, uint32_t a, uint32_t b)
 
 #define DEGREES_MAX 40
 
+/* Does what a way has from an edge on end where paths were cut? */
+static bool ends_torn(const struct program *p, uint32_t fi,
+                      enum overlap_kind kind, const struct way *w)
+{
+	const struct function *f = &p->f[fi];
+	edge_id last = w->edges[w->n - 1];
+	block_id to = f->g.edges[last].dst;
+
+	if (!is_cut(f, last) || kind != OVERLAP_LOOP)
+		return is_cut(f, last);
+	for (uint32_t i = 0; i < w->n; i++)
+		if (!is_in_loop(p, fi, w->first, f->g.edges[w->edges[i]].src))
+			return false;
+	return is_in_loop(p, fi, w->first, to);
+}
+
 /* A second half that was completed, or the beginning of one. */
 static void log_pair(const struct program *p, struct log *log, uint64_t first,
                      enum overlap_kind kind, uint32_t fi, const struct way *w,
@@ -392,8 +430,10 @@ static void log_pair(const struct program *p, struct log *log, uint64_t first,
 	block_id at = from ? f->g.edges[w->edges[from - 1]].dst : w->first;
 	uint32_t n;
 
-	if (cut_behind(p, fi, kind, w, from, is_over, UINT32_MAX, &n) != 2)
+	/* it may have left the loop, but is counted nowhere */
+	if (!is_over || ends_torn(p, fi, kind, w))
 		return;
+	(void)cut_behind(p, fi, kind, w, from, true, UINT32_MAX, &n);
 	tally_add(&log->pairs, mix(first, name_way(f, at, w->edges + from, n)),
 	          1);
 	for (uint32_t k = 0; k < DEGREES_MAX; k++) {
@@ -411,7 +451,8 @@ static void log_pair(const struct program *p, struct log *log, uint64_t first,
 struct back {
 	uint32_t site, left;
 	uint64_t last;
-	uint64_t name;  /* of the first half */
+	uint64_t name; /* of the first half */
+	bool is_torn;
 	uint32_t nused; /* edges of the path, up to the site */
 };
 
@@ -468,7 +509,8 @@ static void add_count(struct run *r, struct overlap_count c)
 
 /* Counts a pair as a build with overlap=K would, or if all is kept. */
 static void count_pair(struct run *r, struct overlap_count c, uint64_t name,
-                       const struct way *w, uint32_t from, bool is_over)
+                       bool is_torn, const struct way *w, uint32_t from,
+                       bool is_over)
 {
 	uint32_t fi = c.to.function, n;
 	const struct function *f = &r->p->f[fi];
@@ -477,12 +519,11 @@ static void count_pair(struct run *r, struct overlap_count c, uint64_t name,
 	struct way known = {w->first, w->edges, from + n, 0};
 	uint64_t before = 0;
 
-	log_pair(r->p, &r->log, name, c.kind, fi, w, from, is_over);
-	if (how == 0)
+	if (!is_torn)
+		log_pair(r->p, &r->log, name, c.kind, fi, w, from, is_over);
+	if (how == 0 || (how == 2 && !is_over))
 		return;
-	if (how == 2 && (is_over || c.kind != OVERLAP_LOOP))
-		known.n = w->n;
-	if (how == 2 && !is_over) /* it has left the loop */
+	if (how == 2)
 		known.n = w->n;
 	is_over = is_over && known.n == w->n;
 	if (c.kind == OVERLAP_RETURN) {
@@ -504,6 +545,7 @@ struct frame {
 	struct called *caller; /* NULL: nobody that is known */
 	struct overlap_count call;
 	uint64_t call_name;
+	bool is_torn; /* what the caller did */
 	struct back *backs;
 	uint32_t nbacks, backs_cap;
 };
@@ -535,10 +577,11 @@ static void end_path(struct run *r, struct frame *f, bool is_over)
 		        overlap_is_irreducible(o, f->w.first);
 		name = mix(group_name(OVERLAP_LOOP, f->function, f->w.first),
 		           name);
-		count_pair(r, c, name, &f->w, 0, is_over);
+		count_pair(r, c, name, false, &f->w, 0, is_over);
 	}
 	if (f->is_first && f->caller) {
-		count_pair(r, f->call, f->call_name, &f->w, 0, is_over);
+		count_pair(r, f->call, f->call_name, f->is_torn, &f->w, 0,
+		           is_over);
 		f->caller->has_first = is_over;
 	}
 	for (uint32_t i = 0; i < f->nbacks; i++) {
@@ -549,7 +592,7 @@ static void end_path(struct run *r, struct frame *f, bool is_over)
 		        .to = {f->function, b->site, 0, 0},
 		};
 
-		count_pair(r, c, b->name, &f->w, b->nused, is_over);
+		count_pair(r, c, b->name, b->is_torn, &f->w, b->nused, is_over);
 	}
 	f->nbacks = 0;
 	f->is_first = false;
@@ -557,7 +600,8 @@ static void end_path(struct run *r, struct frame *f, bool is_over)
 
 static enum outcome run_function(struct run *r, uint32_t function,
                                  struct called *caller,
-                                 struct overlap_count call, uint64_t name);
+                                 struct overlap_count call, uint64_t name,
+                                 bool is_torn);
 
 /* A call; the frame goes on behind it if it is RETURNED, or thrown to it. */
 static enum outcome make_call(struct run *r, struct frame *f, uint32_t site)
@@ -578,7 +622,7 @@ static enum outcome make_call(struct run *r, struct frame *f, uint32_t site)
 			return RETURNED;
 		p->has[WITH_FOREIGN] = true;
 		outcome = run_function(r, rng_below(&p->rng, p->n), NULL,
-		                       (struct overlap_count){0}, 0);
+		                       (struct overlap_count){0}, 0, false);
 		goto out;
 	}
 	c = (struct overlap_count){
@@ -591,15 +635,19 @@ static enum outcome make_call(struct run *r, struct frame *f, uint32_t site)
 	        name_way(&p->f[f->function], f->w.first, f->w.edges, f->w.n));
 	p->has[WITH_RECURSION] |= callee == f->function;
 	tally_add(&r->calls, (uint64_t)site << 32 | callee, 0);
-	outcome = run_function(r, callee, &called, c, name);
+	outcome = run_function(r, callee, &called, c, name,
+	                       begins_torn(&p->f[f->function], &f->w));
 	if (outcome == RETURNED) {
 		tally_add(&r->returns, (uint64_t)site << 32 | callee, 0);
 		VEC_RESERVE(f->backs, f->nbacks, f->backs_cap);
 		f->backs[f->nbacks++] = (struct back){
-		        site, callee, called.last,
+		        site,
+		        callee,
+		        called.last,
 		        mix(group_name(OVERLAP_RETURN, site, callee),
 		            name_way(&p->f[callee], called.last_way.first,
 		                     called.last_way.edges, called.last_way.n)),
+		        begins_torn(&p->f[callee], &called.last_way),
 		        f->w.n};
 	}
 	free(called.last_way.edges);
@@ -661,7 +709,8 @@ static bool take_edge(struct run *r, struct frame *f, edge_id e)
 
 static enum outcome run_function(struct run *r, uint32_t function,
                                  struct called *caller,
-                                 struct overlap_count call, uint64_t name)
+                                 struct overlap_count call, uint64_t name,
+                                 bool is_torn)
 {
 	const struct function *fn = &r->p->f[function];
 	struct frame f = {
@@ -671,6 +720,7 @@ static enum outcome run_function(struct run *r, uint32_t function,
 	        .caller = caller,
 	        .call = call,
 	        .call_name = name,
+	        .is_torn = is_torn,
 	};
 	enum outcome outcome = RETURNED;
 	bool has_left = false;
@@ -769,7 +819,7 @@ static void run_init(struct run *r, struct program *p,
 	for (uint32_t i = 0; i < 20; i++) {
 		r->catcher = UINT32_MAX;
 		if (run_function(r, rng_below(&p->rng, p->n), NULL,
-		                 (struct overlap_count){0}, 0) == ENDED)
+		                 (struct overlap_count){0}, 0, false) == ENDED)
 			break;
 	}
 	put_paths(r);

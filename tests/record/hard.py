@@ -7,6 +7,9 @@
 
 order    four threads count under a lock (counter.c): the logs of all, merged
          by the numbers of their locks, show each value once, in order
+turns    threads that synchronise by atomics alone, and handlers of signals
+         (../replay/writes/turns.c, turns.cpp, handlers.c): `cairn writes` shows
+         what they wrote in the order that their own books have
 races    threads that race, timers, handlers (../replay/races.c, threads.c):
          every thread replays identically
 kills    a program is killed by SIGKILL at random moments (endless.c): its
@@ -35,6 +38,10 @@ MARK = 0xc0ffee0000000000  # of counter.c
 COUNT = 2000
 CUT = "identical up to where the log was cut off\n"
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests/replay"))
+import turned  # noqa: E402
+
 
 class Wrong(Exception):
     """What was expected did not come."""
@@ -57,9 +64,11 @@ class Hard:
 
     def build(self, source, *flags):
         exe = self.folder / source.stem
+        cxx = source.suffix == ".cpp"
         done = subprocess.run(
-            [BIN / "cairn-cc", "--cairn=record", "-g", "-w", "-pthread",
-             "-std=gnu17", *(flags or ("-O2",)), source, "-o", exe, "-lm"],
+            [BIN / ("cairn-c++" if cxx else "cairn-cc"), "--cairn=record",
+             "-g", "-w", "-pthread", "-std=c++20" if cxx else "-std=gnu17",
+             *(flags or ("-O2",)), source, "-o", exe, "-lm"],
             capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"hard.py: {source}: {done.stderr}")
@@ -114,6 +123,27 @@ class Hard:
     def order(self, times):
         exe = self.build(HERE / "counter.c")
         self.again("order", times, lambda i: self.try_order(exe))
+
+    # --- turns -----------------------------------------------------------
+
+    def try_turns(self, exe):
+        file, said = self.record(exe)
+        for variable, book in turned.read_books(said).items():
+            if variable == "exchanged":
+                book = turned.chained(book)
+            done = self.run(BIN / "cairn", "writes", "--json", "--limit", 0,
+                            "--var", variable, file)
+            if done.returncode:
+                raise Wrong(done.stderr)
+            wrong = turned.what_differs(book, done.stdout)
+            if wrong:
+                raise Wrong(f"{variable}: {wrong}")
+        self.must_replay(file, "identical\n")
+
+    def turns(self, times):
+        for name in ("turns.c", "turns.cpp", "handlers.c"):
+            exe = self.build(ROOT / "tests/replay/writes" / name)
+            self.again(name, times, lambda i: self.try_turns(exe))
 
     # --- races -----------------------------------------------------------
 
@@ -190,7 +220,9 @@ def locked(events):
     """[(number of a lock, what the counter was)] of a thread: the log has its
     value if another thread changed it."""
     seen, value = [], 0
-    for event in events:
+    # the first number is that of the thread itself
+    begin = next(i for i, e in enumerate(events) if e[1] == "CALLBACK")
+    for event in events[begin:]:
         if event[1] == "SYNC":
             seen.append((event[2], value))
             value += 1
@@ -200,7 +232,7 @@ def locked(events):
                 value = found - MARK
                 seen[-1] = (seen[-1][0], value)
                 value += 1
-    return seen
+    return seen[:-1]  # the last number is that of the thread's end
 
 
 def main():
@@ -209,11 +241,13 @@ def main():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    times = {"order": 100, "races": 200, "kills": 200, "damage": 1000} if \
-        options.full else {"order": 5, "races": 5, "kills": 8, "damage": 25}
+    times = {"order": 100, "turns": 100, "races": 200, "kills": 200,
+             "damage": 1000} if options.full else \
+        {"order": 5, "turns": 3, "races": 5, "kills": 8, "damage": 25}
     with tempfile.TemporaryDirectory(prefix="cairn-hard-") as folder:
         hard = Hard(pathlib.Path(folder), random.Random(options.seed))
         hard.order(times["order"])
+        hard.turns(times["turns"])
         hard.races(times["races"])
         endless = hard.kills(times["kills"])
         hard.damage(times["damage"], endless)

@@ -20,12 +20,15 @@ static void print_place(uint64_t cell)
 static void print_other(const struct recording_event *e)
 {
 	static const char *const names[CAIRN_NOTHERS] = {
-	        "END",  "STACK",  "SYNC", "BEGIN", "STOP",
-	        "FORK", "FORGET", "ZERO", "ENV",   "OUT",
+	        "END",  "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
+	        "ZERO", "ENV",   "OUT",  "OUT",   "TURN", "CAME",
 	};
-	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0, 2, 1, 4};
+	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0,
+	                                          2, 1, 4, 4, 2, 3};
 
 	printf(" %s", names[e->what]);
+	if (recording_has_cell(e))
+		print_place(e->cell);
 	for (unsigned i = 0; i < n[e->what]; i++)
 		printf(" %" PRIu64, e->value[i]);
 	if (e->what != CAIRN_OTHER_OUT)

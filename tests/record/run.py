@@ -206,7 +206,8 @@ def family(folder, program):
         replay("family " + file, file)
     (first,) = [f for f in files if decode(f)["contexts"][0]["events"][1][1]
                 == "STACK"]
-    away = os.path.join(folder, "elsewhere")
+    away = os.path.join(folder, "elsewhere", "parent")
+    os.mkdir(os.path.dirname(away))
     os.rename(first, away)
     files.remove(first)
     cairn = os.path.join(os.path.dirname(CC), "cairn")

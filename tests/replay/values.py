@@ -154,7 +154,13 @@ def options():
         check("--limit", answer(out) != ["[1] i = 0", "[1] i = 1"] and out)
         out = ask("print", "i", file, "--at", "small.c:11", "--if", "i > 9")
         check("never", (out.returncode, out.stdout, out.stderr) !=
-              (1, "", "") and out)
+              (1, "", f"cairn: {file}: small.c:11 was executed 5 times, but "
+               "the condition never held\n") and out)
+        out = ask("values", file, "--at", "small.c:11", "--context", "1",
+                  "--from", "1000000")
+        check("not there", (out.returncode, out.stdout, out.stderr) !=
+              (1, "", f"cairn: {file}: small.c:11 was never executed in "
+               "context 1 between these ticks\n") and out)
         out = ask("print", "i", file, "--at", "small.c:11", "--context", "1",
                   "--no-cache")
         check("--context", len(answer(out)) != 5 and out)
@@ -254,12 +260,18 @@ def forks():
             stream.write(FORKS)
         program = os.path.join(folder, "forks")
         compile_program(source, program, "-O1", "-g", "-fno-inline")
-        run(program, cwd=folder)
-        found = sorted(answer(cairn(folder, "values", file, "--at",
-                                    "forks.c:6", "--var", "sum"))
-                       for file in recordings(folder))
-        check("forks", found != [["[1] sum = 5", "[1] sum = 105"],
-                                 ["[1] sum = 5", "[1] sum = 15"]] and found)
+        for name in ("%n.%p.cairn", "rec-%p"):
+            files = os.path.join(folder, name[-1])
+            os.mkdir(files)
+            run(program, cwd=folder, env=dict(
+                os.environ, CAIRN_OUT=os.path.join(files, name)))
+            found = sorted(answer(cairn(folder, "values", file, "--at",
+                                        "forks.c:6", "--var", "sum"))
+                           for file in glob.glob(os.path.join(files, "*"))
+                           if os.path.isfile(file))  # no checkpoints
+            check(f"forks {name}", found != [
+                ["[1] sum = 5", "[1] sum = 105"],
+                ["[1] sum = 5", "[1] sum = 15"]] and found)
 
 
 def threads():
@@ -284,12 +296,13 @@ def threads():
 
 UNITS = {
     "inline.h": """\
-static int hidden = 1;
+static int hidden = 1; static _Thread_local int mine = 3;
 extern int counted;
 static inline int add(int n)
 {
 	hidden += n;
-	return hidden + counted;
+	mine += n;
+	return hidden + counted + mine - mine;
 }
 """,
     "first.c": """\
@@ -335,13 +348,173 @@ def units():
                                       "[1] n = 20, hidden = 1, counted = 111"]),
                     (("values", file, "--at", "inline.h:5", "--var", "hidden"),
                      ["[1] hidden = 11", "[1] hidden = 21"]),
+                    (("print", "hidden, mine", file, "--at", "inline.h:7"),
+                     ["[1] hidden = 11, mine = 13",
+                      "[1] hidden = 21, mine = 23"]),
                     (("print", "only_here, counted, hidden", file, "--at",
                       "first.c:8"), ["[1] only_here = 8, counted = 111, "
                                      "hidden = 11"]),
+                    (("print", "'second.c'::only_here", file, "--at",
+                      "first.c:8"), ["[1] 'second.c'::only_here = 8"]),
                     (("values", file, "--at", "second.c:7", "--var",
                       "counted"), ["[1] counted = 111"])):
                 out = cairn(folder, *args)
                 check(f"units {level} {args[-1]}", answer(out) != lines and out)
+
+
+CLASSES = {
+    "classes.h": """\
+struct A { int a = 1; };
+struct B { int b = 2; };
+struct C : A, B { int c = 3; C(); virtual int f(); };
+struct V : virtual A { int v = 5; };
+struct D1 : A {};
+struct D2 : A {};
+struct D : D1, D2 {};
+struct Hidden;
+Hidden *make();
+int use(Hidden *);
+""",
+    "first.cpp": """\
+#include "classes.h"
+int main()
+{
+	C c;
+	V v;
+	D d;
+	Hidden *h = make();
+	return use(h) + c.f() + v.a + d.D1::a == 0;
+}
+""",
+    "second.cpp": """\
+#include "classes.h"
+struct Other { int o = 40; };
+struct Hidden : A, Other { int h = 41; };
+Hidden *make()
+{
+	static Hidden one;
+	one.h++;
+	return &one;
+}
+int use(Hidden *h) { return h->h + h->o; }
+C::C() {}
+int C::f() { return c; }
+"""}
+
+
+def classes():
+    """Classes of other units, and casts that make no sense."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in CLASSES.items():
+            with open(os.path.join(folder, name), "w",
+                      encoding="ascii") as stream:
+                stream.write(text)
+        program = os.path.join(folder, "program")
+        compile_program(os.path.join(folder, "first.cpp"), program, "-O0",
+                        "-g", os.path.join(folder, "second.cpp"))
+        file = record(folder, program)[1]
+
+        def ask(text):
+            return cairn(folder, "print", text, file, "--at", "first.cpp:8")
+
+        out = ask("((B *)&c)->b, c.b, h->h, ((Other *)h)->o, sizeof(Hidden), "
+                  "*h, v.a")
+        check("classes of other units", answer(out) != [
+            "[1] ((B *)&c)->b = 2, c.b = 2, h->h = 42, ((Other *)h)->o = 40, "
+            "sizeof(Hidden) = 12, *h = {<A> = {a = 1}, <Other> = {o = 40}, "
+            "h = 42}, v.a = 1"] and out)
+        for text, words in (
+                ("(V *)(A *)&v", "virtual base"), ("d.a", "more than one"),
+                ("(A *)&d", "more than one"),
+                ("dynamic_cast<V *>((A *)&v)", "static_cast"),
+                ("static_cast<Nope *>(h)", "no type Nope"),
+                ("(A &)5", "address"), ("static_cast", "< is missing")):
+            out = ask(text)
+            check(f"cast {text}", (out.returncode != 2 or out.stdout or
+                                   out.stderr.count("\n") != 1 or
+                                   words not in out.stderr) and out)
+
+
+UNCLEAR = r"""
+#include <stdio.h>
+int main(void)
+{
+	static int x = 7; for (int i = 0; i < 2; i++) { static int x; x += i + 3;
+		printf("%d\n", x); }
+	{ static int y = 1;
+		y++; }
+	static int y = 5;
+	y++;
+	{ y++; }
+	y++;
+	return x;
+}
+"""
+
+
+PASSED = r"""
+static void f(int k)
+{
+	int e = k + 7, sum = 0;
+
+	{
+		try {
+			if (k)
+				throw k;
+		} catch (int e) {
+			sum += e;
+		}
+		sum += e;
+	}
+}
+int main()
+{
+	f(0);
+	f(1);
+}
+"""
+
+
+def passed():
+    """Code behind a catch in an inner block sees what catch hid."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "passed.cpp")
+        program = os.path.join(folder, "passed")
+        with open(source, "w", encoding="ascii") as stream:
+            stream.write(PASSED)
+        compile_program(source, program, "-O0", "-g")
+        file = record(folder, program)[1]
+        out = cairn(folder, "values", file, "--at", "passed.cpp:11", "--var", "e")
+        check("in catch", (out.returncode or "e = 1" not in out.stdout) and out)
+        out = cairn(folder, "values", file, "--at", "passed.cpp:13", "--var", "e")
+        check("behind catch", (out.returncode != 2 or out.stdout or
+                               "lines 4 and 10" not in out.stderr) and out)
+
+
+def unclear():
+    """Nothing says which of two variables is meant: none is shown."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "unclear.c")
+        program = os.path.join(folder, "unclear")
+        with open(source, "w", encoding="ascii") as stream:
+            stream.write(UNCLEAR)
+        compile_program(source, program, "-O0", "-g")
+        file = record(folder, program)[1]
+        for line, name, words in ((6, "x", "line 5 declares x more than once"),
+                                  (12, "y", "lines 7 and 9 declare y")):
+            at = ("--at", f"unclear.c:{line}")
+            for args in (("values", "--var", name), ("print", name),
+                         ("print", f"sizeof({name})")):
+                out = cairn(folder, *args, file, *at)
+                check(f"unclear {args} {line}", (
+                    out.returncode != 2 or out.stdout or
+                    out.stderr.count("\n") != 1 or
+                    words not in out.stderr) and out)
+            out = cairn(folder, "values", file, *at)
+            check(f"unclear in all {line}", (
+                out.returncode or f"{name} =" in out.stdout) and out)
+        out = cairn(folder, "values", file, "--at", "unclear.c:8", "--var", "y")
+        check("clear", (out.returncode or "y = 2" not in out.stdout) and out)
 
 
 def bad_address():
@@ -366,6 +539,9 @@ def main():
     forks()
     threads()
     lengths()
+    classes()
+    unclear()
+    passed()
     bad_address()
     return finish()
 

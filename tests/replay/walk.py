@@ -5,8 +5,9 @@
     walk.py [--csmith N]
 
 Each program is built with --cairn=record, edges, paths and trace.  From its
-recording come the same counts of blocks and edges, the same paths, and the same
-blocks in the same order, thread by thread, as from the other three.  (Numbers
+recording come the same counts of blocks and edges, the same paths and pairs of
+them, and the same blocks in the same order, thread by thread, as from the other
+three.  (Numbers
 of blocks may differ, since calls split blocks in other places; what is compared
 is that they are the same but for their names.)  Programs of csmith, too, and
 each process of forked.c.  Ends with "N passed, M failed".
@@ -74,6 +75,18 @@ def paths(file):
             for f in report["functions"]}
 
 
+def pairs(file):
+    """Of paths across turns and calls, how many there are of each kind.  A
+    trace leaves out calls that it knows to call nothing, a recording none."""
+    report = json.loads(call([CAIRN, "overlap", "--top", "0", "--json", file]))
+    found = collections.Counter(
+        (p["kind"], p["from"]["function"], p["to"]["function"], p["count"])
+        for p in report["pairs"])
+    excluded = {kind: n for kind, n in report["excluded"].items()
+                if kind not in ("unmarked", "all")}
+    return {**found, "paths": report["paths"], "excluded": excluded}
+
+
 def blocks(file):
     """Per thread: what it did, without the parts of blocks.  Threads of a
     trace that came one after the other can be in one stream."""
@@ -128,6 +141,8 @@ def compare(name, files):
     check(name + " counts", first_difference(recorded, edges))
     check(name + " paths", first_difference(paths(files["record"]),
                                             paths(files["paths"])))
+    check(name + " pairs", first_difference(pairs(files["record"]),
+                                            pairs(files["trace"])))
     check(name + " blocks", same_but_for_names(blocks(files["record"]),
                                                blocks(files["trace"])))
 

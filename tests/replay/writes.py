@@ -3,8 +3,12 @@
 """cairn writes: does it know what a program wrote, and where?
 
 books.c keeps books of its own: what it prints has to be what `cairn writes`
-says, for each variable, write by write, with lines and values.  Ends with
-"N passed, M failed".
+says, for each variable, write by write, with lines and values.  turns.c,
+turns.cpp and handlers.c do so of what threads write that synchronise by
+atomics, and handlers of signals: old and new values, in order; `cairn values`
+and `cairn print` have to show that order, too.  found.c has what threads find
+that the system, or another thread, wrote.  Ends with "N passed, M
+failed".
 """
 import json
 import os
@@ -12,8 +16,10 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 
 import recorded
+import turned
 from recorded import cairn, compile_program, HERE, recordings
 from checks import check, finish
 
@@ -144,6 +150,103 @@ def limits(folder, file):
     check("text: outside", "by code without marks" not in text and text)
 
 
+def check_turns(name, folder, file, text):
+    """All variables of which the program kept a book."""
+    for variable, book in turned.read_books(text).items():
+        if variable == "exchanged":
+            book = turned.chained(book)
+        wrong = turned.what_differs(book, writes(
+            folder, "--json", "--limit", "0", "--var", variable, file).stdout)
+        check(f"{name} {variable}", wrong)
+
+
+def values_of(out):
+    return re.findall(r"= (-?\d+)$", out.stdout, re.M)
+
+
+def line_of(source, words):
+    with open(os.path.join(PROGRAMS, source), encoding="ascii") as file:
+        return next(i for i, line in enumerate(file, 1) if words in line)
+
+
+def check_order(name, folder, file, source, words, variable, expected):
+    """A line that all contexts execute, as values and print show it."""
+    at = f"{source}:{line_of(source, words)}"
+    for out in (cairn(folder, "values", "--var", variable, file, "--at", at),
+                cairn(folder, "print", variable, file, "--at", at)):
+        check(f"{name} {variable} at {at}", values_of(out) != expected and
+              f"{values_of(out)}, not {expected}")
+
+
+def turns(folder):
+    """Threads that synchronise by atomics."""
+    for source, *options in (("turns.c", "-O0"), ("turns.c", "-O2"),
+                             ("turns.c", "-O2", "-static-pie"),
+                             ("turns.cpp", "-O0"), ("turns.cpp", "-O2")):
+        name = " ".join((source, *options))
+        build(folder, "turns", source, "-g", *options)
+        text, file = record(folder, "turns")
+        check_turns(name, folder, file, text)
+        if options == ["-O0"] and source == "turns.c":
+            check_order(name, folder, file, source, "book[7][old] =", "old",
+                        [str(i) for i in range(160)])
+
+
+def handlers(folder):
+    """Handlers of signals are where they came."""
+    for options in (("-O0",), ("-O2",)):
+        name = " ".join(("handlers", *options))
+        build(folder, "handlers", "handlers.c", "-g", *options)
+        text, file = record(folder, "handlers")
+        check_turns(name, folder, file, text)
+        books = turned.read_books(text)
+        check(f"{name} came", len(books["shared"]) < 120 + 12 * 3 + 7 and
+              books)
+        check(f"{name} came in threads", len(books["counter"]) != 150 and
+              books)
+        if options == ("-O0",):
+            check_order(name, folder, file, "handlers.c", "shared = value;",
+                        "value", [new for _, new in books["shared"]])
+
+
+def found(folder):
+    """What no thread stored is shown, once; what one stored is not."""
+    for level in ("-O0", "-O2"):
+        build(folder, "found", "found.c", "-g", level)
+        _, file = record(folder, "found")
+
+        def all_of(name, *options):
+            return [[w["context"], w["old"], w["new"], w["how"]]
+                    for w in answer(folder, "--var", name, *options,
+                                    file)["writes"]]
+
+        mine = all_of("counted")
+        check(f"{level} counted", mine[-3:] != [
+            [1, "300", "0", "store"], [1, "0", "10", "outside"],
+            [1, "10", "11", "store"]] and mine[-4:])
+        check(f"{level} counted --last", all_of(
+            "counted", "--last", "--limit", "2") != mine[-2:] and mine[-4:])
+        stored = [w[2] for w in mine[:-3]]
+        check(f"{level} counted by the thread", stored not in (
+            [str(i + 1) for i in range(300)], ["300"]) and stored)
+        mine = all_of("once")
+        check(f"{level} once", mine != [
+            [2, "0", "4", "outside"], [1, "4", "6", "outside"]] and mine)
+        mine = all_of("raced", "--limit", "0")
+        check(f"{level} raced", len(mine) < 20000 and len(mine))
+        mine = [w for w in mine if w[3] == "outside"]
+        check(f"{level} raced, outside", mine and mine[:5])
+
+
+def cancelled(folder):
+    """Nobody waits for one that was cancelled in its turn."""
+    build(folder, "cancelled", "cancelled.c", "-g", "-O0")
+    start = time.monotonic()
+    record(folder, "cancelled")
+    took = time.monotonic() - start
+    check("cancelled: seconds", took > 4 and took)
+
+
 def is_refused(out, words):
     return out.returncode == 2 and out.stderr.count("\n") == 1 and \
         words in out.stderr
@@ -156,7 +259,7 @@ def kinds(folder):
     for name, new in (
             ("ns::P::cnt", "4"), ("P::cnt", "4"), ("::ns::P::cnt", "4"),
             ("kinds.cpp:ns::P::cnt", "4"), ("P::other", "5"), ("other", "5"),
-            ("ns::hidden", "6"), ("wide", str(-(4 << 100))),
+            ("ns::hidden", "6"), ("Box< int,2 >::last", "8"), ("wide", str(-(4 << 100))),
             ("high", str(2 ** 128 - 5)),
             ("precise", "0.333333333333333333342")):
         (one,) = answer(folder, "--var", name, file)["writes"]
@@ -173,6 +276,24 @@ def kinds(folder):
         check("bit-fields of " + name, found != expected and found)
 
 
+def same_function(folder, file):
+    """Static variables of one name in blocks of one function."""
+    for name, words in (("third::turns", "third::turns@38, "),
+                        ("turns", "third::turns@43,"),
+                        ("turns@1", "third::turns@43,")):
+        out = writes(folder, "--var", name, file)
+        check(f"--var {name}", not is_refused(out, words) and out)
+    for name, new in (("turns@38", "22"), ("main.c:third::turns@43", "31")):
+        (one,) = answer(folder, "--var", name, file)["writes"]
+        check(name, one["new"] != new and one)
+    out = writes(folder, "--var", "here", file)
+    found = re.findall("third::here at (0x[0-9a-f]+)", out.stderr)
+    check("two of a line", len(found) != 2 and out)
+    new = [answer(folder, "--addr", at + ":4", file)["writes"][-1]["new"]
+           for at in found]
+    check("their addresses", sorted(new) != ["02 00 00 00", "03 00 00 00"] and str(new))
+
+
 def names(folder):
     build(folder, "names", "main.c", "-g", "-O0",
           os.path.join(PROGRAMS, "other.c"))
@@ -184,9 +305,16 @@ def names(folder):
         check(where + ":twice", one["new"] != new and one)
     (one,) = answer(folder, "--var", "inner", file)["writes"]
     check("inner", one["function"] != "other" and one)
+    out = writes(folder, "--var", "count", file)
+    check("two of a file", not is_refused(out, "main.c:first::count") and out)
+    for name, new in (("first::count", "1"), ("main.c:second::count", "12")):
+        (one,) = answer(folder, "--var", name, file)["writes"]
+        check(name, one["new"] != new and one)
+    same_function(folder, file)
     for name, words in (("nobody", "no global"), ("twice[0]", "no part"),
                         ("main.c:twice.x", "no part"),
-                        ("each", "")):
+                        ("main.c:twice@2", "loaded only once"),
+                        ("", "no name"), ("main.c:", "no name")):
         out = writes(folder, "--var", name, file)
         check(f"--var {name}", not is_refused(out, words) and out)
     for args in ((), ("--addr", "x"), ("--addr", "0x10:0"),
@@ -203,6 +331,69 @@ def names(folder):
                          one["function"] != "other") and one)
 
 
+def parts(folder):
+    """Bit-fields, members of bases, one variable in every thread."""
+    for level in ("-O0", "-O2"):
+        build(folder, "parts", "parts.cpp", "-g", level)
+        _, file = record(folder, "parts")
+
+        def found(name, *keys):
+            return [[w[key] for key in keys]
+                    for w in answer(folder, "--var", name, file)["writes"]]
+
+        for name, expected in (
+                ("fields.a", [["0", "5"]]),
+                ("fields.b", [["0", "-5"], ["-5", "105"]]),
+                ("fields.c", [["false", "true"]]),
+                ("fields.d", [["0", str(1 << 39)]]),
+                ("derived.same", [["3", "38"]]), ("own.n", [])):
+            mine = found(name, "old", "new")
+            if level != "-O0" and len(expected) > 1:  # one store is enough
+                expected = [[expected[0][0], expected[-1][1]]]
+            check(f"{level} {name}", mine != expected and mine)
+        mine = found("own", "thread", "part", "old", "new")
+        check(f"{level} own", mine != (
+            [[2, ".list[1]", "2", "3"], [3, ".list[1]", "2", "4"],
+             [3, ".list[1]", "4", "6"]] if level == "-O0" else
+            [[2, ".list[1]", "2", "3"], [3, ".list[1]", "2", "6"]]) and mine)
+        mine = found("hits", "thread", "new")
+        check(f"{level} hits", ([n for t, n in mine if t == 1] != ["100"] or
+                                [t for t, _ in mine if t > 1] not in
+                                ([2, 3, 3], [2, 3])) and mine)
+        mine = [part for (part,) in found("derived", "part") if "same" in part]
+        check(f"{level} hidden", ".same" not in mine and mine)
+        check(f"{level} hidden one", ".Base::same" not in mine and mine)
+        out = writes(folder, "--var", "object.x", file)
+        check(f"{level} virtual base", not is_refused(out, "virtual base") and
+              out)
+        out = writes(folder, "--var", "unused", file)
+        check(f"{level} unused", out.returncode and out)
+    out = writes(folder, "--var", "own.list[1]", file)
+    check("threads by name", "own.list[1] of thread 3: " not in out.stdout and
+          out)
+
+
+def loads(folder):
+    """A library that was loaded twice."""
+    library = os.path.join(folder, "loaded.so")
+    build(folder, "loaded.so", "loaded.c", "-g", "-O0", "-shared", "-fPIC")
+    build(folder, "loads", "loads.c", "-g", "-O0")
+    out, file = recorded.record(folder, os.path.join(folder, "loads"), library)
+    check("loads", out.returncode and out)
+    out = writes(folder, "--var", "counted", file)
+    check("loads refused", not is_refused(out, "counted@2") and out)
+    for load, new in ((1, ["13", "24"]), (2, ["23", "44"])):
+        mine = [w["new"] for w in answer(folder, "--var", f"counted@{load}",
+                                         file)["writes"]]
+        check(f"counted@{load}", mine != new and mine)
+    out = cairn(folder, "print", "counted, each", file, "--at", "loaded.c:10")
+    mine = re.findall(r"counted = (\d+), each = (\d+)", out.stdout)
+    check("print in both loads", mine != [
+        ("13", "15"), ("24", "26"), ("23", "25"), ("44", "46")] and out)
+    out = cairn(folder, "print", "counted", file, "--at", "loads.c:16")
+    check("print elsewhere", not is_refused(out, "more than once") and out)
+
+
 def main():
     folder = tempfile.mkdtemp()
     try:
@@ -210,6 +401,12 @@ def main():
         limits(folder, recordings(folder)[0])
         names(folder)
         kinds(folder)
+        parts(folder)
+        loads(folder)
+        turns(folder)
+        handlers(folder)
+        found(folder)
+        cancelled(folder)
     finally:
         shutil.rmtree(folder)
     return finish()

@@ -241,6 +241,28 @@ def check_two_counts(keep):
         shutil.rmtree(work, ignore_errors=True)
 
 
+def check_others(keep):
+    """Segments that a list does not name are counted together: so many are
+    missing in the rows, and that is said."""
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(os.path.join(HERE, "others.c"), ["-O1"], work)
+    p.build("trace", "trace")
+    p.execute("trace")
+    p.write_list("top", "--depth", "1", "--top", "2", "trace.cairn")
+    p.build("paths,calls=1,prefer=%s" % p.path("top"), "paths")
+    p.execute("paths")
+    built = p.segments("paths.cairn")
+    traced = p.segments("--like", "paths.cairn", "trace.cairn")
+    test("others are said", built["other_executions"] ==
+         traced["executions"] - built["executions"] > 0 and
+         not traced["other_executions"], built)
+    text = run(CAIRN, "segments", p.path("paths.cairn")).stdout
+    test("others are said in the text", "other: %d executions" %
+         built["other_executions"] in text, text)
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
 # How dies.c ends; is the path known that it was on then, in a shared copy?
 DEATHS = {"returns": True, "exits": True, "jumps": True, "faults": False,
           "faults first": False, "last call": False, "forks": True}
@@ -320,6 +342,7 @@ NOT_SEGMENTS = ["paths", "paths,overlap", "paths,iterations=2",
                 "paths,chains=1", "edges"]
 TAKE_SEGMENTS = ["residual,calls=1,tested", "paths,calls=1,prefer",
                  "paths,calls=0,prefer", "inline,calls=1,prefer"]
+TAKE_PATHS = ["residual,tested", "paths,prefer"]
 
 
 def check_other_builds(keep):
@@ -339,6 +362,11 @@ def check_other_builds(keep):
             test("%s of a build with %s" % (mode, made),
                  refused if made in NOT_SEGMENTS else not r.returncode,
                  r.stderr)
+    for mode in TAKE_PATHS:  # of the last one, which has calls=
+        r = run(CAIRN_CC, "--cairn=%s=%s" % (mode, profile), "-O1", "-g", "-c",
+                p.source, "-o", p.path("other.o"), ok=False)
+        test("%s of a build with %s" % (mode, made), r.returncode and
+             "is the profile of a build with calls=" in r.stderr, r.stderr)
     if not keep:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -374,6 +402,7 @@ def main():
         check_deaths(level, args.keep)
     check_two_counts(args.keep)
     check_untested(args.keep)
+    check_others(args.keep)
     check_bad(args.keep)
     check_other_builds(args.keep)
     shutil.rmtree(work, ignore_errors=True)

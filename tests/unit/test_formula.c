@@ -34,11 +34,11 @@ static const struct type pair_type, pointer_type = {.kind = TYPE_POINTER,
                                                     .size = 8,
                                                     .target = &pair_type};
 static const struct type_member members[] = {
-        {"a", &type_int, 0, 0, false},
-        {"f", &type_uint, 32, 3, false},
-        {"g", &type_int, 35, 5, false},
-        {"name", &char4, 8 * offsetof(struct pair, name), 0, false},
-        {"next", &pointer_type, 8 * offsetof(struct pair, next), 0, false},
+        {"a", &type_int, 0, 0, false, 0},
+        {"f", &type_uint, 32, 3, false, 0},
+        {"g", &type_int, 35, 5, false, 0},
+        {"name", &char4, 8 * offsetof(struct pair, name), 0, false, 0},
+        {"next", &pointer_type, 8 * offsetof(struct pair, next), 0, false, 0},
 };
 static const struct type pair_type = {.kind = TYPE_RECORD,
                                       .name = "struct pair",
@@ -136,7 +136,8 @@ static bool read_own(void *context, uint64_t address, void *to, size_t n)
 	return true;
 }
 
-static const struct formula_names names = {find, find_type, list, NULL};
+static const struct formula_names names = {find, find_type, list,
+                                           NULL, NULL,      NULL};
 static const struct formula_world world = {
         variable, NULL, {read_own, NULL, NULL}};
 

@@ -329,6 +329,15 @@ static void put_back(uint64_t tick, uint64_t id, uint64_t frame)
 	v->frame = frame;
 }
 
+static void put_turn(uint64_t tick, uint64_t id, uint64_t number)
+{
+	struct recording_event *v = put(tick, CAIRN_EVENT_OTHER);
+
+	v->what = CAIRN_OTHER_TURN;
+	v->cell = id;
+	v->value[0] = number;
+}
+
 static void put_end(uint64_t tick)
 {
 	put(tick, CAIRN_EVENT_OTHER)->what = CAIRN_OTHER_END;
@@ -505,6 +514,56 @@ static void test_load(void **state)
 	put_word(6, arg("sum", 2), 30);
 	put_end(11);
 	assert_identical(11);
+}
+
+/* At the load, with an input and without, and at the wrong place. */
+static void put_turns(uint64_t second)
+{
+	uint64_t row[3] = {10, 20, 30}, load = site("sum", IR_LOAD, 0);
+
+	begin_log(SUM);
+	put_stack();
+	put_callback(0, "sum");
+	put_word(0, arg("sum", 0), UINT64_C(0x7ffc12345678));
+	put_word(0, arg("sum", 1), 3);
+	put_word(0, arg("sum", 2), 60);
+	put_in(2, load, 0, row, 16);
+	put_turn(2, load, 5);
+	put_turn(3, second, 7);
+	put_in(4, load, 0, row + 2, 8);
+	put_turn(4, load, 9);
+	put_end(6);
+}
+
+static void test_turn(void **state)
+{
+	(void)state;
+	put_turns(site("sum", IR_LOAD, 0));
+	assert_identical(6);
+	assert_int_equal(engine_order(), ENGINE_ORDER(9));
+	put_turns(site("check", IR_LOAD, 0));
+	assert_diverges("the log has a turn of function check");
+}
+
+/* A handler that came before the end is behind it, one that came then is not.
+ */
+static void test_interrupt(void **state)
+{
+	struct engine_came came = {.order = ENGINE_ORDER(12) + 1};
+
+	(void)state;
+	put_turns(site("sum", IR_LOAD, 0));
+	engine_interrupt(&came, 1);
+	came.tick = tick_at(5);
+	assert_identical(6);
+	assert_int_equal(engine_order(), ENGINE_ORDER(12) + 1);
+	came.tick = tick_at(6);
+	assert_identical(6);
+	assert_int_equal(engine_order(), ENGINE_ORDER(9));
+	came.is_in_call = true;
+	assert_identical(6);
+	assert_int_equal(engine_order(), ENGINE_ORDER(12) + 1);
+	engine_interrupt(NULL, 0);
 }
 
 static void test_divergence(void **state)
@@ -791,6 +850,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_load),
+	        cmocka_unit_test(test_turn),
+	        cmocka_unit_test(test_interrupt),
 	        cmocka_unit_test(test_divergence),
 	        cmocka_unit_test(test_calls),
 	        cmocka_unit_test(test_recursion),

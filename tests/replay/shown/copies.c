@@ -69,6 +69,28 @@ static long inlined(struct three p)
 	return p.b;
 }
 
+/* Stores that nobody reads: the optimizer takes them out. */
+__attribute__((noinline)) static long dead(struct three p, int n)
+{
+	p.a *= 10;
+	SAW("p.a, p.b, p.c", "%ld|%ld|%ld", p.a, p.b, p.c);
+	p.b += p.a;
+	p.a = n;
+	SAW("n, p.b, p.c, p.a", "%d|%ld|%ld|%ld", n, p.b, p.c, p.a);
+	n = (int)p.b;
+	p.b = 0;
+	return n;
+}
+
+static long dead_inlined(struct three p)
+{
+	p.a += 7;
+	SAW("p.a, p.b", "%ld|%ld", p.a, p.b);
+	p.b = p.a * 2;
+	SAW("p.b, p.c", "%ld|%ld", p.b, p.c);
+	return p.b;
+}
+
 int main(void)
 {
 	volatile int turns = 3;
@@ -82,7 +104,7 @@ int main(void)
 
 		sum += whole(p) + in_one_line(r) + two(i, b, o) + on(p, 2);
 		p.c = i;
-		sum += inlined(p) + pointed(p);
+		sum += inlined(p) + pointed(p) + dead(p, i) + dead_inlined(p);
 	}
 	return sum < 0;
 }

@@ -14,6 +14,11 @@ int hidden;
 }
 } // namespace ns
 
+template <typename T, int N> struct Box {
+	static T last;
+};
+template <typename T, int N> T Box<T, N>::last;
+
 int cnt;
 __int128 wide = -5;
 unsigned __int128 high;
@@ -36,6 +41,8 @@ int main()
 	ns::P::other = n + 1;
 	ns::hidden = n + 2;
 	cnt = n + 3;
+	Box<int, 2>::last = 2 * n;
+	Box<int, 3>::last = 3 * n;
 	wide = -(static_cast<__int128>(n) << 100);
 	high = ~static_cast<unsigned __int128>(0) - static_cast<unsigned>(n);
 	precise = 1.0L / (n - 1);
