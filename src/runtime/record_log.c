@@ -282,11 +282,13 @@ void cairn_record_in(const void *cell, const unsigned char *p, uint64_t how)
 
 	if (is_cell && put_cell(cell, p, n))
 		return;
-	if (!is_cell)
-		n = (uint64_t)(run_end(p, n) - p);
-	put_bytes(cell, p, 0, n);
-	if (!is_cell && !(how & CAIRN_IN_ATOMIC))
-		follow_others(cell);
+	if (is_cell || how & CAIRN_IN_ATOMIC) {
+		/* of an atomic nothing beside it: its turn is over */
+		put_bytes(cell, p, 0, n);
+		return;
+	}
+	put_bytes(cell, p, 0, (uint64_t)(run_end(p, n) - p));
+	follow_others(cell);
 }
 
 /* --- what goes out ---------------------------------------------------------

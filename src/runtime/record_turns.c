@@ -30,6 +30,8 @@
  * Breaks when: a context finds the very value that it left there itself, though
  * others have written it once more: it cannot tell, nor could the program.
  * Code without marks does not take turns: its stores are found, not ordered.
+ * Of an atomic nothing but its own bytes is looked at: what is beside it would
+ * be seen when the turn is over, and others may have gone on.
  * Cost: of a turn four locked instructions, and about eight bytes of the log.
  * With one thread two or three tests of a word.
  */

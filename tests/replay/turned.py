@@ -3,13 +3,18 @@
 and whether `cairn writes` has the same, in the same order."""
 import json
 
+# What each thread wrote down on its own: in no order.
+EXCHANGED = ("exchanged", "pair.left", "pair.right")
+
 
 def read_books(text):
-    """{variable: [(old, new)]}."""
+    """{variable: [(old, new)]}, in order."""
     books = {}
     for line in text.splitlines():
         name, old, new = line.split()
         books.setdefault(name, []).append((old, new))
+    for name in set(EXCHANGED) & set(books):
+        books[name] = chained(books[name])
     return books
 
 

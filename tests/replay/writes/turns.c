@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { NTHREADS = 4, ROUNDS = 40, N = NTHREADS * ROUNDS };
+enum { NTHREADS = 4, ROUNDS = 40, N = NTHREADS * ROUNDS, MANY = 2000 };
 
 static struct entry {
 	int old, new;
@@ -18,6 +18,10 @@ static struct entry {
 
 int by_flag, by_sync, by_swap, by_ticket, by_word, handed, fenced;
 atomic_int counted, exchanged;
+static struct {
+	atomic_int left,
+	        right; /* side by side: whoever looks at one sees both */
+} pair;
 
 static atomic_flag flag = ATOMIC_FLAG_INIT;
 static int word_of_sync;
@@ -108,6 +112,23 @@ static void count(void)
 	book[7][old] = (struct entry){old, old + 1};
 }
 
+/* Two threads each, in quick succession. */
+static void exchange_beside(int me)
+{
+	atomic_int *mine = me % 2 ? &pair.left : &pair.right;
+	struct entry all[MANY];
+
+	for (int i = 0; i < MANY; i++) {
+		all[i].new = 1 + me *MANY + i;
+		all[i].old = atomic_exchange(mine, all[i].new);
+		if (i % 7 == me)
+			sched_yield();
+	}
+	for (int i = 0; i < MANY; i++)
+		printf("pair.%s %d %d\n", me % 2 ? "left" : "right", all[i].old,
+		       all[i].new);
+}
+
 static void *work(void *number)
 {
 	int me = (int)(intptr_t)number;
@@ -127,6 +148,7 @@ static void *work(void *number)
 		if (i % 3 == me % 3)
 			sched_yield();
 	}
+	exchange_beside(me);
 	for (int i = 0; i < ROUNDS; i++)
 		printf("exchanged %d %d\n", all[i].old, all[i].new);
 	return NULL;
