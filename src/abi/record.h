@@ -153,6 +153,10 @@ enum cairn_other {
 	 * bytes of its log: there it was interrupted by a handler, which is
 	 * what follows; a SYNC does */
 	CAIRN_OTHER_CAME = 12,
+	/* uv: signal << 1 | foreign code ran, uv: its address: as STOP, but it
+	 * is known where: in foreign code, or where the context itself raised
+	 * the signal; 0: none */
+	CAIRN_OTHER_HALT = 13,
 	CAIRN_NOTHERS
 };
 

@@ -72,7 +72,7 @@ static const unsigned nvalues[CAIRN_NOTHERS] = {
         [CAIRN_OTHER_FORGET] = 0, [CAIRN_OTHER_ZERO] = 2,
         [CAIRN_OTHER_ENV] = 1,    [CAIRN_OTHER_OUT] = 1,
         [CAIRN_OTHER_HASHED] = 1, [CAIRN_OTHER_TURN] = 2,
-        [CAIRN_OTHER_CAME] = 3,
+        [CAIRN_OTHER_CAME] = 3,   [CAIRN_OTHER_HALT] = 2,
 };
 
 /* Most numbers are one byte. */

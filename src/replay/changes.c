@@ -284,6 +284,8 @@ void changes_note(struct changes *c, const struct engine_write *write,
 	struct engine_write w = *write;
 
 	c->has_several = true;
+	if (w.is_doubtful)
+		return;
 	if (w.is_outside || w.is_only_a_change)
 		trim(c, &w, &now);
 	if (!w.n)
@@ -430,6 +432,10 @@ void changes_add(struct changes *c, const struct engine_write *write,
 	const unsigned char *first = now;
 	bool is_theirs;
 
+	if (w.is_doubtful) {
+		c->ndoubtful++;
+		return;
+	}
 	if (w.is_outside || w.is_only_a_change)
 		trim(c, &new, &first);
 	if (!new.n)

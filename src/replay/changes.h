@@ -104,6 +104,8 @@ struct changes {
 	size_t n, cap, first; /* of the context: items from `first` on */
 	uint64_t total;
 	uint64_t nsame; /* stores that left the bits that count as they were */
+	uint64_t ndoubtful; /* stores that were made, or not (struct
+	                       engine_write) */
 };
 
 /* Requires: the fields above are set. */

@@ -116,6 +116,8 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 	CAIRN_TRY(session_run(&w->session, c, &result, err));
 	if (result.end == ENGINE_DIVERGED)
 		return CAIRN_E_MISMATCH;
+	if (result.end != ENGINE_ENDED)
+		flow_end(&w->flow, result.end == ENGINE_STOPPED_IN_CALL);
 	write_part(w);
 	if (w->flow.nonsense)
 		return cairn_fail(err, CAIRN_E_CORRUPT,

@@ -379,12 +379,13 @@ static void show_json(const struct changes *c, size_t n, struct places *places,
                       const struct global *g)
 {
 	struct json j = {.out = stdout, .flat_below = 2};
-	uint64_t total = 0, nsame = 0;
+	uint64_t total = 0, nsame = 0, ndoubtful = 0;
 	struct view v;
 
 	for (size_t i = 0; i < n; i++) {
 		total += c[i].total;
 		nsame += c[i].nsame;
+		ndoubtful += c[i].ndoubtful;
 	}
 	json_begin(&j, '{');
 	json_key(&j, "version");
@@ -401,6 +402,8 @@ static void show_json(const struct changes *c, size_t n, struct places *places,
 		json_key(&j, "unchanged");
 		json_u64(&j, nsame);
 	}
+	json_key(&j, "doubtful");
+	json_u64(&j, ndoubtful);
 	json_key(&j, "writes");
 	json_begin(&j, '[');
 	for (size_t k = 0; k < n; k++)
@@ -438,6 +441,11 @@ static void show_text(const struct changes *c, struct places *places,
 	if (c->nsame)
 		printf("%" PRIu64 " stores to its bytes left it as it was\n",
 		       c->nsame);
+	if (c->ndoubtful)
+		printf("up to %" PRIu64 " writes that a thread may have made "
+		       "just before a handler jumped out of it, or ended it, "
+		       "are not listed\n",
+		       c->ndoubtful);
 	if (!c->total)
 		printf("nobody wrote %" PRIu64 " bytes at %#" PRIx64 "\n",
 		       g->size, g->address);

@@ -45,6 +45,7 @@
 
 #define STACK_SIZE ((size_t)16 << 30)
 #define NSTEPS ((size_t)1 << 14)
+#define NO_MEMORY_BELOW 65536u /* as Linux has it, vm.mmap_min_addr */
 
 /* A function that makes frames again, and at which points. */
 struct again {
@@ -169,10 +170,25 @@ static bool is_other(enum cairn_other what)
 	return e.event.kind == CAIRN_EVENT_OTHER && e.event.what == what;
 }
 
-/* Does what is computed here not matter, since it will be forgotten? */
+/* Did the process end in this tick?  By what is done here, if it is a fault. */
+static bool is_last(void)
+{
+	return e.is_armed &&
+	       (is_other(CAIRN_OTHER_STOP) || is_other(CAIRN_OTHER_HALT));
+}
+
+/* Did it end in foreign code? */
+static bool is_abroad(void)
+{
+	return is_other(CAIRN_OTHER_HALT) && e.event.value[0] & 1;
+}
+
+/* Does what is computed here not matter, since it will be forgotten, and maybe
+ * was not computed? */
 static bool is_lost(void)
 {
-	return e.is_armed && is_other(CAIRN_OTHER_FORGET);
+	return e.is_armed &&
+	       (is_other(CAIRN_OTHER_FORGET) || is_other(CAIRN_OTHER_STOP));
 }
 
 /* What the log has next. */
@@ -187,8 +203,9 @@ static void describe_event(char *text, size_t size)
 		         e.event.what == CAIRN_OTHER_END ? "the end"
 		         : e.event.what == CAIRN_OTHER_SYNC
 		                 ? "a synchronisation"
-		         : e.event.what == CAIRN_OTHER_OUT ? "output"
-		                                           : "another context",
+		         : e.event.what == CAIRN_OTHER_OUT  ? "output"
+		         : e.event.what == CAIRN_OTHER_HALT ? "a fault"
+		                                            : "another context",
 		         e.event.tick);
 		return;
 	}
@@ -220,6 +237,8 @@ static void fault(int signal, uint64_t p, uint64_t pc)
 	const struct program_function *f;
 	char what[96];
 
+	if (is_last())
+		stop(0, ENGINE_STOPPED);
 	if (signal == SIGSEGV && is_lost() && shadow_humour(p))
 		return;
 	if (signal == SIGSEGV)
@@ -367,7 +386,17 @@ static bool read_event(struct recording_event *v)
 static bool is_end(const struct recording_event *v)
 {
 	return v->kind == CAIRN_EVENT_OTHER &&
-	       (v->what == CAIRN_OTHER_END || v->what == CAIRN_OTHER_STOP);
+	       (v->what == CAIRN_OTHER_END || v->what == CAIRN_OTHER_STOP ||
+	        v->what == CAIRN_OTHER_HALT);
+}
+
+/* Will replay code have the fault, too?  There is memory at most addresses. */
+static bool comes_again(const struct recording_event *v)
+{
+	uint64_t signal = v->value[0] >> 1;
+
+	return (signal != SIGSEGV && signal != SIGBUS) ||
+	       v->value[1] < NO_MEMORY_BELOW;
 }
 
 /* The next event that means something: END and STOP do so only at the end. */
@@ -381,6 +410,9 @@ static bool next_event(void)
 		return false;
 	while (is_end(&e.event) && read_event(&v))
 		e.event = v;
+	if (is_other(CAIRN_OTHER_HALT) && !is_abroad() &&
+	    !comes_again(&e.event))
+		e.event.what = CAIRN_OTHER_STOP;
 	return true;
 }
 
@@ -416,6 +448,16 @@ static void take_fork(void)
 	take_event();
 }
 
+/* The last tick concerns those who want to know what was done in it, or may
+ * have been.  Foreign code runs from where a tick begins. */
+static void begin_last(void)
+{
+	if (is_abroad())
+		stop(0, ENGINE_STOPPED_IN_CALL);
+	if (!e.wrote && (!e.tell || is_lost()))
+		stop(0, ENGINE_STOPPED);
+}
+
 /* The tick of the next event is reached. */
 static void arm(void)
 {
@@ -423,8 +465,8 @@ static void arm(void)
 	e.state->left = 1;
 	if (e.event.kind == CAIRN_EVENT_IN || is_other(CAIRN_OTHER_TURN))
 		e.state->next_cell = e.event.cell;
-	else if (is_other(CAIRN_OTHER_STOP))
-		stop(0, ENGINE_STOPPED);
+	else if (is_last())
+		begin_last();
 	else if (is_other(CAIRN_OTHER_OUT) && !e.event.nbytes)
 		take_end();
 	else if (is_other(CAIRN_OTHER_FORK))
@@ -522,6 +564,16 @@ static void forget(void)
 	look_back();
 }
 
+/* Replay code cannot go on; nor did the program, if the tick was its last, or
+ * if it left the tick. */
+static void break_off(void)
+{
+	if (is_last())
+		stop(0, ENGINE_STOPPED);
+	if (is_lost())
+		forget();
+}
+
 void engine_arm(uint64_t cell, uint64_t line);
 void engine_in(uint64_t cell, uint64_t p);
 
@@ -530,7 +582,7 @@ static void reach_event(uint64_t cell, uint64_t line, bool is_passed)
 {
 	e.state->left = 1;
 	if (is_lost()) {
-		forget();
+		break_off();
 		return;
 	}
 	if (e.is_armed)
@@ -643,10 +695,10 @@ static void wrote(uint64_t cell, uint64_t what, uint64_t p, uint64_t n)
 	        .site = (uint32_t)(what >> REPLAY_SITE_SHIFT),
 	        .is_copy = (uint32_t)what == REPLAY_WROTE_COPY,
 	        .is_only_a_change = (uint32_t)what == REPLAY_WROTE_MAYBE,
+	        .is_doubtful = is_lost(),
 	};
 
-	if (!is_lost())
-		tell_write(w, p, n);
+	tell_write(w, p, n);
 }
 
 static bool is_input_of(uint64_t cell)
@@ -1075,8 +1127,10 @@ static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 			run_callback();
 		} else if (is_other(CAIRN_OTHER_END)) {
 			stop(0, ENGINE_ENDED);
-		} else if (is_other(CAIRN_OTHER_FORGET)) {
-			forget();
+		} else if (is_lost() || is_last()) {
+			if (e.wrote || is_last())
+				return; /* it may have come back */
+			break_off();
 		} else if (!recording_has_cell(&e.event)) {
 			take_other();
 		} else {
@@ -1221,14 +1275,12 @@ static void resume(uint64_t cell)
 
 static void fault_here(void)
 {
-	if (is_lost())
-		forget();
+	break_off();
 }
 
 static void stop_here(uint64_t cell, uint64_t line)
 {
-	if (is_lost())
-		forget();
+	break_off();
 	if (e.state->unwinding)
 		return;
 	diverge(cell, line, "it comes to a place that ends the program");
@@ -1315,6 +1367,8 @@ static void run_context(void)
 			diverge(0, 0, "nothing is left to run");
 		} else if (v->what == CAIRN_OTHER_END) {
 			stop(0, ENGINE_ENDED);
+		} else if (is_last()) {
+			stop(0, ENGINE_STOPPED);
 		} else {
 			e.caller = 0;
 			take_other();

@@ -33,9 +33,10 @@ struct engine_log {
 };
 
 enum engine_end {
-	ENGINE_ENDED,    /* the context ended as it should, and here too */
-	ENGINE_STOPPED,  /* the process ended while the context was at this
-	                    tick, and the replay came there */
+	ENGINE_ENDED,   /* the context ended as it should, and here too */
+	ENGINE_STOPPED, /* the process ended while the context was at this
+	                   tick, and the replay came there */
+	ENGINE_STOPPED_IN_CALL, /* ... of foreign code */
 	ENGINE_LOG_ENDS, /* identical up to the last event of a log that breaks
 	                    off: the program was killed */
 	ENGINE_PAUSED,   /* somebody has seen enough */
@@ -214,7 +215,9 @@ struct engine_write {
 	bool is_outside; /* somebody else has written, at some time */
 	bool is_copy;    /* by memcpy, memset or the like */
 	bool is_only_a_change; /* it stored nothing if nothing changed */
-	uint64_t at;           /* within what is watched */
+	bool is_doubtful; /* a handler jumped out of the tick, maybe before:
+	                     what is stored is not known */
+	uint64_t at;      /* within what is watched */
 	size_t n;
 };
 

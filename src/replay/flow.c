@@ -408,6 +408,19 @@ void flow_begin(struct flow *f, uint32_t tid)
 	put_mark(f, CAIRN_TRACE_START, tid);
 }
 
+void flow_end(struct flow *f, bool is_in_call)
+{
+	struct flow_frame *top = top_of(f);
+
+	if (top && !is_in_call && !top->has_left && !top->is_away) {
+		put_mark(f, CAIRN_TRACE_CUT,
+		         f->functions[top->function].t->made_up);
+		f->nframes--;
+	}
+	for (; (top = top_of(f)); f->nframes--)
+		die(f, top);
+}
+
 /* An outer frame is in its call; one that does not come back has no site. */
 static void mark_frame(struct flow *f, const struct flow_frame *frame)
 {

@@ -209,7 +209,8 @@ static int replay_to(struct end *e, struct engine_result *result,
 	rc = session_run_from(e->p->session, s->context, s->from, result, err);
 	engine_attend(NULL, UINT64_MAX, NULL);
 	if (rc == 0 && s->to && result->end != ENGINE_PAUSED &&
-	    result->end != ENGINE_DIVERGED && result->end != ENGINE_STOPPED)
+	    result->end != ENGINE_DIVERGED && result->end != ENGINE_STOPPED &&
+	    result->end != ENGINE_STOPPED_IN_CALL)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
 		                  "%s: the log ends before a checkpoint of its "
 		                  "replay; remove the folder %s.checkpoints",

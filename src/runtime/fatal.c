@@ -48,8 +48,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 	const struct sys_sigaction dfl = {.handler = (uintptr_t)SIG_DFL};
 	struct unwind u;
 
-	if (sig == SIGSEGV && process.is_recording)
-		process.trace->fault(context);
+	if (process.is_recording)
+		process.trace->fault(sig, info, context);
 	rt_zero(&u, sizeof(u));
 	unwind_from_signal(&u, context);
 	if (!vfork_ends(&u)) {

@@ -221,6 +221,23 @@ static void note_end(struct context *c, unsigned what, uint64_t tick)
 		record_note(c, tick, what, NULL, 0);
 }
 
+/* Does foreign code run, or is it about to?  words: CAIRN_RECORD_WORDS. */
+static bool is_abroad(const uint64_t *words)
+{
+	return words[CAIRN_RECORD_EXPECT / 8] != 0;
+}
+
+/* In the middle of something. */
+static void note_stop(struct context *c, bool is_in_call, uint64_t tick)
+{
+	uint64_t about[2] = {c->fault[0] | is_in_call, c->fault[1]};
+
+	if (!about[0])
+		note_end(c, CAIRN_OTHER_STOP, tick);
+	else if (c->bytes)
+		record_note(c, tick, CAIRN_OTHER_HALT, about, 2);
+}
+
 /* Its thread came to an end. */
 static void note_thread_end(struct context *c)
 {
@@ -283,7 +300,7 @@ static void on_thread_end(void *arg)
 		return;
 	record_drop_turn(c); /* if it was cancelled in there */
 	c->tick = tick_now();
-	c->was_cut = !__cairn_record[CAIRN_RECORD_EXPECT / 8];
+	c->was_cut = !is_abroad(__cairn_record);
 	if (!c->was_cut && __cairn_record_turns)
 		record_order(); /* who joins it is behind all that it did */
 	c->has_ended = true;
@@ -458,8 +475,7 @@ static void note_came(struct context *c, struct frame *f)
 	f->has_come = true;
 	if (outer) {
 		where[0] = outer->id;
-		where[1] = outer->tick << 1 |
-		           (f->words[CAIRN_RECORD_EXPECT / 8] != 0);
+		where[1] = outer->tick << 1 | is_abroad(f->words);
 		where[2] =
 		        outer->total + (outer->bytes ? record_used(outer) : 0);
 		record_note(c, tick_now(), CAIRN_OTHER_CAME, where, 3);
@@ -565,9 +581,8 @@ void cairn_module_record_slow(void)
  * Was it a shadow that was not there?  Whoever maps memory by a bare system
  * call gets past hook_map.c.  The instruction tells: it has a prefix for %gs.
  */
-static void on_fault(const void *context)
+static void refuse_shadow(const ucontext_t *u)
 {
-	const ucontext_t *u = context;
 	const unsigned char *pc =
 	        (const unsigned char *)u->uc_mcontext.gregs[REG_RIP];
 
@@ -590,6 +605,38 @@ static void on_fault(const void *context)
 		}
 }
 
+/* Does an instruction of the thread's own raise it, whenever it comes to it? */
+static bool is_raised_here(int sig, const siginfo_t *info)
+{
+	switch (sig) {
+	case SIGSEGV:
+	case SIGBUS:
+	case SIGILL:
+	case SIGTRAP:
+		return info->si_code > 0;
+	case SIGFPE:
+		return info->si_code == FPE_INTDIV ||
+		       info->si_code == FPE_INTOVF;
+	default:
+		return false;
+	}
+}
+
+static void on_fault(int sig, const void *about, const void *context)
+{
+	const siginfo_t *info = about;
+	struct context *c = record_self();
+
+	if (sig == SIGSEGV)
+		refuse_shadow(context);
+	if (c && is_raised_here(sig, info)) {
+		c->fault[0] = (uint64_t)sig << 1;
+		c->fault[1] = sig == SIGSEGV || sig == SIGBUS
+		                      ? (uint64_t)(uintptr_t)info->si_addr
+		                      : 0;
+	}
+}
+
 /*
  * A handler is not part of what it interrupts: it has a context of its own, in
  * which it is as if a thread of its own were called.  It may interrupt anything
@@ -608,6 +655,7 @@ static void enter_handler(struct frame *f)
 	if (f->outer) {
 		record_drop_turn(f->outer);
 		f->outer->tick = tick_now();
+		f->outer->is_abroad = is_abroad(f->words);
 		f->outer->is_suspended = true;
 	}
 	__cairn_record[CAIRN_RECORD_FRAME / 8] = (uint64_t)(uintptr_t)f;
@@ -635,7 +683,7 @@ static void on_handle(uintptr_t handler, int sig, void *info, void *context)
 	struct frame f;
 
 	if (sig == SIGSEGV)
-		on_fault(context);
+		refuse_shadow(context);
 	enter_handler(&f);
 	((void (*)(int, void *, void *))handler)(sig, info, context);
 	c = record_self();
@@ -667,7 +715,7 @@ static void on_jump(struct thread *t, const struct unwind *u, uintptr_t sp,
 		c = record_self();
 		rt_enter_running(&mask);
 		if (c) {
-			note_end(c, CAIRN_OTHER_STOP, tick_now());
+			note_stop(c, is_abroad(__cairn_record), tick_now());
 			c->has_ended = c->is_idle = false;
 			end_context(c);
 		}
@@ -716,17 +764,24 @@ static void on_stop(const struct thread *t)
 	if (!c)
 		return;
 	c->tick = tick_now();
+	c->is_abroad = is_abroad(__cairn_record);
 	c->is_stopped = true;
+}
+
+/* Of the context that ends the process. */
+static void note_own_end(struct context *c, uint32_t how)
+{
+	if (how != CAIRN_HOW_SIGNAL)
+		note_end(c, CAIRN_OTHER_END, tick_now());
+	else
+		note_stop(c, is_abroad(__cairn_record), tick_now());
 }
 
 /* The log of a context is complete; false if it may go on being written. */
 static bool is_complete(struct context *c, uint32_t how)
 {
 	if (c == record_self()) {
-		note_end(c,
-		         how == CAIRN_HOW_SIGNAL ? CAIRN_OTHER_STOP
-		                                 : CAIRN_OTHER_END,
-		         tick_now());
+		note_own_end(c, how);
 		return true;
 	}
 	if (how == CAIRN_HOW_EXEC) {
@@ -736,7 +791,7 @@ static bool is_complete(struct context *c, uint32_t how)
 	if (c->thread && c->thread->park == RT_PARK_LATE)
 		return false;
 	if (c->is_stopped || c->is_suspended)
-		note_end(c, CAIRN_OTHER_STOP, c->tick);
+		note_stop(c, c->is_abroad, c->tick);
 	else if (c->has_ended || c->is_idle)
 		note_thread_end(c);
 	return c->is_stopped || c->is_suspended || c->is_idle || is_gone(c);

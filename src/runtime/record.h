@@ -50,6 +50,7 @@ struct context {
 	bool has_ended;  /* its thread runs no more than callbacks */
 	bool was_cut;    /* ... and code with marks ran when it was cancelled */
 	bool is_stopped; /* `tick` is where it is */
+	bool is_abroad;  /* and foreign code ran; if is_suspended, too */
 	struct stream stream;
 	uint64_t total;   /* bytes of the log before those in the buffer */
 	uint64_t at_fork; /* all of them, when the child of a fork was made */
@@ -58,10 +59,11 @@ struct context {
 	struct context *next_shadow; /* record_shadow.c */
 	unsigned char *stack;        /* the second stack, with its guard */
 	size_t nstack;
-	uint64_t top;   /* its address */
-	uint32_t env;   /* CAIRN_ENV_*, as its log says */
-	uint64_t ngone; /* of the ranges that are gone: it has noticed */
-	uint64_t *turn; /* record_turns.c: the lock that it asked for last */
+	uint64_t top;      /* its address */
+	uint32_t env;      /* CAIRN_ENV_*, as its log says */
+	uint64_t ngone;    /* of the ranges that are gone: it has noticed */
+	uint64_t fault[2]; /* what ends the process, as HALT has it, or 0 */
+	uint64_t *turn;    /* record_turns.c: the lock that it asked for last */
 	uint64_t turn_from, turn_to; /* numbers: of the store, behind it */
 	/* the last one that its log has, or would have if others had got one in
 	 * between */

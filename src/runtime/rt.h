@@ -298,8 +298,9 @@ struct trace_hooks {
 	 * about to fork, with the lock held. */
 	void (*sync)(void);
 	void (*fork_prepare)(void);
-	/* SIGSEGV: ends the process if that is our fault. */
-	void (*fault)(const void *context);
+	/* A signal ends the process; it does so at once if that is our fault.
+	 */
+	void (*fault)(int sig, const void *info, const void *context);
 	/* Calls the program's handler of a signal. */
 	void (*handle)(uintptr_t handler, int sig, void *info, void *context);
 	/* The calling thread has unmapped n bytes at p, or made them zeros. */

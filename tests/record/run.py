@@ -142,8 +142,8 @@ def threads(folder):
 def threads_of(folder, program, *options):
     for how, status, expected in (
             ("return", 0, {"END": 42}), ("exit", 4, {"END": 42, "STOP": 4}),
-            ("abort", -signal.SIGABRT, {"END": 41, "STOP": 5}),
-            ("term", -signal.SIGTERM, {"END": 41, "STOP": 5}),
+            ("abort", -signal.SIGABRT, {"END": 41, "HALT": 1, "STOP": 4}),
+            ("term", -signal.SIGTERM, {"END": 41, "HALT": 1, "STOP": 4}),
             ("kill", -signal.SIGKILL, None)):
         out, files = record(folder, program, "40", "4", how)
         name = " ".join(("threads", how, *options))

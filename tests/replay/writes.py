@@ -7,8 +7,8 @@ says, for each variable, write by write, with lines and values.  turns.c,
 turns.cpp and handlers.c do so of what threads write that synchronise by
 atomics, and handlers of signals: old and new values, in order; `cairn values`
 and `cairn print` have to show that order, too.  found.c has what threads find
-that the system, or another thread, wrote.  Ends with "N passed, M
-failed".
+that the system, or another thread, wrote; crashes.c what was written just
+before a program ended.  Ends with "N passed, M failed".
 """
 import json
 import os
@@ -245,6 +245,62 @@ def cancelled(folder):
     check("cancelled: seconds", took > 4 and took)
 
 
+# How crashes.c ends, what it wrote last, whether it was in foreign code then.
+CRASHES = (("null", 3, False), ("division", 4, False), ("trap", 5, False),
+           ("copy", 7, True), ("raise", 8, True), ("abort", 9, True))
+
+
+def crashed(folder, level, how, last, is_abroad):
+    """Everything up to the fault; counts that are not exact are told."""
+    name = f"crashes {level} {how}"
+    out, file = recorded.record(folder, os.path.join(folder, "crashes"), how)
+    check(f"{name}: status", not out.returncode and out)
+    all_of = answer(folder, "--var", "written", file)
+    mine = [w["new"] for w in all_of["writes"]]
+    check(f"{name}: writes", mine != ["1", "2", str(last)] and mine)
+    check(f"{name}: doubtful", all_of["doubtful"])
+    line = line_of("crashes.c", f"written = {last};")
+    out = cairn(folder, "print", "written", file, "--at",
+                f"crashes.c:{line + 1}")
+    check(f"{name}: print", values_of(out) != [str(last)] and out)
+    check(f"{name}: replay", cairn(folder, "replay", file).returncode)
+    out = cairn(folder, "check", file)
+    check(f"{name}: check", (out.returncode if is_abroad else
+                             "C4 main" not in out.stdout + out.stderr) and out)
+
+
+def doubtful(folder, level, how, variable):
+    """Writes that may have been made are told; no other is missing."""
+    name = f"crashes {level} {how}"
+    out, file = recorded.record(folder, os.path.join(folder, "crashes"), how)
+    found = re.search(r"^counter (\d+)", out.stdout, re.M)
+    all_of = answer(folder, "--var", variable, "--limit", "0", file)
+    text = writes(folder, "--var", variable, file).stdout
+    check(f"{name}: told", all_of["doubtful"] and
+          f"up to {all_of['doubtful']} writes" not in text)
+    if not found:
+        check(f"{name}: last", all_of["writes"][-1]["new"] != "6" and
+              not all_of["doubtful"])
+    else:
+        n = sum(w["how"] == "store" for w in all_of["writes"])
+        real = int(found.group(1))
+        check(f"{name}: all", not n <= real <= n + all_of["doubtful"] and
+              (n, real, all_of["doubtful"]))
+
+
+def crashes(folder):
+    """What was written just before the end."""
+    for level in ("-O0", "-O2"):
+        build(folder, "crashes", "crashes.c", "-g", level)
+        for how, last, is_abroad in CRASHES:
+            # at -O2 clang knows that a quotient by zero need not be computed
+            if (level, how) != ("-O2", "division"):
+                crashed(folder, level, how, last, is_abroad)
+        for how in ("jumps", "cancel"):
+            doubtful(folder, level, how, "counter")
+        doubtful(folder, level, "wild", "written")
+
+
 def is_refused(out, words):
     return out.returncode == 2 and out.stderr.count("\n") == 1 and \
         words in out.stderr
@@ -405,6 +461,7 @@ def main():
         handlers(folder)
         found(folder)
         cancelled(folder)
+        crashes(folder)
     finally:
         shutil.rmtree(folder)
     return finish()
