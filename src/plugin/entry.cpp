@@ -186,12 +186,24 @@ static void keepRegisters()
 		static_cast<cl::opt<bool> *>(Found->second)->setValue(true);
 }
 
+// Clang puts its own pass that follows assignments before those of plugins.
+static void addBefore(ModulePassManager &Passes, CairnPass Pass)
+{
+	ModulePassManager All;
+
+	All.addPass(std::move(Pass));
+	All.addPass(std::move(Passes));
+	Passes = std::move(All);
+}
+
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
 {
 	keepRegisters();
 	auto Register = [](PassBuilder &Builder) {
 		Builder.registerPipelineStartEPCallback(
 		        [](ModulePassManager &Passes, OptimizationLevel) {
+			        addBefore(Passes,
+			                  CairnPass(PLUGIN_BEGIN, false));
 			        Passes.addPass(CairnUse());
 			        Passes.addPass(CairnPass(PLUGIN_EARLY, false));
 		        });

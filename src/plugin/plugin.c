@@ -1004,6 +1004,9 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 	        .shim = s,
 	};
 
+	if (moment == PLUGIN_BEGIN)
+		return !has_flag(module, PLUGIN_DONE) &&
+		       is_recorded(options->mode) && record_give_blocks(module);
 	if (has_flag(module, PLUGIN_DONE)) {
 		if (moment == PLUGIN_EARLY)
 			shim_freeze(module);

@@ -29,6 +29,9 @@ void canonical_begin(LLVMModuleRef module);
  * variables whose assignments debug records follow, arguments.cpp.  Returns
  * whether there were any. */
 bool record_copy_arguments(LLVMModuleRef module);
+/* Before anything else: what catch, while and switch declare in their heads
+ * gets a lexical block, heads.cpp.  Returns whether there was any. */
+bool record_give_blocks(LLVMModuleRef module);
 /* Makes a module canonical: canonical.cpp. */
 void canonical_module(LLVMModuleRef module, bool is_executable);
 /* Why that cannot be done with f, or NULL. */

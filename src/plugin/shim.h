@@ -252,6 +252,7 @@ struct plugin_options {
 };
 
 enum plugin_moment {
+	PLUGIN_BEGIN, /* before anything changed what the front end made */
 	PLUGIN_EARLY, /* before the optimizer */
 	PLUGIN_LATE,  /* after it */
 };

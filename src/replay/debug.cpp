@@ -140,9 +140,10 @@ static unsigned lineOf(const FoundVariable &v)
 // --- variables of one name in one scope --------------------------------------
 //
 // Clang says of what catch, while and switch declare that it is in the block
-// around them, and of a static variable that it is in the function.  So several
-// of a name may be in one scope, and where the blocks of a function begin is
-// all that tells which is meant.
+// around them, and of a static variable that it is in the function.  The plugin
+// mends the former (plugin/heads.cpp), but for a few.  So several of a name may
+// be in one scope, and where the blocks of a function begin is all that tells
+// which is meant.
 
 // A block with code that a scope has, as a child or deeper.
 static std::vector<const DILexicalBlock *> blocksOf(const Function &f,
