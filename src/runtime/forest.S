@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A step in the forest of the calling thread (abi/rt.h, forest.c): %rdi state,
- * %rsi owner, %rdx id, %rcx how.  What is there is found by C code that uses
- * general registers only, so that only these are saved.
+ * %rsi owner, %rdx id, %rcx how.  What the thread's cache has not is found, or
+ * made, by C code that uses general registers only, so that only these are
+ * saved.
  *
- * A path or a call of a call chain: the same registers; changes %r8 and %r9.  What it finds in the
- * thread's cache is right: keys and owners of slots never change.
+ * A path or a call of a call chain: the same registers; changes %r8 and %r9.
+ *
+ * What the cache has is right: keys and owners of slots never change.
  */
 #include "runtime/save.inc"
 
@@ -16,8 +18,8 @@
 #define CHAIN_CACHE 144			/* abi/rt.h */
 #define CHAIN_MASK 152
 
-/* What is there \name_find finds, with general registers only; what is not
- * \name_make makes.  Returns. */
+/* \name_find does it, with general registers only; if it cannot \name_make does.
+ * Returns. */
 	.macro	FIND_OR_MAKE name
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
@@ -75,13 +77,46 @@ __cairn_forest_step:
 	addq	%rdx, %rcx
 	addq	%rdi, %rax
 	cmpq	%rcx, (%rax)
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	jne	.Lfind
+	jne	.Lcached
 	cmpq	%rsi, SLOT_OWNER(%rax)
-	jne	.Lfind
+	jne	.Lcached
+	popq	%rcx
+	.cfi_remember_state
+	.cfi_adjust_cfa_offset -8
 	incq	SLOT_COUNT(%rax)
 	ret
+.Lcached:
+	.cfi_restore_state
+	cmpq	$0, (%rdi)		/* no slot of this process */
+	je	.Labsent
+	pushq	%r8
+	.cfi_adjust_cfa_offset 8
+	movq	__cairn_thread@gottpoff(%rip), %r8
+	leaq	(%rcx,%rsi,8), %rax
+	imulq	.Lmultiplier(%rip), %rax
+	shrq	$48, %rax
+	andq	%fs:CHAIN_MASK(%r8), %rax	/* before the cache */
+	movq	%fs:CHAIN_CACHE(%r8), %r8
+	movq	8(%r8,%rax), %rax
+	addq	%r8, %rax
+	popq	%r8
+	.cfi_adjust_cfa_offset -8
+	cmpq	%rcx, (%rax)
+	jne	.Labsent
+	cmpq	%rsi, SLOT_OWNER(%rax)
+	jne	.Labsent
+	incq	SLOT_COUNT(%rax)
+	movq	%rax, %rcx
+	subq	%rdi, %rcx
+	movq	%rcx, SLOT_OTHER(%rdi)
+	popq	%rcx
+	.cfi_remember_state
+	.cfi_adjust_cfa_offset -8
+	ret
+.Labsent:
+	.cfi_restore_state
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
 .Lfind:
 	FIND_OR_MAKE forest
 	.cfi_endproc

@@ -18,7 +18,9 @@
  *
  * Invariant: a word of STARTS is 0, or how far a slot is; one store writes it.
  * Cost: core_forest_find is called without saving vector state, and uses none;
- * core_forest_make blocks signals and takes the lock only for more memory.
+ * forest_take_saved saves it for more memory, which alone blocks signals and
+ * takes the lock.  core_forest_make is for the first step of a thread, and for
+ * those behind the end.
  */
 #include "runtime/forest.h"
 
@@ -33,7 +35,7 @@
 #define FOREST_MEMORY ((uint64_t)64 << 20)
 #define IS_OFF ((struct forest *)1)
 #define HOW_K 255u
-#define CACHE 8192u /* slots of chains that are found at once */
+#define CACHE 8192u /* slots that are found at once */
 #define REFUSED 16u
 #define TAGS 256u /* chains: forests that a process may have */
 
@@ -52,7 +54,7 @@ _Static_assert(
                 RT_MODULES >= CAIRN_STARTS_N,
         "abi/rt.h");
 
-/* A forest, where its streams begin, and the slots that chains were at last. */
+/* A forest, where its streams begin, and the slots that were last found. */
 struct place {
 	struct forest forest;
 	uint64_t starts[CAIRN_STARTS_N];
@@ -132,7 +134,7 @@ static void take_zeros(struct forest *f, enum forest_what what, uint64_t n,
 		all.used += size;
 }
 
-static bool take(struct forest *f, enum forest_what what, uint64_t n,
+bool forest_take(struct forest *f, enum forest_what what, uint64_t n,
                  unsigned sixteenths, void **where)
 {
 	uint64_t mask;
@@ -161,7 +163,7 @@ static struct forest *new_forest(struct thread *t)
 	if (!p)
 		return NULL;
 	forest_init(&p->forest);
-	p->forest.take = take;
+	p->forest.take = forest_take_saved;
 	p->forest.context = t;
 	p->forest.tag = all.ntags++ << CAIRN_NODE_BITS;
 	return &p->forest;
@@ -179,10 +181,25 @@ static void find_forest(struct thread *t)
 	if (!p)
 		return;
 	__cairn_thread.forest_starts = p->starts;
-	if (counts_chains()) {
-		rt_put64(&__cairn_thread.chain_cache, (uintptr_t)p->cache);
-		rt_put64(&__cairn_thread.chain_mask, (CACHE - 1) * 8);
-	}
+	rt_put64(&__cairn_thread.chain_cache, (uintptr_t)p->cache);
+	rt_put64(&__cairn_thread.chain_mask, (CACHE - 1) * 8);
+}
+
+/* Puts a slot where forest.S looks first. */
+static void remember(struct forest *f, const struct forest_slot *s)
+{
+	uint64_t *cache = ((struct place *)f)->cache;
+	uint64_t hash = s->key + s->owner * 8;
+
+	hash = hash * CAIRN_FOREST_MULTIPLIER >> 48;
+	rt_put64(&cache[1 + hash % (8 * CACHE) / 8],
+	         (uintptr_t)s - (uintptr_t)cache);
+}
+
+/* Is there a file that new windows are a part of? */
+static bool can_make(void)
+{
+	return !process.is_off && !process.is_sealed;
 }
 
 /* What a beginning stands for: its slot, if there is one. */
@@ -202,6 +219,7 @@ uint64_t core_forest_find(uint64_t state, uint64_t owner, uint64_t id,
                           uint64_t how)
 {
 	struct forest *f = __cairn_thread.forest;
+	uint64_t next;
 
 	if (f == IS_OFF || counts_chains() || is_refused(owner))
 		return 0;
@@ -209,7 +227,13 @@ uint64_t core_forest_find(uint64_t state, uint64_t owner, uint64_t id,
 		return FOREST_ABSENT;
 	if (!state)
 		state = begin(f, state, how, forest_find_start(f, owner));
-	return forest_find(f, state, owner, (uint32_t)id);
+	next = forest_find(f, state, owner, (uint32_t)id);
+	if (next == FOREST_ABSENT && state && can_make())
+		next = forest_make(f, state, owner, (uint32_t)id,
+		                   (unsigned)all.k);
+	if (next > CAIRN_CHAIN_UNKNOWN && next != FOREST_ABSENT)
+		remember(f, (const struct forest_slot *)(uintptr_t)next);
+	return next;
 }
 
 /* The first step of a thread, or one behind the end. */
@@ -264,13 +288,8 @@ uint64_t core_forest_make(uint64_t state, uint64_t owner, uint64_t id,
 static uint64_t take_link(struct forest *f, struct forest_slot *s,
                           uint64_t state, uint64_t owner, uint64_t id)
 {
-	uint64_t *cache = ((struct place *)f)->cache;
-	uint64_t hash = state + id + owner * 8;
-
-	hash = hash * CAIRN_FOREST_MULTIPLIER >> 48;
 	if (s && s->key == state + id)
-		rt_put64(&cache[1 + hash % (8 * CACHE) / 8],
-		         (uintptr_t)s - (uintptr_t)cache);
+		remember(f, s);
 	if (owner >> CAIRN_LINK_SHIFT)
 		return s ? s->next : CAIRN_CHAIN_UNKNOWN;
 	if (s)
@@ -289,6 +308,9 @@ uint64_t core_chain_find(uint64_t state, uint64_t owner, uint64_t id,
 		return CAIRN_CHAIN_UNKNOWN;
 	s = f ? forest_find_link(f, state, owner, (uint32_t)id)
 	      : FOREST_NO_SLOT;
+	if (f && s == FOREST_NO_SLOT && can_make())
+		s = forest_make_link(f, state, owner, (uint32_t)id,
+		                     (unsigned)(all.k & HOW_K));
 	return s == FOREST_NO_SLOT ? FOREST_ABSENT
 	                           : take_link(f, s, state, owner, id);
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/forest_steps.h"
+
 struct chunk;
 
 /* Counters at these addresses are not those that the file says: whatever they
@@ -16,5 +18,12 @@ bool forest_is_part(const struct chunk *c);
 /* In the child of a fork: no thread has a forest any more, and states of before
  * are those of nobody.  `zeros` are STARTS of abi/rt.h. */
 void forest_fork(uint64_t *zeros);
+
+/* What `take` of a forest is; the second, in forest.S, saves all registers that
+ * whoever made the step may use, and calls the first. */
+bool forest_take(struct forest *f, enum forest_what what, uint64_t n,
+                 unsigned sixteenths, void **where);
+bool forest_take_saved(struct forest *f, enum forest_what what, uint64_t n,
+                       unsigned sixteenths, void **where);
 
 #endif /* CAIRN_RUNTIME_FOREST_H */

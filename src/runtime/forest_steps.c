@@ -7,7 +7,7 @@
  * last k - 1 elements, fewer at the beginning of a stream (anchored).  A *slot*
  * is a window, a node and the element behind it, with its count and the node
  * that comes next.  The state of a stream is the slot of its last window, which
- * remembers two that came behind it:
+ * remembers two that came behind it, the more frequent one first:
  *
  *     step   s = state + state->succ
  *            if (s->key != state->next + id)  s = state + state->other
@@ -19,12 +19,13 @@
  * is in a page of its own.  Lua at k = 16 took 1.53 times as long as at k = 2.)
  *
  * Which node is next is found once, when the slot is made: the last k - 1
- * elements are looked up in an index by what they are.  A node has no list of
- * its elements: it has the last one and the node that was the state before it,
- * whose last element is the one before, and so on.  So nodes are a forest, each
- * tree grows from the beginnings of streams, and a node costs the same for any
- * k.  Windows of fewer than k elements are sums over those that end with them;
- * readers make these.
+ * elements are looked up in an index by what they are.  (An anchored node is
+ * not: the only way to it is the slot that is being made.)  A node has no list
+ * of its elements: it has the last one and the node that was the state before
+ * it, whose last element is the one before, and so on.  So nodes are a forest,
+ * each tree grows from the beginnings of streams, and a node costs the same for
+ * any k.  Windows of fewer than k elements are sums over those that end with
+ * them; readers make these.
  *
  * When the memory is used up, a window that has no slot is counted as a shorter
  * one: the last 7, 3, 1 or 0 elements before it, of which the node is not
@@ -42,7 +43,13 @@
  * whole windows.
  * Breaks when: there are more than 2^24 nodes or slots; it is then full.
  * Cost: a step that was foreseen, 8 instructions; forest_find O(1) for what is
- * there, O(k) when full; forest_make O(k).  Memory: per window 48 bytes, 24 for
+ * there, O(k) when full; forest_make O(k).  What costs time is lines that no
+ * cache has, mostly those of the indices: a number there has 8 bits of its
+ * hash, so that no other slot or node is looked at, and nothing is locked,
+ * which would wait for all stores before it.  (Tried, and of no use: the first
+ * slot behind a node in an array by node, so that windows of new nodes are not
+ * looked for; both lines of the indices fetched ahead; large pages for indices;
+ * chunks whose pages are there at once.)  Memory: per window 48 bytes, 24 for
  * its node, and 8 to 32 in the two indices.
  */
 #include "runtime/forest_steps.h"
@@ -138,18 +145,47 @@ static bool grow_pieces(struct forest *f, void **pieces, enum forest_what what,
 
 /* --- indices -------------------------------------------------------------- */
 
+/* Numbers have 24 bits; above them are the upper ones of the hash, so that what
+ * is something else is not looked at. */
+#define NUMBER_MASK (FOREST_PIECE * FOREST_PIECES - 1)
+
+_Static_assert((NUMBER_MASK & (NUMBER_MASK + 1)) == 0, "a mask");
+
+static bool may_be(uint32_t entry, uint64_t hash)
+{
+	return !((entry ^ hash) & ~NUMBER_MASK & UINT32_MAX);
+}
+
+/* Writes a number if there is none.  Only handlers of this thread may come in
+ * between, so that one instruction does. */
+static bool put_first(uint32_t *where, uint32_t n)
+{
+	uint32_t none = 0;
+
+	__asm__ volatile("cmpxchgl %2, %1"
+	                 : "+a"(none), "+m"(*where)
+	                 : "r"(n)
+	                 : "cc", "memory");
+	return !none;
+}
+
 static void add_to_index(struct forest_index *index, uint32_t n, uint64_t hash)
 {
 	uint64_t i = hash & index->mask;
 
-	uint32_t none = 0;
-
-	while (!__atomic_compare_exchange_n(&index->number[i], &none, n, false,
-	                                    __ATOMIC_RELEASE,
-	                                    __ATOMIC_RELAXED)) {
-		none = 0;
+	n |= (uint32_t)hash & ~NUMBER_MASK;
+	while (!put_first(&index->number[i], n))
 		i = (i + 1) & index->mask;
-	}
+	__asm__ volatile("incq %0" : "+m"(index->n) : : "cc");
+}
+
+/* The next number, which is that of whoever asks. */
+static uint32_t take_number(uint32_t *next)
+{
+	uint32_t n = 1;
+
+	__asm__ volatile("xaddl %0, %1" : "+r"(n), "+m"(*next) : : "cc");
+	return n;
 }
 
 /* An index with twice the room; NULL if there is no memory. */
@@ -160,23 +196,24 @@ static struct forest_index *larger(struct forest *f,
 	void *zeros = NULL;
 	struct forest_index *index;
 
-	if (!f->take(f, FOREST_INDEX, n + 2, share_of(len), &zeros))
+	if (!f->take(f, FOREST_INDEX, n + sizeof(*old) / sizeof(*old->number),
+	             share_of(len), &zeros))
 		return NULL;
 	index = zeros;
 	index->mask = n - 1;
 	return index;
 }
 
-static bool is_crowded(const struct forest_index *index, uint32_t n)
+static bool is_crowded(const struct forest_index *index)
 {
-	return !index || n > index->mask / 2;
+	return !index || index->n > index->mask / 2;
 }
 
 /* There is no larger one: does this one do for a short window? */
 static bool has_place(struct forest *f, const struct forest_index *index,
-                      uint32_t n, unsigned len)
+                      unsigned len)
 {
-	if (index && len <= 1 && n < index->mask / 8 * 7)
+	if (index && len <= 1 && index->n < index->mask / 8 * 7)
 		return true;
 	return refuse(f, len);
 }
@@ -208,14 +245,18 @@ static struct forest_slot *look(const struct forest *f, uint64_t key,
 {
 	const struct forest_index *index =
 	        *(struct forest_index *const volatile *)&f->windows;
+	uint64_t hash = hash_key(key, owner);
 	uint32_t n;
 
 	if (!index)
 		return NULL;
-	for (uint64_t i = hash_key(key, owner) & index->mask;
-	     (n = index->number[i]); i = (i + 1) & index->mask) {
-		struct forest_slot *s = slot_at(f, n);
+	for (uint64_t i = hash & index->mask; (n = index->number[i]);
+	     i = (i + 1) & index->mask) {
+		struct forest_slot *s;
 
+		if (!may_be(n, hash))
+			continue;
+		s = slot_at(f, n & NUMBER_MASK);
 		if (s->key == key && s->owner == owner)
 			return s;
 	}
@@ -226,11 +267,11 @@ static bool grow_windows(struct forest *f, unsigned len)
 {
 	struct forest_index *index;
 
-	if (!is_crowded(f->windows, f->nslots))
+	if (!is_crowded(f->windows))
 		return true;
 	index = larger(f, f->windows, len);
 	if (!index)
-		return has_place(f, f->windows, f->nslots, len);
+		return has_place(f, f->windows, len);
 	for (uint32_t i = 1; i < f->nslots; i++)
 		add_to_index(
 		        index, i,
@@ -249,7 +290,7 @@ static struct forest_slot *add_slot(struct forest *f, uint64_t key,
 	if (!has_room(f, len) || !grow_windows(f, len) ||
 	    !grow_pieces(f, (void **)f->slots, FOREST_SLOTS, f->nslots, len))
 		return NULL;
-	n = __atomic_fetch_add(&f->nslots, 1, __ATOMIC_RELAXED);
+	n = take_number(&f->nslots);
 	if (!grow_pieces(f, (void **)f->slots, FOREST_SLOTS, n, 0))
 		return NULL; /* a handler has taken the last one of a piece */
 	s = slot_at(f, n);
@@ -292,9 +333,9 @@ static uint64_t mix(uint64_t h, uint64_t owner, uint32_t id)
 }
 
 static uint32_t hash_of(const struct forest *f, const struct tail *t,
-                        unsigned len, bool anchored)
+                        unsigned len)
 {
-	uint64_t h = mix(2 * len + anchored, t->owner, t->id);
+	uint64_t h = mix(len, t->owner, t->id);
 	uint32_t n = t->prev;
 
 	for (unsigned i = 1; i < len; i++) {
@@ -325,9 +366,10 @@ static bool is_same(const struct forest *f, const struct forest_node *node,
 	return true;
 }
 
-/* The node of the last `len` elements; EMPTY if there is none yet. */
+/* The node of the last `len` elements, which are not all; EMPTY if there is
+ * none yet. */
 static uint32_t find_node(const struct forest *f, const struct tail *t,
-                          unsigned len, bool anchored, uint32_t hash)
+                          unsigned len, uint32_t hash)
 {
 	const struct forest_index *index =
 	        *(struct forest_index *const volatile *)&f->states;
@@ -337,10 +379,14 @@ static uint32_t find_node(const struct forest *f, const struct tail *t,
 		return EMPTY;
 	for (uint64_t i = hash & index->mask; (n = index->number[i]);
 	     i = (i + 1) & index->mask) {
-		const struct forest_node *node = node_at(f, n);
+		const struct forest_node *node;
 
+		if (!may_be(n, hash))
+			continue;
+		n &= NUMBER_MASK;
+		node = node_at(f, n);
 		if (node->hash == hash && node->len == len &&
-		    node->is_anchored == anchored && is_same(f, node, t, len))
+		    !node->is_anchored && is_same(f, node, t, len))
 			return n;
 	}
 	return EMPTY;
@@ -350,39 +396,67 @@ static bool grow_states(struct forest *f, unsigned len)
 {
 	struct forest_index *index;
 
-	if (!is_crowded(f->states, f->nnodes))
+	if (!is_crowded(f->states))
 		return true;
 	index = larger(f, f->states, len);
 	if (!index)
-		return has_place(f, f->states, f->nnodes, len);
+		return has_place(f, f->states, len);
 	for (uint32_t i = EMPTY + 1; i < f->nnodes; i++)
-		add_to_index(index, i, node_at(f, i)->hash);
+		if (!is_anchored(f, i))
+			add_to_index(index, i, node_at(f, i)->hash);
 	*(struct forest_index *volatile *)&f->states = index;
 	return true;
 }
 
-/* The node of the last `len` elements, made if there is room; else EMPTY. */
-static uint32_t need_node(struct forest *f, const struct tail *t, unsigned len,
-                          bool anchored)
+/* A new node; EMPTY if there is no room. */
+static uint32_t add_node(struct forest *f, const struct forest_node *node)
 {
-	uint32_t hash = hash_of(f, t, len, anchored);
-	uint32_t n = find_node(f, t, len, anchored, hash);
+	uint32_t n;
 
-	if (n != EMPTY || !has_room(f, len) || !grow_states(f, len) ||
-	    !grow_pieces(f, (void **)f->nodes, FOREST_NODES, f->nnodes, len))
-		return n;
-	n = __atomic_fetch_add(&f->nnodes, 1, __ATOMIC_RELAXED);
+	if (!grow_pieces(f, (void **)f->nodes, FOREST_NODES, f->nnodes,
+	                 node->len))
+		return EMPTY;
+	n = take_number(&f->nnodes);
 	if (!grow_pieces(f, (void **)f->nodes, FOREST_NODES, n, 0))
 		return EMPTY;
-	f->nodes[n / FOREST_PIECE][n % FOREST_PIECE] = (struct forest_node){
+	f->nodes[n / FOREST_PIECE][n % FOREST_PIECE] = *node;
+	return n;
+}
+
+/* The node of all elements since a beginning.  It is in no index: what leads
+ * there is one slot, and who makes that asks for it. */
+static uint32_t add_anchored(struct forest *f, const struct tail *t,
+                             unsigned len)
+{
+	const struct forest_node node = {
 	        .owner = t->owner,
 	        .prev = t->prev,
 	        .id = t->id,
-	        .hash = hash,
 	        .len = (uint8_t)len,
-	        .is_anchored = anchored,
+	        .is_anchored = true,
 	};
-	add_to_index(f->states, n, hash);
+
+	return has_room(f, len) ? add_node(f, &node) : EMPTY;
+}
+
+/* The node of the last `len` elements, which are not all, made if there is
+ * room; else EMPTY. */
+static uint32_t need_node(struct forest *f, const struct tail *t, unsigned len)
+{
+	const struct forest_node node = {
+	        .owner = t->owner,
+	        .prev = t->prev,
+	        .id = t->id,
+	        .hash = hash_of(f, t, len),
+	        .len = (uint8_t)len,
+	};
+	uint32_t n = find_node(f, t, len, node.hash);
+
+	if (n != EMPTY || !has_room(f, len) || !grow_states(f, len))
+		return n;
+	n = add_node(f, &node);
+	if (n != EMPTY)
+		add_to_index(f->states, n, node.hash);
 	return n;
 }
 
@@ -394,7 +468,7 @@ static uint32_t need_shorter(struct forest *f, const struct tail *t,
 
 	for (unsigned i = 0; i < NSHORTER - 1 && n == EMPTY; i++)
 		if (shorter[i] < len)
-			n = need_node(f, t, shorter[i], false);
+			n = need_node(f, t, shorter[i]);
 	return n;
 }
 
@@ -404,12 +478,13 @@ static uint32_t next_of(struct forest *f, uint32_t s, uint32_t id,
 {
 	struct tail t = {owner, id, s};
 	unsigned len = len_of(f, s) + 1;
-	bool anchored = is_anchored(f, s) && len < k;
 	uint32_t n;
 
 	if (len > k - 1)
 		len = k - 1;
-	n = need_node(f, &t, len, anchored);
+	n = is_anchored(f, s) && len == len_of(f, s) + 1
+	            ? add_anchored(f, &t, len)
+	            : need_node(f, &t, len);
 	return n != EMPTY ? n : need_shorter(f, &t, len);
 }
 
@@ -445,7 +520,7 @@ static uint32_t suffix(const struct forest *f, uint32_t s, unsigned len,
 		return EMPTY;
 	node = node_at(f, s);
 	*t = (struct tail){node->owner, node->id, node->prev};
-	return find_node(f, t, len, false, hash_of(f, t, len, false));
+	return find_node(f, t, len, hash_of(f, t, len));
 }
 
 /* The node of a state, and the slot that it is, or NULL. */
@@ -466,25 +541,41 @@ static uint32_t node_of(uint64_t state, struct forest_slot **slot)
  * There was no window behind this slot, nor room for one, and node n, which
  * knows less, was taken.  If that is so often, more than once in OFTEN times,
  * it is to be so from now on: else each such step is a long search.  What is
- * counted then is known to be shorter.
+ * counted then is known to be shorter; what was foreseen cannot come any more.
  */
 static void forget(struct forest *f, struct forest_slot *last, uint32_t n)
 {
-	if (last && f->nmisses++ % (last->count / OFTEN + 1) == 0)
-		__atomic_store_n(&last->next, (uint64_t)n << 32,
-		                 __ATOMIC_RELAXED);
+	if (!last || f->nmisses++ % (last->count / OFTEN + 1))
+		return;
+	__atomic_store_n(&last->next, (uint64_t)n << 32, __ATOMIC_RELAXED);
+	__atomic_store_n(&last->succ, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&last->other, 0, __ATOMIC_RELAXED);
 }
 
-/* Counts the window, and remembers that it came behind the last one. */
+/* Remembers that a window came behind the last one: before others if it is
+ * more frequent. */
+static void foresee(struct forest_slot *last, const struct forest_slot *s)
+{
+	const struct forest_slot *succ =
+	        (const void *)((uintptr_t)last + last->succ);
+	uint64_t away = (uintptr_t)s - (uintptr_t)last;
+	uint64_t *where = &last->other;
+
+	if (succ == last || s->count > succ->count) {
+		__atomic_store_n(where, last->succ, __ATOMIC_RELAXED);
+		where = &last->succ;
+	}
+	__atomic_store_n(where, away, __ATOMIC_RELAXED);
+}
+
+/* Counts the window, which is what the state is then. */
 static uint64_t go_to(struct forest_slot *last, struct forest_slot *s)
 {
 	if (!s)
 		return STATE_UNKNOWN;
 	count(s);
 	if (last)
-		__atomic_store_n(last->succ ? &last->other : &last->succ,
-		                 (uintptr_t)s - (uintptr_t)last,
-		                 __ATOMIC_RELAXED);
+		foresee(last, s);
 	return (uintptr_t)s;
 }
 
@@ -529,7 +620,7 @@ uint64_t forest_make(struct forest *f, uint64_t state, uint64_t owner,
 			continue;
 		n = suffix(f, s, shorter[i], &t);
 		if (n == EMPTY && shorter[i])
-			n = need_node(f, &t, shorter[i], false);
+			n = need_node(f, &t, shorter[i]);
 		if (n != EMPTY || !shorter[i])
 			slot = make(f, n, id, owner, k);
 	}
@@ -619,7 +710,7 @@ struct forest_slot *forest_make_link(struct forest *f, uint64_t state,
 			continue;
 		n = suffix(f, s, shorter[i], &t);
 		if (n == EMPTY && shorter[i])
-			n = need_node(f, &t, shorter[i], false);
+			n = need_node(f, &t, shorter[i]);
 		if (n != EMPTY || !shorter[i])
 			slot = make_behind(f, n, owner, id, deepest);
 	}

@@ -33,9 +33,9 @@ struct forest_slot {
 	uint64_t other; /* and another one; of both 0: none */
 };
 
-/* Numbers by what they are of; 0: nothing. */
+/* Numbers by what they are of, n of them; 0: nothing. */
 struct forest_index {
-	uint64_t mask;
+	uint64_t mask, n;
 	uint32_t number[];
 };
 

@@ -260,8 +260,9 @@ struct core {
 	/* Counts a pair of paths across a call, which is not in the table of
 	 * the calling thread.  Threads: any, in signal handlers too. */
 	void (*count_call)(uint64_t site, uint64_t callee, uint64_t paths);
-	/* A step in the forest of the calling thread (forest.c).  Threads: any,
-	 * in signal handlers too. */
+	/* A step in the forest of the calling thread (forest.c).  The first one
+	 * changes no vector register; it returns FOREST_ABSENT if the second
+	 * one has to do it.  Threads: any, in signal handlers too. */
 	uint64_t (*forest_find)(uint64_t state, uint64_t owner, uint64_t id,
 	                        uint64_t how);
 	uint64_t (*forest_make)(uint64_t state, uint64_t owner, uint64_t id,

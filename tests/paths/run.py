@@ -537,20 +537,37 @@ ELSEWHERE = {
 }
 
 
+def run_forking(exe, *args):
+    """The profiles of a process and its child: by "parent" and "child"."""
+    scratch = tempfile.mkdtemp(dir=os.path.dirname(exe))
+    env = dict(os.environ, CAIRN_OUT=os.path.join(scratch, "%p.cairn"))
+    with subprocess.Popen([exe, *args], env=env) as process:
+        process.wait(TIMEOUT)
+    first = "%d.cairn" % process.pid
+    return {"parent" if name == first else "child":
+            os.path.join(scratch, name) for name in os.listdir(scratch)}
+
+
+def turns_elsewhere(_, source, exe):
+    """Windows of a frame that goes on in the child of a fork."""
+    call([CAIRN_CC, "--cairn=paths,iterations=2", "-O1", "-g", source, "-o",
+          exe])
+    files = run_forking(exe)
+    said = []
+    # activations that began there, and what is lost
+    for who, wanted in {"parent": (2, 0), "child": (2, 1)}.items():
+        found = by_function(files[who], "--iterations", 2).get("turns")
+        if not found or found[2:] != wanted:
+            said.append("%s: turns has %s, not %s" % (who, found, wanted))
+    return said
+
+
 def frames_elsewhere(_, source, exe):
     """Chains of frames that a fork, or another thread, has taken over."""
     call([CAIRN_CC, "--cairn=paths,chains=3", "-O1", "-g", "-pthread", source,
           "-o", exe])
-    files = {}
-    for args in ((), ("thread",)):
-        scratch = tempfile.mkdtemp(dir=os.path.dirname(exe))
-        env = dict(os.environ, CAIRN_OUT=os.path.join(scratch, "%p.cairn"))
-        with subprocess.Popen([exe, *args], env=env) as process:
-            process.wait(TIMEOUT)
-        for name in os.listdir(scratch):
-            is_first = name == "%d.cairn" % process.pid
-            files[args[0] if args else "parent" if is_first else "child"] = \
-                os.path.join(scratch, name)
+    files = run_forking(exe)
+    files["thread"] = run_forking(exe, "thread")["parent"]
     said = []
     for who, wanted in ELSEWHERE.items():
         for n, functions in enumerate(wanted, 1):
@@ -905,6 +922,9 @@ def programs(scratch, whole):
                os.path.join(scratch, "damage" + mode[6:8]), mode)
     yield ("forked", frames_elsewhere, os.path.join(HERE, "forked.c"),
            os.path.join(scratch, "forked"))
+    yield ("forked_turns", turns_elsewhere,
+           os.path.join(HERE, "forked_turns.c"),
+           os.path.join(scratch, "forked_turns"))
     yield ("tails", chains_before_tails, os.path.join(HERE, "tails.c"),
            os.path.join(scratch, "tails"))
     for option, kind in (("--chains", "chains=2"),
