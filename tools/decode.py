@@ -112,6 +112,7 @@ class Cursor:
 
 # --- sections 2 to 4: the container -----------------------------------------
 ORDER = 1 << 31 | 7
+BINDINGS = 1 << 31 | 18
 STREAM, PACKED, CALLS = 8, 9, 10
 FOREST, NODES, WINDOWS = 13, 14, 15
 CHAINS = 256  # AUX1 of these, and how many calls a chain has
@@ -152,7 +153,7 @@ def read_chunks(data):
             need(1 <= chunk.type <= 6 or 8 <= chunk.type <= 11 or
                  FOREST <= chunk.type <= CHECKPOINT,
                  "unknown chunk type")
-        if not chunk.type >> 31 or chunk.type == ORDER:
+        if not chunk.type >> 31 or chunk.type in (ORDER, BINDINGS):
             chunks.append(chunk)
         at += chunk.length
     return chunks
@@ -301,6 +302,7 @@ class Module:
         self.counts = [0] * chunk.n
         self.frames = {}  # (kind, address, register word, bias) -> count
         self.tables = {}  # address of first counter -> {word: count}
+        self.bindings = {}  # of a trace: hash of a name -> modules, or None
         self.map = None
 
 
@@ -523,6 +525,18 @@ class Calls:
         return listed
 
 
+def read_bindings(chunk, modules):
+    """Where names have led from a module: by their hashes, all that are known;
+    None has no marks."""
+    need(chunk.module in modules, "bindings of no module")
+    need(16 * chunk.n <= len(chunk.payload), "bindings cut")
+    bindings = modules[chunk.module].bindings
+    for i in range(chunk.n):
+        name, to = struct.unpack_from("<QQ", chunk.payload, 16 * i)
+        need(not to or to in modules, "binding to no module")
+        bindings.setdefault(name, set()).add(to or None)
+
+
 def read_profile(data, exes):
     chunks = read_chunks(data)
     modules = {c.module: Module(c) for c in chunks if c.type == 2}
@@ -546,6 +560,8 @@ def read_profile(data, exes):
             modules[c.module].map = unzstd(c.payload, c.aux0)
         elif c.type == 6:
             read_tables(c, modules[c.module].tables)
+        elif c.type == BINDINGS:
+            read_bindings(c, modules)
     for m in modules.values():
         if m.map is None:
             m.map = find_map(m, exes + [m.path])

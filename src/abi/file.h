@@ -234,6 +234,13 @@ enum cairn_chunk_type {
 #define CAIRN_CHUNK_SOURCES (12u | CAIRN_CHUNK_OPTIONAL)
 #define CAIRN_SOURCE_NEWER 1u /* than the program, when it was packed */
 
+/* MODULE; of a trace: where calls by name have led from there.  N times (u64
+ * hash of the name, cairn_name_hash in abi/trace.h; u64 number of the module,
+ * 0: of one without marks, or nowhere).  A name that is not listed has led to
+ * the module itself, if that has it, or to a module without marks. */
+#define CAIRN_CHUNK_BINDINGS (18u | CAIRN_CHUNK_OPTIONAL)
+#define CAIRN_BINDING 16u /* bytes of one */
+
 /* Nothing any more: parts of a recording were here that are not kept. */
 #define CAIRN_CHUNK_GAP (17u | CAIRN_CHUNK_OPTIONAL)
 

@@ -17,6 +17,8 @@
  *                   the same activation goes on with the next one
  *     0xf0..        a mark, with as many bytes behind it as it needs
  */
+#include <stdint.h>
+
 #define CAIRN_TRACE_SMALL 0x7fu
 #define CAIRN_TRACE_WORD 0x80u
 #define CAIRN_TRACE_FULL 0x90u
@@ -160,6 +162,16 @@ static inline unsigned cairn_trace_behind(unsigned char first)
 	default:
 		return 4;
 	}
+}
+
+/* Of the name of a function, in BINDINGS chunks: FNV-1a. */
+static inline uint64_t cairn_name_hash(const char *name)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+	return h;
 }
 
 #endif /* CAIRN_ABI_TRACE_H */

@@ -10,13 +10,13 @@
  * behind each call that came back is that of a RETURN pair.
  *
  * A trace says who is entered, not by whom.  A call by name is of the function
- * that has this name, or an alias: if another one is entered, code without
- * marks was called, which called back.  So it is with a tail call by name.  Who
- * was called through a pointer is known when the call is over: the first
- * function that is entered is taken for the callee, unless another one is
- * entered: then it was code without marks, too.  A function that makes tail
- * calls may be followed by the one that takes its place: that is entered by no
- * call, but comes back to the site.
+ * that has this name, or an alias, and to which the name led (bindings.c): if
+ * another one is entered, code without marks was called, which called back.  So
+ * it is with a tail call by name.  Who was called through a pointer is known
+ * when the call is over: the first function that is entered is taken for the
+ * callee, unless another one is entered: then it was code without marks, too.
+ * A function that makes tail calls may be followed by the one that takes its
+ * place: that is entered by no call, but comes back to the site.
  *
  * What a frame has under way when it dies, jumps away or is still open at the
  * end is unfinished, also the pair of a loop that its path has left: a build
@@ -40,6 +40,7 @@
 #include "analysis/traced.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "format/bindings.h"
 #include "format/map.h"
 
 /* --- counts of pairs --------------------------------------------------------
@@ -174,6 +175,7 @@ struct ot_tail {
 /* Whom a site calls. */
 struct ot_name {
 	const char *name; /* NULL: whatever a pointer says */
+	uint32_t module;  /* where the site is */
 	bool is_none;     /* of a way out: there is no call */
 	uint32_t seen;    /* 1 + a function that has the name; 0: none yet */
 };
@@ -181,6 +183,7 @@ struct ot_name {
 struct ot {
 	struct overlap_trace *x;
 	struct traced *t;
+	struct bindings bindings;
 	struct trace_pieces pieces;
 	uint32_t **site_of;          /* per function and edge of its map */
 	struct tally *paths;         /* per function: block, number */
@@ -323,6 +326,18 @@ static bool ot_has_name(const struct ot *o, uint32_t function, const char *name)
 	return false;
 }
 
+/* Has the name led there?  A function that others do not know is called in its
+ * own file. */
+static bool ot_leads(const struct ot *o, const struct ot_name *n,
+                     uint32_t function)
+{
+	const struct traced_function *t = &o->t->functions[function];
+
+	if (t->f->flags & CAIRN_FN_LOCAL)
+		return t->module == n->module;
+	return bindings_lead(&o->bindings, n->module, n->name, t->module);
+}
+
 /* Can the call of this name be of this function? */
 static bool ot_may_call(const struct ot *o, struct ot_name *n,
                         uint32_t function)
@@ -331,7 +346,7 @@ static bool ot_may_call(const struct ot *o, struct ot_name *n,
 		return false;
 	if (!n->name || n->seen == function + 1)
 		return true;
-	if (!ot_has_name(o, function, n->name))
+	if (!ot_has_name(o, function, n->name) || !ot_leads(o, n, function))
 		return false;
 	n->seen = function + 1;
 	return true;
@@ -343,7 +358,7 @@ static struct ot_name ot_name_of(const struct ot *o, uint32_t function,
 {
 	const struct traced_function *t = &o->t->functions[function];
 	const struct whole *w = &o->x->wholes[function];
-	struct ot_name n = {.is_none = true};
+	struct ot_name n = {.is_none = true, .module = t->module};
 
 	for (uint32_t i = 0; i < t->f->noutcalls; i++) {
 		const struct map_outcall *c =
@@ -926,6 +941,7 @@ static void ot_release(struct ot *o)
 		free(o->tail_site[i]);
 		free(o->names_before[i]);
 	}
+	bindings_release(&o->bindings);
 	tally_release(&o->calls);
 	tally_release(&o->returns);
 	trace_pieces_release(&o->pieces);
@@ -969,6 +985,7 @@ int overlap_trace_init(struct overlap_trace *x, struct traced *t,
 	o.site_of = xcalloc(n, sizeof(*o.site_of));
 	o.tail_site = xcalloc(n, sizeof(*o.tail_site));
 	o.names_before = xcalloc(n, sizeof(*o.names_before));
+	bindings_init(&o.bindings, t->profile, t->streams);
 	rc = ot_make_graphs(&o, err);
 	if (rc == 0)
 		ot_make_sites(&o);

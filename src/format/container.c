@@ -141,15 +141,16 @@ static bool payload_holds(const struct chunk *k)
 {
 	uint64_t head =
 	        k->type == CAIRN_CHUNK_ORDER ? CAIRN_ORDER_HEAD_SIZE : 0;
-	uint64_t unit = k->type == CAIRN_CHUNK_COUNTS   ? 8
-	                : k->type == CAIRN_CHUNK_FRAMES ? CONTAINER_FRAME_SLOT
-	                : k->type == CAIRN_CHUNK_PATHS  ? 1
-	                : k->type == CAIRN_CHUNK_CALLS  ? CAIRN_CALLS_SLOT
-	                : k->type == CAIRN_CHUNK_PLACED ? CAIRN_PLACED_SLOT
-	                : k->type == CAIRN_CHUNK_FOREST ? CAIRN_FOREST_SLOT
-	                : k->type == CAIRN_CHUNK_NODES  ? CAIRN_NODE_SIZE
-	                : k->type == CAIRN_CHUNK_ORDER  ? CAIRN_ORDER_RECORD
-	                                                : 0;
+	uint64_t unit = k->type == CAIRN_CHUNK_COUNTS     ? 8
+	                : k->type == CAIRN_CHUNK_FRAMES   ? CONTAINER_FRAME_SLOT
+	                : k->type == CAIRN_CHUNK_PATHS    ? 1
+	                : k->type == CAIRN_CHUNK_CALLS    ? CAIRN_CALLS_SLOT
+	                : k->type == CAIRN_CHUNK_PLACED   ? CAIRN_PLACED_SLOT
+	                : k->type == CAIRN_CHUNK_FOREST   ? CAIRN_FOREST_SLOT
+	                : k->type == CAIRN_CHUNK_NODES    ? CAIRN_NODE_SIZE
+	                : k->type == CAIRN_CHUNK_ORDER    ? CAIRN_ORDER_RECORD
+	                : k->type == CAIRN_CHUNK_BINDINGS ? CAIRN_BINDING
+	                                                  : 0;
 
 	if (k->type == CAIRN_CHUNK_CHECKPOINT && k->id) {
 		head = CAIRN_CHECKPOINT_HEAD;
@@ -175,7 +176,8 @@ static bool is_live_type(uint32_t type)
 
 static bool is_known_option(uint32_t type)
 {
-	return type == CAIRN_CHUNK_ORDER || type == CAIRN_CHUNK_SOURCES;
+	return type == CAIRN_CHUNK_ORDER || type == CAIRN_CHUNK_SOURCES ||
+	       type == CAIRN_CHUNK_BINDINGS;
 }
 
 /* Checks the flags and, where there is one, the payload's checksum. */
@@ -320,6 +322,7 @@ static bool same_identity(const struct chunk *x, const struct chunk *y)
 	       x->type != CAIRN_CHUNK_PATHS && x->type != CAIRN_CHUNK_ORDER &&
 	       x->type != CAIRN_CHUNK_CALLS && x->type != CAIRN_CHUNK_FOREST &&
 	       x->type != CAIRN_CHUNK_NODES &&
+	       x->type != CAIRN_CHUNK_BINDINGS &&
 	       (x->type == CAIRN_CHUNK_PROGRAM ||
 	        (x->module == y->module &&
 	         ((x->type != CAIRN_CHUNK_COUNTS &&
@@ -362,7 +365,9 @@ static int check_chunk_set(struct container *c, struct chunk **sorted,
 			                     "modules are numbered from "
 			                     "1; " REMEDY_DAMAGED);
 		if (k->type != CAIRN_CHUNK_COUNTS &&
-		    k->type != CAIRN_CHUNK_MAP && k->type != CAIRN_CHUNK_PATHS)
+		    k->type != CAIRN_CHUNK_MAP &&
+		    k->type != CAIRN_CHUNK_PATHS &&
+		    k->type != CAIRN_CHUNK_BINDINGS)
 			continue;
 		m = find_module(sorted, c->nchunks, k->module);
 		if (!m || (k->type == CAIRN_CHUNK_COUNTS && m->n != k->n))

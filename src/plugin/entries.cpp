@@ -216,3 +216,25 @@ LLVMValueRef shim_entry_of(LLVMValueRef f)
 
 	return wrap(Call->getCalledFunction());
 }
+
+LLVMValueRef shim_own_address(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+	std::string Name = (F.getName() + SHIM_OWN).str();
+
+	if (F.hasLocalLinkage() || (F.isDSOLocal() && !F.isWeakForLinker()))
+		return f;
+	if (GlobalAlias *Old = F.getParent()->getNamedAlias(Name))
+		return wrap(Old);
+	return wrap(GlobalAlias::create(F.getValueType(), F.getAddressSpace(),
+	                                GlobalValue::PrivateLinkage, Name, &F,
+	                                F.getParent()));
+}
+
+void shim_ask_for_addresses(LLVMModuleRef module)
+{
+	for (Function &F : *unwrap(module))
+		if (F.isDeclaration() && !F.isIntrinsic() &&
+		    F.hasDefaultVisibility())
+			F.setDSOLocal(false);
+}

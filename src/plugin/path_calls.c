@@ -43,6 +43,10 @@
  * site's cell.  The list is on the stack, as long as the most calls on one
  * path.
  *
+ * A function knows itself by a local symbol: its own may be that of another
+ * one, which the dynamic linker found first.  A site says, and compares with,
+ * what the linker says of whom it calls: where the call goes.
+ *
  * Code without marks neither sets nor clears the words.  Whoever it calls is
  * not whom `site` calls, and is not the callee of the site that it comes back
  * to; a callee with marks leaves `back` whenever it returns: so nothing is
@@ -806,6 +810,8 @@ static LLVMValueRef make_record(struct path_writer *w, uint32_t site)
 	record = pw_add_table(w, "cairn.site", w->m.i64, word,
 	                      (uint64_t)r->n + CAIRN_CALLS_RECORD);
 	LLVMSetAlignment(record, 8);
+	/* where the dynamic linker may write: see shim_ask_for_addresses */
+	LLVMSetGlobalConstant(record, false);
 	free(word);
 	return record;
 }
@@ -916,7 +922,7 @@ static LLVMValueRef begin_if(struct path_writer *w, LLVMValueRef test,
 static void look_for_caller(struct path_writer *w, LLVMValueRef place)
 {
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64);
+	LLVMValueRef f = pw_own_address(w);
 	LLVMValueRef site = pw_get_word(w, CAIRN_CALLS_SITE), test;
 	struct path_fork k;
 
@@ -955,7 +961,7 @@ static LLVMValueRef record_of(struct path_writer *w, LLVMValueRef site)
 /* Is it us whom the site with rows in `first` calls? */
 static LLVMValueRef is_called(struct path_writer *w, LLVMValueRef record)
 {
-	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64);
+	LLVMValueRef f = pw_own_address(w);
 
 	return LLVMBuildICmp(w->m.builder, LLVMIntEQ, word_of(w, record), f,
 	                     "");
@@ -1235,11 +1241,8 @@ static void count_caller(struct path_writer *w, LLVMValueRef r)
 {
 	bool uses_rows = w->m.fn->paths->calls->uses_rows;
 	LLVMValueRef args[5] = {
-	        LLVMConstPtrToInt(w->m.fn->f, w->m.i64),
-	        pw_get(w, w->first),
-	        me(w),
-	        number_of(w, r, 0),
-	        pw_get(w, w->prefix),
+	        pw_own_address(w),  pw_get(w, w->first),  me(w),
+	        number_of(w, r, 0), pw_get(w, w->prefix),
 	};
 
 	call_runtime(w,
@@ -1298,7 +1301,7 @@ static void say_who(struct path_writer *w)
 {
 	const struct function_calls *c = w->m.fn->paths->calls;
 	LLVMBuilderRef b = w->m.builder;
-	LLVMValueRef f = LLVMConstPtrToInt(w->m.fn->f, w->m.i64), test;
+	LLVMValueRef f = pw_own_address(w), test;
 	LLVMValueRef function = me(w);
 
 	if (c->has_tails) { /* who is called there may call us */

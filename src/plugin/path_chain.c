@@ -114,7 +114,7 @@ void path_chain_enter(struct path_writer *w)
 	if (!counts_chains(w->m.fn->paths))
 		return;
 	test = LLVMBuildICmp(b, LLVMIntEQ, pw_get_word(w, CAIRN_CHAIN_TARGET),
-	                     LLVMConstPtrToInt(w->m.fn->f, w->m.i64), "");
+	                     pw_own_address(w), "");
 	pw_set_word(w, CAIRN_CHAIN_TARGET, pw_constant(w, 0));
 	pw_set(w, w->state,
 	       LLVMBuildSelect(b, test, pw_get_word(w, CAIRN_CHAIN_STATE),

@@ -51,6 +51,11 @@ LLVMValueRef pw_symbol(struct path_writer *w, uint64_t at)
 	return pw_address_in(w, w->m.fn->counters, at);
 }
 
+LLVMValueRef pw_own_address(struct path_writer *w)
+{
+	return LLVMConstPtrToInt(shim_own_address(w->m.fn->f), w->m.i64);
+}
+
 LLVMValueRef pw_add_table(struct path_writer *w, const char *name,
                           LLVMTypeRef type, LLVMValueRef *values, uint64_t n)
 {

@@ -75,6 +75,8 @@ LLVMValueRef pw_address_in(struct path_writer *w, LLVMValueRef global,
                            uint64_t at);
 /* The address of byte `at` of the counters, before the delta. */
 LLVMValueRef pw_symbol(struct path_writer *w, uint64_t at);
+/* The address of the function, whatever has its name. */
+LLVMValueRef pw_own_address(struct path_writer *w);
 /* A table that never changes, of n values, or of n bytes. */
 LLVMValueRef pw_add_table(struct path_writer *w, const char *name,
                           LLVMTypeRef type, LLVMValueRef *values, uint64_t n);

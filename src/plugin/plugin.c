@@ -958,6 +958,8 @@ static void run_on_module(struct plugin *p)
 		trace_say(p->module, CAIRN_RT_TRACE_MEMORY, p->mode.memory);
 	if ((p->mode.windows || p->mode.chains) && p->mode.memory)
 		trace_say(p->module, CAIRN_RT_FOREST_MEMORY, p->mode.memory);
+	if ((p->mode.overlap && !p->mode.in_loops) || p->mode.chains)
+		shim_ask_for_addresses(p->module);
 	if (p->mode.record)
 		record_module(p);
 	if (p->mode.record && p->mode.last)

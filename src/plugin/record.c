@@ -730,7 +730,7 @@ static LLVMValueRef is_expected(const struct recorder *r, LLVMValueRef f)
 	                                word_at(r, CAIRN_RECORD_EXPECT), "");
 
 	return LLVMBuildICmp(r->builder, LLVMIntEQ, e,
-	                     as_i64(r, record_own_address(f)), "");
+	                     as_i64(r, shim_own_address(f)), "");
 }
 
 /* An exception goes back to code without marks. */

@@ -65,9 +65,6 @@ LLVMValueRef record_mark(struct function *fn, const struct ir_function *ir,
 void describe_recorded(const struct record_unit *u, uint32_t index,
                        struct bytes *b);
 
-/* What the name of a function's local symbol ends with. */
-#define RECORD_OWN ".own"
-
 /* --- record_entries.cpp --------------------------------------------------- */
 
 enum record_entries {
@@ -79,8 +76,6 @@ enum record_entries {
 /* Gives a function a second entry, for all but known calls, without a body as
  * yet, if it needs one and can have it. */
 enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry);
-/* The address of a function, also if its symbol may be that of another. */
-LLVMValueRef record_own_address(LLVMValueRef f);
 /*
  * Makes two calls of one whose callee may be 0, which is then not made: returns
  * the other, which is made instead and whose callee is to be set.

@@ -86,20 +86,6 @@ enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 	return RECORD_TWO;
 }
 
-LLVMValueRef record_own_address(LLVMValueRef f)
-{
-	Function &F = *unwrap<Function>(f);
-	std::string Name = (F.getName() + RECORD_OWN).str();
-
-	if (F.hasLocalLinkage() || (F.isDSOLocal() && !F.isWeakForLinker()))
-		return f;
-	if (GlobalAlias *Old = F.getParent()->getNamedAlias(Name))
-		return wrap(Old);
-	return wrap(GlobalAlias::create(F.getValueType(), F.getAddressSpace(),
-	                                GlobalValue::InternalLinkage, Name, &F,
-	                                F.getParent()));
-}
-
 LLVMValueRef record_fork(LLVMBuilderRef builder, LLVMValueRef call)
 {
 	CallBase &Call = *unwrap<CallBase>(call);

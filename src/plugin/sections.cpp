@@ -179,7 +179,7 @@ class CairnPrinter : public GCMetadataPrinter
 	static MCSymbol *ownSymbol(AsmPrinter &AP, const Function &F)
 	{
 		const GlobalAlias *Own = F.getParent()->getNamedAlias(
-		        (F.getName() + RECORD_OWN).str());
+		        (F.getName() + SHIM_OWN).str());
 
 		return Own && Own->hasLocalLinkage() ? AP.getSymbol(Own)
 		                                     : AP.getSymbol(&F);

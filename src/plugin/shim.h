@@ -271,6 +271,13 @@ bool cairn_plugin_use(LLVMModuleRef module, struct shim *s, const char *path,
  * functions, intrinsics and assembly are not, nor is what returns twice. */
 bool shim_may_call_marked(LLVMValueRef call);
 
+/* The address of a function, also if its symbol may be that of another. */
+LLVMValueRef shim_own_address(LLVMValueRef f);
+/* From now on the code of a module asks the dynamic linker for addresses of
+ * functions that it declares, also in an executable with fixed addresses: there
+ * the linker would make up one for those of shared objects. */
+void shim_ask_for_addresses(LLVMModuleRef module);
+
 #ifdef __cplusplus
 }
 #endif
@@ -286,5 +293,7 @@ bool shim_may_call_marked(LLVMValueRef call);
 #define SHIM_ENTRY "cairn-entry"
 #define SHIM_THUNK "cairn-thunk"
 #define SHIM_BODY "cairn-body"
+/* what the name of a function's local symbol ends with */
+#define SHIM_OWN ".own"
 
 #endif /* CAIRN_PLUGIN_SHIM_H */

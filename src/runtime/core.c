@@ -31,6 +31,7 @@
 #include <sys/mman.h>
 
 #include "abi/map.h"
+#include "runtime/bindings.h"
 #include "runtime/finish.h"
 #include "runtime/forest.h"
 #include "runtime/frames.h"
@@ -564,6 +565,7 @@ void core_unload(struct cairn_module *m)
 	rt_enter(&mask);
 	if (m->index) {
 		rt_harvest();
+		bindings_write(m->index);
 		__atomic_store_n(&process.modules[m->index].live, NULL,
 		                 __ATOMIC_RELEASE);
 		__atomic_fetch_add(&process.generation, 1, __ATOMIC_RELEASE);

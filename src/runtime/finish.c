@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "runtime/bindings.h"
 #include "runtime/order.h"
 #include "runtime/out.h"
 #include "runtime/rt.h"
@@ -297,6 +298,7 @@ void finish_process(uint32_t how, uint32_t signal, const struct unwind *u)
 	park_others();
 	rt_enter(&mask);
 	rt_harvest();
+	bindings_write_all();
 	out_seal(how, signal);
 	out_add(how);
 	if (t)
@@ -335,6 +337,7 @@ void finish_core(uintptr_t to)
 	}
 	rt_enter(&mask);
 	rt_harvest();
+	bindings_write_all();
 	out_seal(CAIRN_HOW_UNLOAD, 0);
 	rt_leave(&mask);
 }

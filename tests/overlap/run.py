@@ -86,10 +86,12 @@ def build(words, exe, mode, level):
           *[s for s in sources if s[0] == "-"], *objects, "-o", exe])
 
 
-def execute(exe, folder):
+def execute(exe, folder, *words):
     """What it printed, and its profile."""
     profile = exe + ".cairn"
-    done = subprocess.run([exe], capture_output=True, text=True, timeout=30,
+    if os.path.exists(profile):
+        os.remove(profile)
+    done = subprocess.run([exe, *words], capture_output=True, text=True, timeout=30,
                           errors="replace", cwd=folder, check=False,
                           env=dict(os.environ, CAIRN_OUT=profile,
                                    PATHS_LOG=exe + ".log",
@@ -488,6 +490,121 @@ def test_shared(words, folder, level):
     return said
 
 
+# Who calls whom, in placed.c and given.c, and how often.
+IN_LIBRARY = {("given", "helps"): 30, ("given", "aids"): 30}
+CALLED = {("uses", "given"): 30, **IN_LIBRARY}
+PLACED = {
+    # name: what the executable, the library and the one in its place are built
+    # with (None: there is none); calls of functions with marks
+    "called": ([], [], None, CALLED),
+    "one": ([], [], [], IN_LIBRARY),
+    "all": ([], [], ["-DALL"], {}),
+    "symbolic": ([], ["-Wl,-Bsymbolic-functions"], ["-DALL"],
+                 IN_LIBRARY),
+    "protected": ([], ["-fvisibility=protected"], ["-DALL"], IN_LIBRARY),
+    "local": ([], ["-fno-semantic-interposition"], ["-DALL"], IN_LIBRARY),
+    "fixed": (["-fno-pic", "-no-pie"], [], None, CALLED),
+    "fixed-one": (["-fno-pic", "-no-pie"], [], [], IN_LIBRARY),
+    "lld": (["-fuse-ld=lld"], ["-fuse-ld=lld"], [], IN_LIBRARY),
+    "lld-fixed": (["-fuse-ld=lld", "-fno-pic", "-no-pie"], ["-fuse-ld=lld"],
+                  None, CALLED),
+    "gold": (["-fuse-ld=gold"], ["-fuse-ld=gold"], None, CALLED),
+    "gold-fixed": (["-fuse-ld=gold", "-fno-pic", "-no-pie"], [], [],
+                   IN_LIBRARY),
+    "weak": (["-DSHARED"], ["-DSHARED"], [], {
+        **IN_LIBRARY, ("given", "shared"): 30, ("main", "shared"): 1}),
+    "now": (["-Wl,-z,now"], ["-Wl,-z,now"], [], IN_LIBRARY),
+    "lto": (["-flto", "-fuse-ld=lld"], ["-flto", "-fuse-ld=lld"], [],
+            IN_LIBRARY),
+}
+
+
+def calls_by_name(document):
+    sums = {}
+    for p in document["pairs"]:
+        if p["kind"] == "call":
+            key = p["from"]["function"], p["to"]["function"]
+            sums[key] = sums.get(key, 0) + p["count"]
+    return sums
+
+
+def build_placed(folder, mode, options, level):
+    """An executable, and libraries that it is given: the first goes before."""
+    in_exe, in_library, in_place, _ = options
+    exe = os.path.join(folder, "placed-" + mode)
+    files = [os.path.join(folder, "lib%s-%s.so" % (name, mode))
+             for name in ("between", "given", "late")]
+    for path in files[1:]:
+        call([CAIRN_CC, "--cairn=" + mode, level, "-g", "-w", "-fPIC",
+              *in_library, *(["-DLATE"] if path == files[2] else []),
+              "-shared", os.path.join(HERE, "given.c"), "-o", path])
+    call(["clang", level, "-w", "-fPIC", "-shared", *(in_place or []),
+          os.path.join(HERE, "between.c"), "-o", files[0]])
+    first = files[:1] if in_place is not None else []
+    call([CAIRN_CC, "--cairn=" + mode, level, "-g", "-w", *in_exe,
+          os.path.join(HERE, "placed.c"), "-Wl,--no-as-needed", *first,
+          files[1], "-Wl,-rpath," + folder, "-ldl", "-o", exe])
+    return exe, files
+
+
+def placed_pairs(name, is_late):
+    """Calls that placed.c makes, without those of main.  The library that is
+    loaded later calls what comes before it."""
+    want = dict(PLACED[name][3])
+    if is_late:
+        for pair in (*IN_LIBRARY, ("given", "shared")):
+            if pair in want:
+                want[pair] += 20
+        want["points", "given"] = 20
+    return want
+
+
+def compare_placed(document, want):
+    got = calls_by_name(document)
+    got.pop(("main", "uses"), None)
+    got.pop(("main", "points"), None)
+    return [] if got == want else ["%s, not %s" % (got, want)]
+
+
+def test_placed(name, folder, level):
+    """Whom a library without marks puts in the place of a function is no
+    callee, though it calls that function, and all others are.  What is left out
+    is told, and is the same."""
+    said, told = [], {}
+    for mode in ("trace", "record", COUNTED):
+        if mode == "record" and ("fixed" in name or "gold" in name):
+            continue  # which recordings do not take
+        exe, files = build_placed(folder, mode, PLACED[name], level)
+        for words in ([], [files[2]]):
+            _, profile = execute(exe, folder, *words)
+            call([CAIRN, "check", profile])
+            document = overlap(profile)
+            said += ["%s %s: %s" % (mode, words, s) for s in compare_placed(
+                document, placed_pairs(name, words))]
+            told.setdefault(len(words), []).append(document["excluded"])
+    for first, *others in told.values():
+        said += ["left out: %s, not %s" % (x, first)
+                 for x in others if x != first]
+    return said
+
+
+def test_placed_killed(name, folder, level):
+    """Where names led a process that is killed does not say, but for what it
+    has unloaded; a build knows."""
+    said = []
+    for mode in ("trace", COUNTED):
+        exe, files = build_placed(folder, mode, PLACED[name], level)
+        _, profile = execute(exe, folder, files[2], "killed")
+        want = placed_pairs(name, True)
+        if mode == "trace":
+            want = {("points", "given"): 20,
+                    **{pair: 20 for pair in PLACED[name][3]
+                       if pair in IN_LIBRARY}}
+        said += ["%s: %s" % (mode, s) for s in compare_placed(
+            overlap(profile), want)]
+    return said
+
+
 def test_handlers(words, folder, level):
     """No pair is of a path of the program and one of the handler, and none is
     missing."""
@@ -612,6 +729,12 @@ def tests(options):
     yield "shared", test_shared, ["overlap/shared.c"], "-O2"
     yield "wrapped", test_wrapped, [
         "overlap/wrapped.c", "overlap/wraps.c", "-Wl,--wrap=called"], "-O0"
+    for name in PLACED:
+        yield "placed-" + name, test_placed, name, "-O2"
+    for name in ("called", "one", "fixed-one"):
+        yield "placed-%s-O0" % name, test_placed, name, "-O0"
+    for name in ("called", "one", "all"):
+        yield "placed-%s-killed" % name, test_placed_killed, name, "-O1"
     yield "same-exits", test_same, [
         *OTHERS["exits"], "-fno-optimize-sibling-calls"], "-O1"
     yield "handlers", test_handlers, ["overlap/handlers.c"], "-O2"
