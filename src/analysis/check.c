@@ -65,10 +65,12 @@ static void check_end(struct findings *out, const struct profile_file *f)
 	else if (f->flags & CAIRN_FILE_UNFINISHED && f->has_trace)
 		findings_add(
 		        out, "F1", f->name,
-		        xasprintf("it was packed from a file that was never "
-		                  "closed, so %s is missing: the program was "
-		                  "killed or still ran",
-		                  missing_of(f)));
+		        xasprintf(
+		                "%s is missing: the program was killed, "
+		                "crashed, ended while others of its threads "
+		                "ran, or still ran; of a recording, or a "
+		                "handler jumped away from what it interrupted",
+		                missing_of(f)));
 	else if (f->state == CAIRN_STATE_OPEN)
 		findings_add(out, "F1", f->name,
 		             xstrdup("the file was never closed, so derived "

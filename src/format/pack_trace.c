@@ -262,13 +262,15 @@ int pack_writer_part(struct pack_writer *w, uint32_t thread, const void *bytes,
 	return pack_part(&w->k, thread, w->number, err);
 }
 
-int pack_writer_end(struct pack_writer *w, const char *path,
+int pack_writer_end(struct pack_writer *w, const char *path, bool is_unfinished,
                     struct cairn_err *err)
 {
 	struct writer_header header = writer_header_of(&w->k.s->c);
 
 	CAIRN_TRY(pack_writer_begin(w, err));
 	header.flags &= ~CAIRN_FILE_RECORDING;
+	if (is_unfinished)
+		header.flags |= CAIRN_FILE_UNFINISHED;
 	writer_end(&w->k.out, &header);
 	return writer_replace(path, w->k.out.data, w->k.out.n, err);
 }

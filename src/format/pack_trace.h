@@ -32,7 +32,8 @@ struct pack_writer *pack_writer_new(const struct profile *p,
                                     const struct streams *s);
 int pack_writer_part(struct pack_writer *w, uint32_t thread, const void *bytes,
                      size_t n, struct cairn_err *err);
-int pack_writer_end(struct pack_writer *w, const char *path,
+/* is_unfinished: some threads lack what they did last. */
+int pack_writer_end(struct pack_writer *w, const char *path, bool is_unfinished,
                     struct cairn_err *err);
 void pack_writer_free(struct pack_writer *w);
 

@@ -104,6 +104,7 @@ struct changes {
 	size_t n, cap, first; /* of the context: items from `first` on */
 	uint64_t total;
 	uint64_t nsame; /* stores that left the bits that count as they were */
+	bool is_cut;    /* the log of a context breaks off: there may be more */
 	uint64_t ndoubtful; /* stores that were made, or not (struct
 	                       engine_write) */
 };

@@ -64,6 +64,7 @@ struct walker {
 	struct pack_writer *out;
 	const struct recording_context *context;
 	bool is_inherited; /* what it does, its ancestors did before a fork */
+	bool is_cut;       /* some context has done more than is known */
 	int rc;            /* of what was written */
 	struct cairn_err *err;
 };
@@ -116,8 +117,10 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 	CAIRN_TRY(session_run(&w->session, c, &result, err));
 	if (result.end == ENGINE_DIVERGED)
 		return CAIRN_E_MISMATCH;
-	if (result.end != ENGINE_ENDED)
-		flow_end(&w->flow, result.end == ENGINE_STOPPED_IN_CALL);
+	if (result.end == ENGINE_STOPPED_IN_CALL)
+		flow_end(&w->flow);
+	else if (result.end != ENGINE_ENDED || engine_has_forgotten())
+		w->is_cut = true;
 	write_part(w);
 	if (w->flow.nonsense)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
@@ -162,7 +165,7 @@ static int walk(struct walker *w, const struct session_options *o,
 	w->out = pack_writer_new(w->profile, &w->session.recording.s);
 	rc = walk_all(w, err);
 	if (rc == 0)
-		rc = pack_writer_end(w->out, out, err);
+		rc = pack_writer_end(w->out, out, w->is_cut, err);
 	pack_writer_free(w->out);
 	flow_release(&w->flow);
 	traced_release(&w->traced);

@@ -197,6 +197,7 @@ static int replay_once(struct session *s, struct changes *c, size_t first,
 		changes_begin(c, context->number);
 		if (session_run(s, context, &result, &err) < 0)
 			return command_fail(&err);
+		c->is_cut |= result.end == ENGINE_LOG_ENDS;
 		if (result.end == ENGINE_DIVERGED) {
 			command_fail(&err);
 			status = DIFFERENT;
@@ -380,12 +381,14 @@ static void show_json(const struct changes *c, size_t n, struct places *places,
 {
 	struct json j = {.out = stdout, .flat_below = 2};
 	uint64_t total = 0, nsame = 0, ndoubtful = 0;
+	bool is_cut = false;
 	struct view v;
 
 	for (size_t i = 0; i < n; i++) {
 		total += c[i].total;
 		nsame += c[i].nsame;
 		ndoubtful += c[i].ndoubtful;
+		is_cut |= c[i].is_cut;
 	}
 	json_begin(&j, '{');
 	json_key(&j, "version");
@@ -404,6 +407,8 @@ static void show_json(const struct changes *c, size_t n, struct places *places,
 	}
 	json_key(&j, "doubtful");
 	json_u64(&j, ndoubtful);
+	json_key(&j, "cut");
+	json_bool(&j, is_cut);
 	json_key(&j, "writes");
 	json_begin(&j, '[');
 	for (size_t k = 0; k < n; k++)
@@ -442,11 +447,13 @@ static void show_text(const struct changes *c, struct places *places,
 		printf("%" PRIu64 " stores to its bytes left it as it was\n",
 		       c->nsame);
 	if (c->ndoubtful)
-		printf("up to %" PRIu64 " writes that a thread may have made "
-		       "just before a handler jumped out of it, or ended it, "
-		       "are not listed\n",
+		printf("up to %" PRIu64 " writes just before a handler jumped "
+		       "away, or a thread was stopped, are not listed\n",
 		       c->ndoubtful);
-	if (!c->total)
+	if (c->is_cut)
+		printf("the log breaks off: what was written then is not "
+		       "known\n");
+	if (!c->total && !c->ndoubtful && !c->is_cut)
 		printf("nobody wrote %" PRIu64 " bytes at %#" PRIx64 "\n",
 		       g->size, g->address);
 }

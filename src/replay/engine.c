@@ -68,6 +68,7 @@ static struct {
 	uint32_t *steps; /* for it */
 	bool is_forking; /* in this tick, and it was not told */
 	bool notes_seen, has_forgotten;
+	uint64_t nuntold; /* what was not told, since it may not have been */
 	void (*output)(void *context, const struct engine_output *o);
 	void *output_listener;
 	void (*wrote)(void *context, const struct engine_write *w);
@@ -432,6 +433,7 @@ static void check_event(uint64_t now)
 
 static void take_event(void);
 static void put_out(void);
+void engine_take_steps(void);
 
 /* What was not written out when the process ended, wherever that was. */
 static void take_end(void)
@@ -454,13 +456,15 @@ static void begin_last(void)
 {
 	if (is_abroad())
 		stop(0, ENGINE_STOPPED_IN_CALL);
-	if (!e.wrote && (!e.tell || is_lost()))
+	if (!e.wrote && !e.tell && (!e.follower || is_lost()))
 		stop(0, ENGINE_STOPPED);
 }
 
 /* The tick of the next event is reached. */
 static void arm(void)
 {
+	if (is_other(CAIRN_OTHER_FORGET))
+		engine_take_steps(); /* those of the ticks before */
 	e.is_armed = true;
 	e.state->left = 1;
 	if (e.event.kind == CAIRN_EVENT_IN || is_other(CAIRN_OTHER_TURN))
@@ -485,15 +489,14 @@ static void go_on(uint64_t now)
 		arm();
 }
 
-void engine_take_steps(void);
-
-/* Hands on what was said since the last time. */
+/* Hands on what was said since the last time, unless it may not have been. */
 void engine_take_steps(void)
 {
 	if (!e.follower)
 		return;
-	e.follower->steps(e.follower->context, e.steps,
-	                  (size_t)(e.state->step - e.steps));
+	if (!is_lost())
+		e.follower->steps(e.follower->context, e.steps,
+		                  (size_t)(e.state->step - e.steps));
 	e.state->step = e.steps;
 }
 
@@ -553,6 +556,7 @@ static void look_back(void)
  */
 static void forget(void)
 {
+	engine_take_steps(); /* those of this tick */
 	shadow_clear();
 	program_clear_cells(e.program);
 	e.has_forgotten = true;
@@ -585,6 +589,8 @@ static void reach_event(uint64_t cell, uint64_t line, bool is_passed)
 		break_off();
 		return;
 	}
+	if (is_last() && e.follower)
+		stop(0, ENGINE_STOPPED); /* by inline assembly; it is told */
 	if (e.is_armed)
 		diverge(cell, line, "the tick ends");
 	arm();
@@ -1296,6 +1302,11 @@ bool engine_has_forgotten(void)
 	return e.has_forgotten;
 }
 
+uint64_t engine_untold(void)
+{
+	return e.nuntold;
+}
+
 _Noreturn void engine_pause(void)
 {
 	stop(0, ENGINE_PAUSED);
@@ -1308,7 +1319,9 @@ _Noreturn void engine_differ(const char *what)
 
 static void tell(uint64_t id)
 {
-	if (e.tell && !is_lost())
+	if (is_lost())
+		e.nuntold++;
+	else if (e.tell)
 		e.tell(e.listener, id, tick_now(), e.state->args);
 }
 

@@ -162,6 +162,9 @@ void engine_follow(const struct engine_follower *follower);
 void engine_note_seen(void);
 /* Was all memory forgotten in this context? */
 bool engine_has_forgotten(void);
+/* How often the listener was not told, so far, of what may have been done
+ * before the context was left or stopped in that tick. */
+uint64_t engine_untold(void);
 
 /*
  * The place of what is done now in the order of all contexts: the number of the

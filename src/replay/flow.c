@@ -408,15 +408,10 @@ void flow_begin(struct flow *f, uint32_t tid)
 	put_mark(f, CAIRN_TRACE_START, tid);
 }
 
-void flow_end(struct flow *f, bool is_in_call)
+void flow_end(struct flow *f)
 {
-	struct flow_frame *top = top_of(f);
+	struct flow_frame *top;
 
-	if (top && !is_in_call && !top->has_left && !top->is_away) {
-		put_mark(f, CAIRN_TRACE_CUT,
-		         f->functions[top->function].t->made_up);
-		f->nframes--;
-	}
 	for (; (top = top_of(f)); f->nframes--)
 		die(f, top);
 }

@@ -42,9 +42,8 @@ void flow_release(struct flow *f);
 /* A context of a thread begins, with no frames. */
 void flow_begin(struct flow *f, uint32_t tid);
 void flow_take(struct flow *f, const uint32_t *words, size_t n);
-/* It ends in the middle of something: its frames die where they are.  Unless it
- * is in a call, nobody knows where the innermost is. */
-void flow_end(struct flow *f, bool is_in_call);
+/* It ends in a call of foreign code: its frames die there. */
+void flow_end(struct flow *f);
 /* It was forked here: what it was before is dropped, and the frames that it has
  * are marked.  Unless it is in a call, nobody knows where the innermost is. */
 void flow_fork(struct flow *f, uint32_t tid, bool is_in_call);

@@ -643,6 +643,7 @@ static void replay_span(void *question, const struct span *s,
 {
 	struct question *q = question;
 	struct engine_result result;
+	uint64_t nuntold;
 
 	q->context = s->context->number;
 	q->nhere = 0;
@@ -654,6 +655,7 @@ static void replay_span(void *question, const struct span *s,
 	}
 	engine_note_seen();
 	engine_listen(hear, q);
+	nuntold = engine_untold();
 	r->status = FINE;
 	if (spans_replay(&q->spans, s, &result, &r->err) < 0)
 		r->status = ERROR;
@@ -662,6 +664,8 @@ static void replay_span(void *question, const struct span *s,
 	r->counts[0] = q->nanswers;
 	r->counts[1] = q->nunknown;
 	r->counts[2] = q->nexecuted;
+	r->counts[3] = engine_untold() - nuntold;
+	q->nuntold += r->counts[3];
 }
 
 /* What a part has written; JSON without the first comma of all. */
@@ -688,6 +692,7 @@ static int take_span(void *question, const struct span *s,
 		q->nanswers += r->counts[0];
 		q->nunknown += r->counts[1];
 		q->nexecuted += r->counts[2];
+		q->nuntold += r->counts[3];
 		begin_output();
 		copy_answers(q, out);
 		end_output(q);
@@ -792,7 +797,11 @@ static void say_nothing(const struct question *q)
 		        "held",
 		        q->nexecuted);
 	else
-		fprintf(stderr, "never executed");
+		fprintf(stderr, "never executed%s",
+		        q->nuntold ? ", or just before a handler jumped away, "
+		                     "or its thread was stopped, which is not "
+		                     "known"
+		                   : "");
 	if (o->context)
 		fprintf(stderr, " in context %" PRIu32, o->context);
 	if (o->from || o->to)

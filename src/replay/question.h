@@ -75,10 +75,11 @@ struct question {
 	struct question_place *here;
 	uint32_t context;
 	uint64_t nanswers, nunknown; /* conditions that are not known */
-	uint64_t nexecuted;          /* of the line, whatever the condition */
-	uint64_t nhere;              /* answers of this context */
-	bool is_merged; /* answers are kept until all contexts have given
-	                   theirs */
+	uint64_t nuntold;   /* executions that may have been: engine_untold */
+	uint64_t nexecuted; /* of the line, whatever the condition */
+	uint64_t nhere;     /* answers of this context */
+	bool is_merged;     /* answers are kept until all contexts have given
+	                       theirs */
 	struct answers answers;
 	struct json json;
 	struct spans spans; /* what is replayed */

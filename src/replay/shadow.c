@@ -309,6 +309,7 @@ unsigned char *shadow_page(uint64_t at)
 void shadow_clear(void)
 {
 	write_gs(-SHADOW_DISTANCE);
+	shadow.pc = 0;
 	while (shadow.npieces) {
 		struct piece *p = &shadow.pieces[--shadow.npieces];
 

@@ -64,7 +64,7 @@ struct span_result {
 	int status;    /* as of exit */
 	uint64_t nticks;
 	enum engine_end end;
-	uint64_t counts[3]; /* whatever is counted */
+	uint64_t counts[4]; /* whatever is counted */
 	struct cairn_err err;
 };
 

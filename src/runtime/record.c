@@ -577,42 +577,64 @@ void cairn_module_record_slow(void)
 /* --- handlers of signals ----------------------------------------------------
  */
 
-/*
- * Was it a shadow that was not there?  Whoever maps memory by a bare system
- * call gets past hook_map.c.  The instruction tells: it has a prefix for %gs.
- */
-static void refuse_shadow(const ucontext_t *u)
+/* A byte of the instruction at which a signal came; 0 if it cannot be read. */
+static unsigned char code_at(const ucontext_t *u, unsigned i)
 {
 	const unsigned char *pc =
 	        (const unsigned char *)u->uc_mcontext.gregs[REG_RIP];
 
-	if (!sys_readable((uintptr_t)pc) ||
-	    !sys_readable((uintptr_t)pc + NPREFIXES))
-		return;
+	return sys_readable((uintptr_t)(pc + i)) ? pc[i] : 0;
+}
+
+/* Has it a prefix for %gs? */
+static bool is_of_shadow(const ucontext_t *u)
+{
 	for (unsigned i = 0; i < NPREFIXES; i++)
-		switch (pc[i]) {
+		switch (code_at(u, i)) {
 		case 0x65:
-			rt_refuse("it uses memory at an address that a "
-			          "recording cannot follow",
-			          "let the kernel choose addresses");
+			return true;
 		case 0x66:
 		case 0xf0:
 		case 0xf2:
 		case 0xf3:
 			break;
 		default:
-			return;
+			return false;
 		}
+	return false;
 }
 
-/* Does an instruction of the thread's own raise it, whenever it comes to it? */
-static bool is_raised_here(int sig, const siginfo_t *info)
+/*
+ * The address that an access faults at.  If it is a shadow, which may be looked
+ * at first, that of the memory; and if that is there only the shadow is not:
+ * whoever maps memory by a bare system call gets past hook_map.c.
+ */
+static uintptr_t own_address(const siginfo_t *info, const ucontext_t *u)
+{
+	const struct context *c = record_self();
+	uintptr_t at = (uintptr_t)info->si_addr;
+
+	if (!c || !is_of_shadow(u))
+		return at;
+	at += c->shift;
+	if (sys_readable(at))
+		rt_refuse("it uses memory at an address that a recording "
+		          "cannot follow",
+		          "let the kernel choose addresses");
+	return at;
+}
+
+#define CODE_HLT 0xf4 /* of inline assembly, as other privileged ones are */
+
+/* Does an instruction of the thread's own raise it, and that of a replay, too?
+ * One of inline assembly is in no replay. */
+static bool is_raised_here(int sig, const siginfo_t *info, const ucontext_t *u)
 {
 	switch (sig) {
 	case SIGSEGV:
 	case SIGBUS:
+		return info->si_code > 0 && code_at(u, 0) != CODE_HLT;
 	case SIGILL:
-	case SIGTRAP:
 		return info->si_code > 0;
 	case SIGFPE:
 		return info->si_code == FPE_INTDIV ||
@@ -622,18 +644,25 @@ static bool is_raised_here(int sig, const siginfo_t *info)
 	}
 }
 
+/* A call of no address is one of foreign code, but no word says so. */
+static bool is_at(const siginfo_t *info, const ucontext_t *u)
+{
+	return (uintptr_t)info->si_addr ==
+	       (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+}
+
 static void on_fault(int sig, const void *about, const void *context)
 {
 	const siginfo_t *info = about;
+	bool is_access = sig == SIGSEGV || sig == SIGBUS;
+	uintptr_t at = sig == SIGSEGV ? own_address(info, context)
+	                              : (uintptr_t)info->si_addr;
 	struct context *c = record_self();
 
-	if (sig == SIGSEGV)
-		refuse_shadow(context);
-	if (c && is_raised_here(sig, info)) {
-		c->fault[0] = (uint64_t)sig << 1;
-		c->fault[1] = sig == SIGSEGV || sig == SIGBUS
-		                      ? (uint64_t)(uintptr_t)info->si_addr
-		                      : 0;
+	if (c && is_raised_here(sig, info, context)) {
+		c->fault[0] = (uint64_t)sig << 1 |
+		              (is_access && is_at(info, context));
+		c->fault[1] = is_access ? at : 0;
 	}
 }
 
@@ -683,7 +712,7 @@ static void on_handle(uintptr_t handler, int sig, void *info, void *context)
 	struct frame f;
 
 	if (sig == SIGSEGV)
-		refuse_shadow(context);
+		own_address(info, context);
 	enter_handler(&f);
 	((void (*)(int, void *, void *))handler)(sig, info, context);
 	c = record_self();

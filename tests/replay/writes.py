@@ -247,7 +247,8 @@ def cancelled(folder):
 
 # How crashes.c ends, what it wrote last, whether it was in foreign code then.
 CRASHES = (("null", 3, False), ("division", 4, False), ("trap", 5, False),
-           ("copy", 7, True), ("raise", 8, True), ("abort", 9, True))
+           ("copy", 7, True), ("raise", 8, True), ("abort", 9, True),
+           ("call", 10, True))
 
 
 def crashed(folder, level, how, last, is_abroad):
@@ -265,8 +266,7 @@ def crashed(folder, level, how, last, is_abroad):
     check(f"{name}: print", values_of(out) != [str(last)] and out)
     check(f"{name}: replay", cairn(folder, "replay", file).returncode)
     out = cairn(folder, "check", file)
-    check(f"{name}: check", (out.returncode if is_abroad else
-                             "C4 main" not in out.stdout + out.stderr) and out)
+    check(f"{name}: check", out.returncode != (0 if is_abroad else 1) and out)
 
 
 def doubtful(folder, level, how, variable):
@@ -279,13 +279,28 @@ def doubtful(folder, level, how, variable):
     check(f"{name}: told", all_of["doubtful"] and
           f"up to {all_of['doubtful']} writes" not in text)
     if not found:
-        check(f"{name}: last", all_of["writes"][-1]["new"] != "6" and
+        check(f"{name}: last", all_of["writes"][-1]["new"] == "2" and
               not all_of["doubtful"])
     else:
         n = sum(w["how"] == "store" for w in all_of["writes"])
         real = int(found.group(1))
         check(f"{name}: all", not n <= real <= n + all_of["doubtful"] and
               (n, real, all_of["doubtful"]))
+
+
+def recovered(folder, level):
+    """What follows each jump is known, what was before is told."""
+    name = f"crashes {level} recover"
+    out, file = recorded.record(folder, os.path.join(folder, "crashes"),
+                                "recover")
+    check(f"{name}: status", out.returncode and out)
+    all_of = answer(folder, "--var", "written", file)
+    mine = [w["new"] for w in all_of["writes"] if int(w["new"]) >= 200]
+    check(f"{name}: writes", mine != [str(201 + i) for i in range(6)] and mine)
+    check(f"{name}: doubtful", all_of["doubtful"] != 6 and all_of)
+    out = cairn(folder, "check", file)
+    check(f"{name}: check", (out.returncode != 1 or " F1 " not in out.stdout +
+                             out.stderr) and out)
 
 
 def crashes(folder):
@@ -299,6 +314,8 @@ def crashes(folder):
         for how in ("jumps", "cancel"):
             doubtful(folder, level, how, "counter")
         doubtful(folder, level, "wild", "written")
+        doubtful(folder, level, "assembly", "written")
+        recovered(folder, level)
 
 
 def is_refused(out, words):

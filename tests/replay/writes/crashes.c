@@ -14,6 +14,7 @@
 
 int written, zero;
 int *null, *wild = (int *)0x123456789000;
+void (*volatile nobody)(void);
 atomic_int counter;
 static sigjmp_buf out;
 static volatile int njumps;
@@ -35,6 +36,19 @@ static void leave_often(void)
 		for (;;)
 			atomic_fetch_add(&counter, 1);
 	}
+}
+
+/* A handler jumps away from what faults, again and again. */
+static void recover(void)
+{
+	signal(SIGSEGV, jump);
+	for (int i = 0; i < 6; i++)
+		if (!sigsetjmp(out, 1)) {
+			written = 100 + i;
+			*null = i;
+		} else {
+			written = 200 + njumps;
+		}
 }
 
 static void *count(void *unused)
@@ -88,12 +102,21 @@ int main(int argc, char **argv)
 	} else if (!strcmp(how, "abort")) {
 		written = 9;
 		abort();
+	} else if (!strcmp(how, "call")) {
+		written = 10;
+		nobody();
+	} else if (!strcmp(how, "assembly")) {
+		written = 11;
+		__asm__ volatile("hlt");
+	} else if (!strcmp(how, "recover")) {
+		recover();
+		return 0;
 	} else if (!strcmp(how, "jumps")) {
 		leave_often();
 	} else if (!strcmp(how, "cancel")) {
 		cancel_often();
 	}
-	written = 10;
+	written = 20;
 	printf("counter %d\n", atomic_load(&counter));
 	return 0;
 }
