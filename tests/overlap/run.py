@@ -538,7 +538,7 @@ def build_placed(folder, mode, options, level):
         call([CAIRN_CC, "--cairn=" + mode, level, "-g", "-w", "-fPIC",
               *in_library, *(["-DLATE"] if path == files[2] else []),
               "-shared", os.path.join(HERE, "given.c"), "-o", path])
-    call(["clang", level, "-w", "-fPIC", "-shared", *(in_place or []),
+    call(["clang-19", level, "-w", "-fPIC", "-shared", *(in_place or []),
           os.path.join(HERE, "between.c"), "-o", files[0]])
     first = files[:1] if in_place is not None else []
     call([CAIRN_CC, "--cairn=" + mode, level, "-g", "-w", *in_exe,
