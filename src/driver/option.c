@@ -192,11 +192,12 @@ static int take_interest(struct option *o, const char *name, const char *path,
 		                  name, path);
 	o->interest = realpath(path, NULL);
 	if (!o->interest)
-		return cairn_fail(err, CAIRN_E_ABSENT,
-		                  "%s=%s: %s; name a profile (.cairn) of an "
-		                  "earlier run, with calls= best a list of cairn "
-		                  "segments (commas in its name do not work)",
-		                  name, path, strerror(errno));
+		return cairn_fail(
+		        err, CAIRN_E_ABSENT,
+		        "%s=%s: %s; name a profile (.cairn) of an "
+		        "earlier run, with calls= best a list of cairn "
+		        "segments (commas in its name do not work)",
+		        name, path, strerror(errno));
 	return 0;
 }
 
