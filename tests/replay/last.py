@@ -9,6 +9,7 @@ again; what needs the beginning, and files that are damaged or another version's
 are refused with a sentence.  SEED=n repeats a run.  Ends with "N passed, M
 failed".
 """
+import contextlib
 import glob
 import json
 import os
@@ -305,7 +306,8 @@ def feed(program, folder, nlines, env=None, stop=None):
                     stop(p)
             p.stdin.close()
         except BrokenPipeError:
-            pass
+            with contextlib.suppress(BrokenPipeError):
+                p.stdin.close()  # what it holds nobody reads
         said = p.stderr.read().decode()
     (path,) = recordings(folder)
     return path, said
