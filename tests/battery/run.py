@@ -51,7 +51,7 @@ from profiles import (Broken, CAIRN, CAIRN_CC, CAIRN_CXX,  # noqa: E402
                       parse_lcov)
 
 QUICK = os.environ.get("QUICK", "") not in ("", "0")
-TIMEOUT = 60
+TIMEOUT = 600
 
 # battery.h has the same numbers.
 LINES, UNITS, MARKS = 256, 32, 32

@@ -191,7 +191,7 @@ class Zsh:
                 return
 
     def wait(self, done):
-        end = time.monotonic() + 20
+        end = time.monotonic() + 600
         while not done():
             self.read()
             if time.monotonic() > end:

@@ -22,7 +22,9 @@ RESULT csmith programs=N mismatches=M; exit status 1 unless M is 0 and N is not.
 import argparse
 import concurrent.futures
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,9 +36,9 @@ from profiles import (Broken, CAIRN_CC, call,  # noqa: E402
 
 LEVELS = ("-O2", "-O0", "-O1", "-O3", "-Os")
 SEEDS = range(1, 31)
-PLAIN_TIMEOUT = 3
+PLAIN_SECONDS = 3            # of processor time, whatever else runs here
 # Their time may grow with counters on every edge.
-TIMEOUT = 30
+TIMEOUT = 600
 
 
 def include_flags():
@@ -59,21 +61,32 @@ def generate(seed, path):
         options.append("--no-volatiles")
     try:
         # csmith leaves a file platform.info where it runs.
-        subprocess.run(["csmith", *options], check=True, timeout=30,
+        subprocess.run(["csmith", *options], check=True, timeout=600,
                        capture_output=True, cwd=os.path.dirname(path))
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         raise Useless from None
 
 
 def build(compiler, flags, source, exe):
-    call([*compiler, *flags, "-w", source, "-o", exe], timeout=120)
+    call([*compiler, *flags, "-w", source, "-o", exe], timeout=600)
 
 
-def execute(exe, directory, limit):
+def at_most(seconds):
+    """For preexec_fn: the program may use that much processor time.  The time on
+    the clock would depend on what else the machine does."""
+    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
+def is_too_long(status):
+    return status in (-signal.SIGXCPU, -signal.SIGKILL)
+
+
+def execute(exe, directory, prepare=None):
     """(status, stdout, stderr)"""
     env = dict(os.environ, CAIRN_OUT=exe + ".cairn")
-    done = subprocess.run([exe], capture_output=True, timeout=limit,
-                          env=env, cwd=directory, check=False)
+    done = subprocess.run([exe], capture_output=True, timeout=TIMEOUT,
+                          env=env, cwd=directory, check=False,
+                          preexec_fn=prepare)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -108,18 +121,15 @@ def compare(seed, directory, includes):
     flags += ["-g"] if seed % 2 else []
     exe = os.path.join(directory, "plain")
     build(["clang-19"], flags, source, exe)
-    try:
-        plain = execute(exe, directory, PLAIN_TIMEOUT)
-    except subprocess.TimeoutExpired:
-        raise Useless from None
-    if b"checksum = " not in plain[1]:
+    plain = execute(exe, directory, at_most(PLAIN_SECONDS))
+    if is_too_long(plain[0]) or b"checksum = " not in plain[1]:
         raise Useless
     profiles = []
     for mode in ("edges", "edges,all", "paths"):
         exe = os.path.join(directory, mode.replace(",", "-"))
         build([CAIRN_CC, "--cairn=" + mode], flags, source, exe)
         try:
-            ours = execute(exe, directory, TIMEOUT)
+            ours = execute(exe, directory)
         except subprocess.TimeoutExpired:
             raise Broken("%s: the program does not end" % mode) from None
         if ours != plain:

@@ -36,7 +36,7 @@ BLOCK = re.compile(r"(?:^<!-- file: (\S+) -->\n)?^```(\w+)\n(.*?)^```$",
 
 def shell(command, work, *more, **variables):
     return subprocess.run(
-        ["bash", *more, "-c", command], cwd=work, timeout=300, check=False,
+        ["bash", *more, "-c", command], cwd=work, timeout=600, check=False,
         env=dict(ENVIRONMENT, **variables), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 

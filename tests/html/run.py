@@ -440,7 +440,7 @@ def browse(page, fragment, name="page.js"):
              "--disable-dev-shm-usage", "--user-data-dir=" + home,
              "--window-size=1600,1000", "--virtual-time-budget=20000",
              "--dump-dom", f"file://{path}#{fragment}"],
-            capture_output=True, text=True, timeout=180, check=False)
+            capture_output=True, text=True, timeout=600, check=False)
     found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.S)
     if not found:
         return None, [f"no answer: {done.stdout[-300:]} {done.stderr[-300:]}"]

@@ -91,7 +91,7 @@ def execute(exe, folder, *words):
     profile = exe + ".cairn"
     if os.path.exists(profile):
         os.remove(profile)
-    done = subprocess.run([exe, *words], capture_output=True, text=True, timeout=30,
+    done = subprocess.run([exe, *words], capture_output=True, text=True, timeout=600,
                           errors="replace", cwd=folder, check=False,
                           env=dict(os.environ, CAIRN_OUT=profile,
                                    PATHS_LOG=exe + ".log",
@@ -632,7 +632,7 @@ def test_forks(words, folder, level):
     not."""
     exe, said = os.path.join(folder, "forks"), []
     build(words, exe, COUNTED, level)
-    subprocess.run([exe], stdout=subprocess.DEVNULL, timeout=30, check=True,
+    subprocess.run([exe], stdout=subprocess.DEVNULL, timeout=600, check=True,
                    env=dict(os.environ, CAIRN_OUT=exe + ".%p.cairn"))
     profiles = glob.glob(exe + ".*.cairn")
     refused = 0

@@ -53,7 +53,7 @@ BATCH = 50                   # random functions in one program
 # count their turns, and holds counts in registers.
 OPTIMIZABLE = ("-O0", "-Xclang", "-disable-O0-optnone")
 LEVELS = ("-O1", "-O2", "-Os", "-O3")
-TIMEOUT = 60
+TIMEOUT = 600
 
 # log.h has the same numbers.
 RETURN, RESUME, AGAIN, TAIL, ANEW = range(1 << 30, (1 << 30) + 5)

@@ -35,7 +35,7 @@ class Function:
     edges: list      # (source, target, kind, count) of each edge
 
 
-def call(argv, timeout=120, **more):
+def call(argv, timeout=600, **more):
     """Runs a tool and returns its stdout; it must succeed."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True,

@@ -40,7 +40,7 @@ from profiles import (Broken, CAIRN_CC, CAIRN_CXX, call, check, counts_differ,
                       read)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TIMEOUT = 30
+TIMEOUT = 600
 
 
 @dataclasses.dataclass

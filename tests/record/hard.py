@@ -78,7 +78,7 @@ class Hard:
         return dict(os.environ, XDG_CACHE_HOME=str(self.folder),
                     CAIRN_OUT=str(self.folder / "%n.cairn"), **more)
 
-    def run(self, *command, limit=120):
+    def run(self, *command, limit=600):
         return subprocess.run(
             [str(word) for word in command], capture_output=True, text=True,
             errors="replace", timeout=limit, check=False, cwd=self.folder,

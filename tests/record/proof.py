@@ -17,7 +17,7 @@ replay` has to say of the recording of each process that it was identical, to
 the last tick and event of every thread.
 
 Programs of csmith print the checksum of each variable.  One that is not over
-after PLAIN_LIMIT seconds, plain, or ends without checksum loops forever, which
+after PLAIN_SECONDS seconds, plain, or ends without checksum loops forever, which
 lets the optimizer do anything; one that csmith cannot write says nothing, too:
 the next seed takes its place.  One that is over in time plain but not recorded
 has failed.  Real programs are those of bench/programs.py, on tiny inputs.
@@ -61,8 +61,8 @@ COUNT = 300
 # What the other suites of make check have, and floating point.
 CI = ("ncompress", "csparse", "cliquer")
 PROGRAMS = CI if QUICK else tuple(p.name for p in table.PROGRAMS)
-PLAIN_LIMIT = 0.25 if QUICK else 2
-RECORD_LIMIT = 30
+PLAIN_SECONDS = 1 if QUICK else 2   # of processor time
+RECORD_LIMIT = 600
 REPLAY_LIMIT = 600
 FETCHING = threading.Lock()  # programs share packages
 IDENTICAL = re.compile(r"replayed \d+ ticks( in \d+ contexts)?, identical\n")
@@ -133,12 +133,12 @@ class Random:
         options += ["--lang-cpp", "--cpp11"] if self.cxx else []
         try:
             # csmith leaves a file platform.info where it runs
-            subprocess.run(["csmith", *options], check=True, timeout=30,
+            subprocess.run(["csmith", *options], check=True, timeout=600,
                            capture_output=True, cwd=self.source.parent)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
             raise Useless("csmith fails") from None
 
-    def execute(self, compiler, name, limit):
+    def execute(self, compiler, name, prepare=None):
         flags = [csmith.LEVELS[self.seed % len(csmith.LEVELS)],
                  "-mcrc32", *csmith.include_flags()]
         flags += ["-g"] if self.seed % 2 else []
@@ -146,8 +146,9 @@ class Random:
         exe = self.source.parent / name
         csmith.build(compiler, flags, str(self.source), str(exe))
         env = dict(os.environ, CAIRN_OUT=str(exe.parent / "%p.cairn"))
-        done = subprocess.run([exe, "1"], capture_output=True, timeout=limit,
-                              env=env, cwd=exe.parent, check=False)
+        done = subprocess.run([exe, "1"], capture_output=True, check=False,
+                              timeout=RECORD_LIMIT, env=env, cwd=exe.parent,
+                              preexec_fn=prepare)
         return done.returncode, done.stdout, done.stderr
 
     def plain(self, directory):
@@ -156,11 +157,11 @@ class Random:
         try:
             self.expected = self.execute(
                 ["clang++-19" if self.cxx else "clang-19"], "plain",
-                PLAIN_LIMIT)
+                csmith.at_most(PLAIN_SECONDS))
         except Broken:
             raise Useless("clang refuses it") from None
-        except subprocess.TimeoutExpired:
-            raise Useless("too long") from None
+        if csmith.is_too_long(self.expected[0]):
+            raise Useless("too long")
         if b"checksum = " not in self.expected[1]:
             raise Useless("no checksum")
 
@@ -172,7 +173,7 @@ class Random:
             errors = self.execute(
                 ["clang++-19" if self.cxx else "clang-19",
                  "-fsanitize=undefined,float-cast-overflow,address"],
-                "sanitized", RECORD_LIMIT)[2]
+                "sanitized")[2]
         except (Broken, subprocess.TimeoutExpired):
             return False
         return b"runtime error: " in errors or b"ERROR: " in errors
@@ -180,7 +181,7 @@ class Random:
     def record(self, directory):
         try:
             found = self.execute([CAIRN_CXX if self.cxx else CAIRN_CC,
-                                  "--cairn=record"], "program", RECORD_LIMIT)
+                                  "--cairn=record"], "program")
         except Broken as broken:
             raise Refused(str(broken)) from None
         except subprocess.TimeoutExpired:

@@ -33,7 +33,7 @@ def check(name, problem):
 
 def run(*command, **options):
     return subprocess.run(command, capture_output=True, text=True,
-                          timeout=300, **options)
+                          timeout=600, **options)
 
 
 def decode(path):

@@ -47,7 +47,7 @@ def build_all(source, level, folder, flags=()):
         exe = build(source, level, mode, work, flags)
         with open(os.path.join(work, "input"), "w", encoding="ascii") as file:
             file.write("what it reads\n" * 50)
-        subprocess.run([exe], cwd=work, timeout=60, check=False,
+        subprocess.run([exe], cwd=work, timeout=600, check=False,
                        capture_output=True)
         files[mode] = recordings(work)[0]
     return files

@@ -9,9 +9,9 @@ import importlib.util
 import json
 import os
 import re
+import resource
 import struct
 import subprocess
-import time
 import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -160,7 +160,7 @@ def check_pictures(t, work, page, web):
              "--user-data-dir=" + os.path.join(work, "home"),
              "--window-size=900,500", "--virtual-time-budget=5000",
              "--screenshot=" + path, f"file://{page}#f=main&theme={theme}"],
-            capture_output=True, timeout=120, check=False)
+            capture_output=True, timeout=600, check=False)
         mean[theme] = brightness(path) if os.path.exists(path) else -1
     t.test("page: a picture, dark and light", 190 < mean["light"] < 254.5 and
            15 < mean["dark"] < 80, str(mean))
@@ -235,6 +235,12 @@ def write_large(path):
         file.write("\treturn 0;\n}\n")
 
 
+def processor_time():
+    """Of all commands so far, in seconds; whatever else the machine does."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def check_large(t, work):
     source = os.path.join(work, "large.c")
     write_large(source)
@@ -244,10 +250,11 @@ def check_large(t, work):
     t.call([t.CAIRN_CC, "-g", "-O1", source, "-o", exe], cwd=work)
     t.run_program(exe, exe + ".cairn")
     page = os.path.join(work, "large.html")
-    begin = time.monotonic()
+    begin = processor_time()
     t.report("--html", page, exe + ".cairn")
-    spent = time.monotonic() - begin
-    t.test("large: the page is made in time", spent < 10, f"{spent:.1f} s")
+    spent = processor_time() - begin
+    t.test("large: the page is made in time", spent < 10,
+           f"{spent:.1f} s of processor time")
     web = browser()
     if not web.CHROMIUM:
         return

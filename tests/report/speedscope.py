@@ -48,7 +48,7 @@ def show(url):
         [CHROMIUM, "--headless", "--no-sandbox", "--use-angle=swiftshader",
          "--enable-unsafe-swiftshader", "--allow-file-access-from-files",
          "--virtual-time-budget=8000", "--dump-dom", url],
-        capture_output=True, text=True, check=False, timeout=120).stdout
+        capture_output=True, text=True, check=False, timeout=600).stdout
 
 
 def ask(page, path):

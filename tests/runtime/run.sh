@@ -88,7 +88,7 @@ check() { # name, expected status, expected facts; the run is over, $status set
 
 # program, mode, expected status, expected facts
 try() {
-	(CAIRN_OUT=o.cairn timeout 60 ./"$1" $2) >out.txt 2>&1
+	(CAIRN_OUT=o.cairn timeout 600 ./"$1" $2) >out.txt 2>&1
 	status=$?
 	check "$1 $2" "$3" "$4"
 }
@@ -143,7 +143,7 @@ storms() {
 	rm -f ./*.cairn
 
 	# jumps interrupted by jumps: as many ways in as ways out, nothing lost
-	(CAIRN_OUT=o.cairn timeout 60 ./pie storm) 2>/dev/null
+	(CAIRN_OUT=o.cairn timeout 600 ./pie storm) 2>/dev/null
 	set -- $(dump o.cairn | awk '$1 == "state" { f = $8 }
 		$2 ~ /^IN/ && $3 == "storm" { a += $4 }
 		$2 ~ /^OUT/ && $3 == "storm" { b += $4 } END { print f, a, b }')
@@ -156,7 +156,7 @@ storms() {
 	rm -f ./*.cairn
 
 	# the signal that stops threads is also glibc's
-	(CAIRN_OUT=o.cairn timeout 60 ./pie setuid_threads)
+	(CAIRN_OUT=o.cairn timeout 600 ./pie setuid_threads)
 	status=$?
 	case "$status $(facts)" in
 	"3 ${ended}"*"main 1;worker 1;"*)
@@ -168,7 +168,7 @@ storms() {
 	rm -f ./*.cairn
 
 	# ten thousand threads need few shards
-	(CAIRN_OUT=o.cairn timeout 100 ./pie many_threads) 2>/dev/null
+	(CAIRN_OUT=o.cairn timeout 600 ./pie many_threads) 2>/dev/null
 	set -- $(dump o.cairn | awk '$1 == "threads" { a = $2 }
 		$2 == "inner" { b = $3 } END { print a, b }')
 	if [ "$1" -le 16 ] && [ "$2" = 30000 ]; then
@@ -188,7 +188,7 @@ table_facts() {
 		sed -E 's/^(paths table [0-9]*) [0-9]*/\1 */' | sort
 }
 counts() { # program, mode, expected status
-	(CAIRN_OUT=o.cairn timeout 60 ./"$1" "$2") >out.txt
+	(CAIRN_OUT=o.cairn timeout 600 ./"$1" "$2") >out.txt
 	status=$?
 	got=$(table_facts)
 	want=$(awk 'NR < 10 || NR % 10 == 5 || $3 > 1' out.txt | sort)
@@ -203,7 +203,7 @@ counts() { # program, mode, expected status
 }
 mine='in_rbx|in_r15|at_rsp|at_rbp|nowhere|frames_jump|frames_near'
 frames() { # program, mode, expected status, expected facts
-	(CAIRN_OUT=o.cairn timeout 60 ./"$1" "$2") >out.txt
+	(CAIRN_OUT=o.cairn timeout 600 ./"$1" "$2") >out.txt
 	status=$?
 	got=$(for f in *.cairn; do
 		dump "$f" |

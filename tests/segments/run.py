@@ -38,7 +38,7 @@ from profiles import CAIRN, CAIRN_CC, CAIRN_CXX  # noqa: E402
 VERIFY = ["-Xclang", "-mllvm", "-Xclang", "-cairn-verify"]
 PROGRAMS = ["calls.c", "throws.cpp", "jumps.c"]
 LEVELS = ["-O0", "-O1", "-O2"]
-TIMEOUT = 20
+TIMEOUT = 600
 
 
 class Skip(Exception):

@@ -30,7 +30,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BIN = os.environ.get("CAIRN_BIN", os.path.join(ROOT, "build", "bin"))
 CSMITH = "/usr/include/csmith"
 NOT_REACHED = 3
-TIMEOUT = 30
+TIMEOUT = 600
 UNKNOWN = "does not say which block"
 UNKNOWN_MOST = 0.03      # of the stops
 

@@ -98,8 +98,9 @@ def build(compiler, words, directory, mode):
     return exe
 
 
-def execute(exe, directory, limit=60):
-    done = subprocess.run([exe], capture_output=True, timeout=limit,
+def execute(exe, directory, prepare=None):
+    done = subprocess.run([exe], capture_output=True, timeout=csmith.TIMEOUT,
+                          preexec_fn=prepare,
                           env=dict(os.environ, CAIRN_OUT=exe + ".cairn",
                                    PATHS_LOG=exe + ".log",
                                    BATTERY_TRUTH=directory),
@@ -239,12 +240,10 @@ def random_program(seed, directory):
     words = [source, csmith.LEVELS[seed % len(csmith.LEVELS)],
              *csmith.include_flags()]
     exe = build(("clang-19", "clang++-19"), words, directory, "plain")
-    try:
-        if b"checksum = " not in execute(exe, directory,
-                                         csmith.PLAIN_TIMEOUT)[1]:
-            raise csmith.Useless
-    except subprocess.TimeoutExpired:
-        raise csmith.Useless from None
+    status, out = execute(exe, directory,
+                          csmith.at_most(csmith.PLAIN_SECONDS))
+    if csmith.is_too_long(status) or b"checksum = " not in out:
+        raise csmith.Useless
     return words
 
 

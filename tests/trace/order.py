@@ -29,7 +29,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "programs"))
 from profiles import Broken, CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
-TIMEOUT = 120
+TIMEOUT = 600
 BOUND = 64 << 20             # bytes of buffers, as src/runtime/trace.h has it
 CALLS = ("section", "look", "work")
 # How each program is built, and which of its ways are run so (None: all).

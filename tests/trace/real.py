@@ -128,19 +128,20 @@ class Random:
     def __init__(self, seed, log):
         self.seed, self.name, self.log = seed, "csmith-%d" % seed, log
 
-    def execute(self, compiler, exe, limit, env=None):
+    def execute(self, compiler, exe, prepare=None, env=None):
         csmith.build(compiler, [csmith.LEVELS[self.seed % len(csmith.LEVELS)],
                                 *csmith.include_flags()], self.source, exe)
-        return subprocess.run([exe], capture_output=True, timeout=limit,
-                              env=env, cwd=os.path.dirname(exe), check=False)
+        return subprocess.run([exe], capture_output=True, env=env, check=False,
+                              timeout=csmith.TIMEOUT, preexec_fn=prepare,
+                              cwd=os.path.dirname(exe))
 
     def prepare(self, directory):
         self.source = str(directory / "program.c")
         try:
             csmith.generate(self.seed, self.source)
             self.plain = self.execute(["clang-19"], str(directory / "plain"),
-                                      csmith.PLAIN_TIMEOUT)
-        except (csmith.Useless, subprocess.TimeoutExpired):
+                                      csmith.at_most(csmith.PLAIN_SECONDS))
+        except csmith.Useless:
             raise LeftOut from None
         if b"checksum = " not in self.plain.stdout:
             raise LeftOut
@@ -152,9 +153,9 @@ class Random:
         done = self.execute(
             [CAIRN_CC, "--cairn=%s,log" % mode, "-Wl,-u,cairn_log_block",
              str(self.log)],
-            str(directory / "program"), csmith.TIMEOUT,
-            dict(os.environ, CAIRN_OUT=str(folders[0] / "%p.cairn"),
-                 CAIRN_LOG=str(folders[1])))
+            str(directory / "program"),
+            env=dict(os.environ, CAIRN_OUT=str(folders[0] / "%p.cairn"),
+                     CAIRN_LOG=str(folders[1])))
         if (done.returncode, done.stdout) != (self.plain.returncode,
                                               self.plain.stdout):
             raise Broken("it does not do what the plain build does")

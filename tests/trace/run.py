@@ -46,7 +46,7 @@ from profiles import (Broken, CAIRN, CAIRN_BIN, CAIRN_CC,  # noqa: E402
 WALKED = os.path.join(
     os.environ.get("CAIRN_BUILD", os.path.dirname(CAIRN_BIN)), "tests",
     "proof_walked")
-TIMEOUT = 60
+TIMEOUT = 600
 NO_BOUND = 1 << 60
 TRUNCATED = 8                # CAIRN_FILE_TRUNCATED of abi/file.h
 NOBODY = 65534
@@ -254,6 +254,16 @@ def build_plain(directory):
               "-o", PLAIN[-1]])
 
 
+def is_alive(pid):
+    """False for a process that has ended, waited for or not."""
+    try:
+        with open("/proc/%s/stat" % pid, encoding="ascii",
+                  errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 class Run:
     def __init__(self, case, opt, encoding, directory):
         self.case, self.opt, self.dir = case, opt, directory
@@ -353,9 +363,8 @@ class Run:
 
     def wait(self):
         """Children may live longer: until all files are closed."""
-        end = time.monotonic() + 5
-        while time.monotonic() < end and any(
-                os.path.isdir("/proc/" + pid) for pid in self.pids()):
+        end = time.monotonic() + TIMEOUT
+        while time.monotonic() < end and any(map(is_alive, self.pids())):
             time.sleep(0.02)
 
     def pids(self):

@@ -35,7 +35,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BIN = os.path.join(ROOT, os.environ.get("BUILD", "build"), "bin")
 CAIRN = os.path.join(BIN, "cairn")
 SEED = int(os.environ.get("SEED", "1"))
-TIMEOUT = 120
+TIMEOUT = 600
 MOMENTS = 12
 
 SMALL = r"""
