@@ -241,27 +241,6 @@ static enum cairn_edge_kind exit_kind_of(LLVMValueRef end)
 	}
 }
 
-/*
- * A bare return that tail calls jump to must stay bare, or the code generator
- * no longer merges call and return.
- */
-static bool is_return_of_tail_calls(LLVMBasicBlockRef block)
-{
-	LLVMValueRef use;
-
-	if (!ir_is_bare_return(block))
-		return false;
-	use = NULL;
-	for (LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); u;
-	     u = LLVMGetNextUse(u)) {
-		use = LLVMGetUser(u);
-		if (LLVMIsABranchInst(use) &&
-		    ir_tail_call(LLVMGetInstructionParent(use)))
-			return true;
-	}
-	return false;
-}
-
 /* One edge per distinct successor; `to_node` names first parts of blocks. */
 static void import_successors(struct function *fn, block_id src,
                               const struct ptrmap *to_node, struct shim *s)
@@ -273,8 +252,7 @@ static void import_successors(struct function *fn, block_id src,
 
 	if (n == 0) {
 		struct edge_info *e = add_edge(
-		        fn, src, CFG_OUTSIDE, exit_kind_of(end),
-		        is_return_of_tail_calls(block) ? AT_NOWHERE : AT_END);
+		        fn, src, CFG_OUTSIDE, exit_kind_of(end), AT_END);
 
 		e->frequency = shim_edge_frequency(s, block, 0);
 		return;
@@ -422,26 +400,6 @@ static void choose_places(struct function *fn)
 	}
 }
 
-/*
- * A jump to the bare return of tail calls, after one: its mark goes before the
- * call (mark.c), at the end of the source, never at the top of the target.
- */
-static void keep_returns_bare(struct function *fn)
-{
-	const struct cfg *g = &fn->g;
-
-	for (edge_id e = 1; e < g->nedges; e++) {
-		block_id dst = g->edges[e].dst;
-
-		if (fn->edges[e].where == AT_TOP && dst != CFG_OUTSIDE &&
-		    is_return_of_tail_calls(fn->nodes[dst].block))
-			fn->edges[e].where = AT_END;
-	}
-	for (block_id b = 1; b < g->nblocks; b++)
-		fn->nodes[b].is_bare_return =
-		        is_return_of_tail_calls(fn->nodes[b].block);
-}
-
 /* Marks the nodes that some path from the entry reaches through a call. */
 static void find_behind_calls(struct function *fn)
 {
@@ -466,6 +424,13 @@ static void find_behind_calls(struct function *fn)
 		}
 	}
 	free(stack);
+}
+
+void function_prepare(LLVMValueRef f, struct shim *s)
+{
+	if (ir_own_returns(f))
+		shim_forget(s, f);
+	shim_prepare(s, f);
 }
 
 void function_import(struct function *fn, LLVMValueRef f,
@@ -500,7 +465,6 @@ void function_import(struct function *fn, LLVMValueRef f,
 		import_copy(fn, &fn->shared[i], s);
 	cfg_link(&fn->g);
 	choose_places(fn);
-	keep_returns_bare(fn);
 	find_behind_calls(fn);
 	if (!mode->strict && !mode->all && !mode->source && !mode->slow &&
 	    !mode->paths && !mode->trace && !shim_is_not_optimized(f))
