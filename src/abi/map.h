@@ -297,6 +297,9 @@ enum cairn_calls {
 #define CAIRN_BLOCK_HELD 4u
 /* a part of a basic block, behind the one before it */
 #define CAIRN_BLOCK_PART 8u
+/* it ends with a tail call: a frame that dies in that call, where it has one,
+ * has left */
+#define CAIRN_BLOCK_TAIL 16u
 
 enum cairn_edge_kind {
 	CAIRN_EDGE_ENTRY = 0,  /* outside -> first block */

@@ -403,6 +403,15 @@ static void find_sum(struct frame_path *path, const struct map_function *f,
 	}
 }
 
+/* A tail call that the build has made one as any: its caller has left. */
+static bool is_tail_call(const struct map *m, const struct site_address *s)
+{
+	const struct map_block *b =
+	        &m->blocks[m->functions[s->function].first_block + s->block];
+
+	return b->flags & CAIRN_BLOCK_TAIL && s->segment + 1 == b->nsegments;
+}
+
 static void place_at_site(struct frame_places *out, const struct index *ix,
                           const struct site_address *s,
                           const struct profile_frame *fr)
@@ -419,6 +428,9 @@ static void place_at_site(struct frame_places *out, const struct index *ix,
 	        .out = is_out ? count : 0,
 	};
 
+	if (is_tail_call(ix->map, s) && (f->paths == CAIRN_PATHS_NONE ||
+	                                 s->pending == CAIRN_PENDING_NOTHING))
+		return;
 	if (f->paths == CAIRN_PATHS_NONE) {
 		add_place(out, (struct frame_place){
 		                       .function = path.function,
@@ -436,6 +448,8 @@ static void place_at_site(struct frame_places *out, const struct index *ix,
 		return;
 	}
 	find_sum(&path, f, s, fr);
+	if (path.kind == FRAME_PATH_SUM && is_tail_call(ix->map, s))
+		path.kind = FRAME_PATH_DONE;
 	add_path(out, path);
 }
 

@@ -92,6 +92,27 @@ static bool is_result(LLVMValueRef value, LLVMValueRef call)
 	return false;
 }
 
+#define KEPT "cairn-tail"
+
+static bool is_kept(LLVMValueRef call)
+{
+	return LLVMGetCallSiteStringAttribute(
+	        call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, KEPT,
+	        sizeof(KEPT) - 1);
+}
+
+void ir_keep_frame(LLVMValueRef call)
+{
+	LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(
+	        LLVMGetBasicBlockParent(LLVMGetInstructionParent(call))));
+
+	LLVMSetTailCallKind(call, LLVMTailCallKindNone);
+	LLVMAddCallSiteAttribute(
+	        call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	        LLVMCreateStringAttribute(context, KEPT, sizeof(KEPT) - 1, "",
+	                                  0));
+}
+
 /* -fno-optimize-sibling-calls: then only those that the language wants. */
 static bool may_be_tail(LLVMValueRef call)
 {
@@ -105,7 +126,8 @@ static bool may_be_tail(LLVMValueRef call)
 
 	if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail)
 		return true;
-	return LLVMGetTailCallKind(call) == LLVMTailCallKindTail &&
+	return (LLVMGetTailCallKind(call) == LLVMTailCallKindTail ||
+	        is_kept(call)) &&
 	       !(off &&
 	         !strncmp(LLVMGetStringAttributeValue(off, &n), "true", 4));
 }
@@ -132,11 +154,18 @@ static LLVMValueRef find_tail_call(LLVMBasicBlockRef block)
 	return i;
 }
 
-LLVMValueRef ir_tail_call(LLVMBasicBlockRef block)
+LLVMValueRef ir_last_call(LLVMBasicBlockRef block)
 {
 	if (!LLVMIsAReturnInst(LLVMGetBasicBlockTerminator(block)))
 		return NULL;
 	return find_tail_call(block);
+}
+
+LLVMValueRef ir_tail_call(LLVMBasicBlockRef block)
+{
+	LLVMValueRef call = ir_last_call(block);
+
+	return call && !is_kept(call) ? call : NULL;
 }
 
 /* The block of a phi no longer comes from `from`. */
@@ -189,7 +218,7 @@ bool ir_own_returns(LLVMValueRef f)
 
 	for (LLVMBasicBlockRef i = LLVMGetFirstBasicBlock(f); i;
 	     i = LLVMGetNextBasicBlock(i)) {
-		if (ir_tail_call(i) || !find_tail_call(i))
+		if (ir_last_call(i) || !find_tail_call(i))
 			continue;
 		return_here(b, i);
 		has_changed = true;

@@ -7,6 +7,10 @@
 
 #include <llvm-c/Core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct ptrmap;
 
 /* A call or invoke of something that is code. */
@@ -19,6 +23,12 @@ bool ir_is_call(LLVMValueRef instruction);
  * is a call as any.  ir_own_returns first.
  */
 LLVMValueRef ir_tail_call(LLVMBasicBlockRef block);
+/* A tail call becomes one from which its caller's frame comes back; what it is
+ * for the program is not forgotten. */
+void ir_keep_frame(LLVMValueRef call);
+/* The tail call of a block, or one that ir_keep_frame has kept from being so;
+ * or NULL. */
+LLVMValueRef ir_last_call(LLVMBasicBlockRef block);
 /* Gives blocks with a tail call that jump to a return, which others may jump
  * to as well, a return of their own; as the code generator does later.  False:
  * nothing has changed. */
@@ -51,5 +61,9 @@ typedef void (*ir_flow_visit)(void *context, LLVMValueRef at, uint32_t node);
 /* Visits all places, in order; nodes are numbered as in the map, from 1 on.
  * Returns how many there are, with the outside, node 0. */
 uint32_t ir_flow(LLVMValueRef f, ir_flow_visit visit, void *context);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CAIRN_IR_FLOW_H */

@@ -200,7 +200,7 @@ LLVMValueRef node_first(const struct node *node)
  * code of its own. */
 static LLVMValueRef end_of(const struct node *node)
 {
-	LLVMValueRef tail = ir_tail_call(node->block);
+	LLVMValueRef tail = ir_last_call(node->block);
 
 	return !node->end && tail ? LLVMGetNextInstruction(tail) : node->end;
 }

@@ -157,6 +157,7 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 {
 	block_id b = add_node(fn, block);
 	LLVMValueRef tail = ir_tail_call(block);
+	LLVMValueRef last = ir_last_call(block);
 	LLVMValueRef noreturn = ir_final_call(block);
 	LLVMValueRef i = LLVMGetFirstInstruction(block);
 	const struct shared_call *shared;
@@ -187,7 +188,7 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 			continue;
 		if (!mode->strict) {
 			add_site(fn, i, b);
-			if (!LLVMIsATerminatorInst(i))
+			if (!LLVMIsATerminatorInst(i) && i != last)
 				fn->nodes[b].nsegments++;
 			continue;
 		}
@@ -195,6 +196,8 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 		if (!LLVMIsATerminatorInst(i))
 			b = add_part(fn, LLVMGetNextInstruction(i));
 	}
+	if (last)
+		fn->nodes[b].flags |= CAIRN_BLOCK_TAIL;
 	return b;
 }
 
@@ -251,8 +254,8 @@ static void import_successors(struct function *fn, block_id src,
 	struct ptrmap seen = {0}; /* target -> edge */
 
 	if (n == 0) {
-		struct edge_info *e = add_edge(
-		        fn, src, CFG_OUTSIDE, exit_kind_of(end), AT_END);
+		struct edge_info *e = add_edge(fn, src, CFG_OUTSIDE,
+		                               exit_kind_of(end), AT_END);
 
 		e->frequency = shim_edge_frequency(s, block, 0);
 		return;

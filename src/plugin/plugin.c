@@ -293,8 +293,7 @@ static void choose_chords(struct plugin *p, struct function *fn)
 		        ((p->mode.all || p->mode.strict) && !must[e]);
 	flag_held_blocks(fn);
 	for (block_id b = 1; b < g->nblocks; b++)
-		fn->nodes[b].is_chord =
-		        chord[blocks_edge(g, b)] || p->mode.all;
+		fn->nodes[b].is_chord = chord[blocks_edge(g, b)] || p->mode.all;
 	cfg_release(&split);
 	free(flow);
 	free(weight);
@@ -505,12 +504,17 @@ static void leave_out(struct plugin *p, LLVMValueRef f, const char *reason)
 static void keep_frames(LLVMValueRef f)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
-	     b = LLVMGetNextBasicBlock(b))
+	     b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef call = ir_tail_call(b);
+
+		if (call && LLVMGetTailCallKind(call) == LLVMTailCallKindTail)
+			ir_keep_frame(call);
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
 		     i = LLVMGetNextInstruction(i))
 			if (LLVMIsACallInst(i) &&
 			    LLVMGetTailCallKind(i) == LLVMTailCallKindTail)
 				LLVMSetTailCallKind(i, LLVMTailCallKindNone);
+	}
 }
 
 static bool calls(LLVMValueRef f, const char *name)
