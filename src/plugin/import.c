@@ -49,12 +49,18 @@ static block_id add_part(struct function *fn, LLVMValueRef first)
 	return b;
 }
 
+/*
+ * Any call may not come back: what it calls may run into a fault, or a signal
+ * handler jump out of it.  Before the optimizer a site costs what it can make
+ * of the call; there the frames of calls that return by all that is known of
+ * them are left to the probes.
+ */
 static bool needs_site(LLVMValueRef call, LLVMValueRef tail,
                        LLVMValueRef noreturn, const struct mode *mode)
 {
 	if (!shim_is_call(call) || call == tail || call == noreturn)
 		return false;
-	return (!mode->strict && !mode->source) || !shim_always_returns(call);
+	return mode->strict || !mode->source || !shim_always_returns(call);
 }
 
 static void add_site(struct function *fn, LLVMValueRef call, block_id b)
