@@ -357,16 +357,19 @@ static void place_between(struct frame_places *out, const struct index *ix,
 }
 
 /*
- * A call that has no site: one behind which nothing follows, whose flow has
- * left the function already; or one that the compiler made of something else
- * (memcpy of an assignment), which is as good as any other place.
+ * A call that has no site: one after which nothing follows, whose flow has left
+ * the function already; or one that the compiler made of something else
+ * (memcpy of an assignment), which is as good as any other place.  In maps that
+ * do not say which it is the former where there is nothing else to come.
  */
 static bool is_last_call(const struct map *m, uint32_t function, uint64_t pc)
 {
 	const struct map_function *f = &m->functions[function];
-	uint32_t block = find_spot(m, f, pc - f->address).block;
+	struct spot at = find_spot(m, f, pc - f->address);
 
-	return !block || ends_activation(m, f, block);
+	if (f->flags & CAIRN_FN_LAST && f->nprobes)
+		return !at.is_unknown && !at.block;
+	return !at.block || ends_activation(m, f, at.block);
 }
 
 /* The sum of the values up to a site, as the map says to find it. */

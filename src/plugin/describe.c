@@ -441,6 +441,8 @@ static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
 		flags |= CAIRN_FN_SOURCE;
 	if (mode && mode->sites)
 		flags |= CAIRN_FN_SEGMENTS;
+	if (mode && mode->probes && !mode->trace && !mode->record)
+		flags |= CAIRN_FN_LAST;
 	if (mode && mode->trace &&
 	    (mode->record ? has_tail_call(f) : trace_has_tails(f)))
 		flags |= CAIRN_FN_TAILS;

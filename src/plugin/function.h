@@ -222,8 +222,8 @@ struct shared_body {
 	bool has_direct, has_table, has_tested;
 };
 
-/* Before function_import: returns of tail calls are where these are, and it is
- * known how often what is expected to run. */
+/* Before function_import: returns of tail calls are where these are, nothing
+ * else becomes one, and it is known how often what is expected to run. */
 void function_prepare(LLVMValueRef f, struct shim *s);
 /* Imports f.  Reads the IR, changes nothing. */
 void function_import(struct function *fn, LLVMValueRef f,

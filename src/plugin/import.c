@@ -435,8 +435,21 @@ static void find_behind_calls(struct function *fn)
 	free(stack);
 }
 
+/* A call that the code generator makes of something else (memcpy) may run into
+ * a fault: its caller's frame has to be there. */
+static void keep_under_intrinsics(LLVMValueRef f)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+		     i = LLVMGetNextInstruction(i))
+			if (LLVMIsAIntrinsicInst(i) && LLVMIsACallInst(i))
+				LLVMSetTailCall(i, false);
+}
+
 void function_prepare(LLVMValueRef f, struct shim *s)
 {
+	keep_under_intrinsics(f);
 	if (ir_own_returns(f))
 		shim_forget(s, f);
 	shim_prepare(s, f);

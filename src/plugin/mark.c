@@ -800,13 +800,20 @@ static void mark_trips(struct marker *m)
 		}
 }
 
-void marker_keep_last_calls(struct function *fn)
+void marker_keep_last_calls(struct marker *m)
 {
-	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		LLVMValueRef call = ir_final_call(fn->nodes[b].block);
+	const struct node *nodes = m->fn->nodes;
 
-		if (call && !fn->nodes[b].is_elsewhere)
+	for (block_id b = 1; b < m->fn->g.nblocks; b++) {
+		LLVMValueRef tail = ir_tail_call(nodes[b].block);
+		LLVMValueRef call = ir_final_call(nodes[b].block);
+
+		if (nodes[b].is_elsewhere)
+			continue;
+		if (call)
 			shim_keep_apart(call);
+		if (m->probes && (tail || call))
+			shim_note_last_call(tail ? tail : call);
 	}
 }
 
@@ -817,7 +824,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 
 	marker_init(&m, fn, mode);
 	fn->counters = marker_declare_counters(&m, fn->ncounters);
-	marker_keep_last_calls(fn);
+	marker_keep_last_calls(&m);
 	delta = marker_prologue(&m);
 	if (m.by_segment && !shim_is_not_optimized(fn->f))
 		bases_find(fn);

@@ -563,7 +563,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		/* no linker may make it a part of another constant */
 		LLVMSetUnnamedAddress(w.tested, LLVMNoUnnamedAddr);
 	}
-	marker_keep_last_calls(fn);
+	marker_keep_last_calls(&w.m);
 	w.delta = marker_prologue(&w.m);
 	if (w.m.by_segment || shim_has_builtin_setjmp(fn->f))
 		w.delta = NULL;

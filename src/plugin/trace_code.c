@@ -648,7 +648,7 @@ void mark_trace(struct function *fn, const struct mode *mode)
 		                      "cairn.history");
 		t.n = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64, "cairn.turns");
 	}
-	marker_keep_last_calls(fn);
+	marker_keep_last_calls(&t.w.m);
 	write_enter(&t);
 	if (mode->log)
 		log_blocks(&t);
