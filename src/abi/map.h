@@ -289,6 +289,8 @@ enum cairn_calls {
 /* paths,calls=: its blob says what its blocks were before calls were inlined */
 #define CAIRN_FN_SEGMENTS 256u
 #define CAIRN_FN_ALIASES 512u /* it has other names */
+/* its probes say where calls begin after which nothing follows */
+#define CAIRN_FN_LAST 1024u
 
 #define CAIRN_BLOCK_LANDING_PAD 1u
 #define CAIRN_BLOCK_INDIRECT 2u /* target of a computed goto */
@@ -297,6 +299,9 @@ enum cairn_calls {
 #define CAIRN_BLOCK_HELD 4u
 /* a part of a basic block, behind the one before it */
 #define CAIRN_BLOCK_PART 8u
+/* it ends with a tail call: a frame that dies in that call, where it has one,
+ * has left */
+#define CAIRN_BLOCK_TAIL 16u
 
 enum cairn_edge_kind {
 	CAIRN_EDGE_ENTRY = 0,  /* outside -> first block */

@@ -357,16 +357,19 @@ static void place_between(struct frame_places *out, const struct index *ix,
 }
 
 /*
- * A call that has no site: one behind which nothing follows, whose flow has
- * left the function already; or one that the compiler made of something else
- * (memcpy of an assignment), which is as good as any other place.
+ * A call that has no site: one after which nothing follows, whose flow has left
+ * the function already; or one that the compiler made of something else
+ * (memcpy of an assignment), which is as good as any other place.  In maps that
+ * do not say which it is the former where there is nothing else to come.
  */
 static bool is_last_call(const struct map *m, uint32_t function, uint64_t pc)
 {
 	const struct map_function *f = &m->functions[function];
-	uint32_t block = find_spot(m, f, pc - f->address).block;
+	struct spot at = find_spot(m, f, pc - f->address);
 
-	return !block || ends_activation(m, f, block);
+	if (f->flags & CAIRN_FN_LAST && f->nprobes)
+		return !at.is_unknown && !at.block;
+	return !at.block || ends_activation(m, f, at.block);
 }
 
 /* The sum of the values up to a site, as the map says to find it. */
@@ -403,6 +406,15 @@ static void find_sum(struct frame_path *path, const struct map_function *f,
 	}
 }
 
+/* A tail call that the build has made one as any: its caller has left. */
+static bool is_tail_call(const struct map *m, const struct site_address *s)
+{
+	const struct map_block *b =
+	        &m->blocks[m->functions[s->function].first_block + s->block];
+
+	return b->flags & CAIRN_BLOCK_TAIL && s->segment + 1 == b->nsegments;
+}
+
 static void place_at_site(struct frame_places *out, const struct index *ix,
                           const struct site_address *s,
                           const struct profile_frame *fr)
@@ -419,6 +431,9 @@ static void place_at_site(struct frame_places *out, const struct index *ix,
 	        .out = is_out ? count : 0,
 	};
 
+	if (is_tail_call(ix->map, s) && (f->paths == CAIRN_PATHS_NONE ||
+	                                 s->pending == CAIRN_PENDING_NOTHING))
+		return;
 	if (f->paths == CAIRN_PATHS_NONE) {
 		add_place(out, (struct frame_place){
 		                       .function = path.function,
@@ -436,7 +451,28 @@ static void place_at_site(struct frame_places *out, const struct index *ix,
 		return;
 	}
 	find_sum(&path, f, s, fr);
+	if (path.kind == FRAME_PATH_SUM && is_tail_call(ix->map, s))
+		path.kind = FRAME_PATH_DONE;
 	add_path(out, path);
+}
+
+/* Does the flow show that a call has not come back?  In strict functions, but
+ * where they count paths not for one that the compiler made. */
+static bool is_seen_to_end(const struct map *m, uint32_t function, uint64_t pc)
+{
+	const struct map_function *f = &m->functions[function];
+	uint32_t block;
+
+	if (!(f->flags & CAIRN_FN_STRICT))
+		return false;
+	if (f->paths == CAIRN_PATHS_NONE || !(f->flags & CAIRN_FN_LAST))
+		return true;
+	block = find_spot(m, f, pc - f->address).block;
+	for (uint32_t i = 0; i < f->nedges; i++)
+		if (m->edges[f->first_edge + i].src == block &&
+		    m->edges[f->first_edge + i].kind == CAIRN_EDGE_ABNORMAL)
+			return true;
+	return false;
 }
 
 static void place_call(struct frame_places *out, const struct index *ix,
@@ -458,7 +494,7 @@ static void place_call(struct frame_places *out, const struct index *ix,
 	function = find_function(ix, fr->pc - 1);
 	if (function == MAP_NONE)
 		out->nstray++;
-	else if (ix->map->functions[function].flags & CAIRN_FN_STRICT)
+	else if (is_seen_to_end(ix->map, function, fr->pc - 1))
 		place_anywhere(out, ix->map, function, true, is_out, count);
 	else if (!is_last_call(ix->map, function, fr->pc - 1))
 		place_between(out, ix, function, fr->pc - 1, is_out, count);

@@ -30,6 +30,7 @@ enum frame_path_kind {
 	FRAME_PATH_NONE,    /* it was counted before the call */
 	FRAME_PATH_BEGIN,   /* it has just begun, at the block */
 	FRAME_PATH_SUM,     /* `sum` of the values so far: graph/paths.h */
+	FRAME_PATH_DONE,    /* the same, and it has left by the one way there */
 	FRAME_PATH_UNKNOWN, /* unless only one leads there */
 	FRAME_PATH_LOST,    /* it was in a shared copy, nobody knows where */
 };

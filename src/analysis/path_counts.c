@@ -559,6 +559,22 @@ static bool find_prefix(struct path_counts *pc, const struct frame_path *f,
 	return take_edge(pc, f, sum);
 }
 
+/* A frame that has left by the only way out of its block, as the path says. */
+static void add_left(struct path_counts *pc, const struct numbers *s,
+                     const struct frame_path *f)
+{
+	const struct dag *d = &pc->paths.dag;
+	uint32_t at = pc->g->out_at[f->block], e = CFG_NONE;
+
+	if (at + 1 == pc->g->out_at[f->block + 1])
+		e = d->edge_of[pc->g->out[at]];
+	if (e == CFG_NONE)
+		impossible(pc, f->sum);
+	else
+		add_numbered(pc, s, f->sum + pc->paths.value[e],
+		             f->out - f->in);
+}
+
 static void add_prefix(struct path_counts *pc, const struct numbers *s,
                        const struct frame_path *f)
 {
@@ -566,6 +582,10 @@ static void add_prefix(struct path_counts *pc, const struct numbers *s,
 	struct path path = {0};
 	uint64_t sum, tag = 0;
 
+	if (f->kind == FRAME_PATH_DONE) {
+		add_left(pc, s, f);
+		return;
+	}
 	if (!find_prefix(pc, f, &sum)) {
 		pc->nunknown += f->in + f->out;
 		doubt(pc, COUNTS_PATH_UNKNOWN);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/ptrmap.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,8 @@ static bool is_noise(LLVMValueRef instruction)
 	return false;
 }
 
-bool ir_is_bare_return(LLVMBasicBlockRef block)
+/* A block of nothing but phis and a return. */
+static bool is_bare_return(LLVMBasicBlockRef block)
 {
 	LLVMValueRef i = LLVMGetFirstInstruction(block);
 
@@ -45,14 +47,100 @@ bool ir_is_bare_return(LLVMBasicBlockRef block)
 	return i && LLVMIsAReturnInst(i);
 }
 
-LLVMValueRef ir_tail_call(LLVMBasicBlockRef block)
+/* What a block whose end is known returns; NULL: nothing. */
+static LLVMValueRef returned_by(LLVMBasicBlockRef block)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block), value;
+
+	if (LLVMIsABranchInst(end))
+		end = LLVMGetBasicBlockTerminator(LLVMGetSuccessor(end, 0));
+	value = LLVMGetNumOperands(end) ? LLVMGetOperand(end, 0) : NULL;
+	if (!value || !LLVMIsAPHINode(value) ||
+	    LLVMGetInstructionParent(value) == block)
+		return value;
+	for (unsigned k = 0; k < LLVMCountIncoming(value); k++)
+		if (LLVMGetIncomingBlock(value, k) == block)
+			return LLVMGetIncomingValue(value, k);
+	return value;
+}
+
+static bool is_vector(LLVMValueRef value)
+{
+	return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
+}
+
+/* Is the value nothing that anyone has to compute once the call is back? */
+static bool is_result(LLVMValueRef value, LLVMValueRef call)
+{
+	static const char name[] = "returned";
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof(name) - 1);
+
+	if (!value || LLVMIsUndef(value) || value == call)
+		return true;
+	if (LLVMIsABitCastInst(value))
+		return LLVMGetOperand(value, 0) == call && is_vector(value) &&
+		       is_vector(call);
+	if (LLVMTypeOf(value) != LLVMTypeOf(call))
+		return false;
+	for (unsigned k = 0; k < LLVMGetNumArgOperands(call); k++)
+		if (LLVMGetOperand(call, k) == value &&
+		    (LLVMGetCallSiteEnumAttribute(call, k + 1, kind) ||
+		     (LLVMIsAFunction(LLVMGetCalledValue(call)) &&
+		      LLVMGetEnumAttributeAtIndex(LLVMGetCalledValue(call),
+		                                  k + 1, kind))))
+			return true;
+	return false;
+}
+
+#define KEPT "cairn-tail"
+
+static bool is_kept(LLVMValueRef call)
+{
+	return LLVMGetCallSiteStringAttribute(
+	        call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, KEPT,
+	        sizeof(KEPT) - 1);
+}
+
+void ir_keep_frame(LLVMValueRef call)
+{
+	LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(
+	        LLVMGetBasicBlockParent(LLVMGetInstructionParent(call))));
+
+	LLVMSetTailCallKind(call, LLVMTailCallKindNone);
+	LLVMAddCallSiteAttribute(
+	        call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	        LLVMCreateStringAttribute(context, KEPT, sizeof(KEPT) - 1, "",
+	                                  0));
+}
+
+/* -fno-optimize-sibling-calls: then only those that the language wants. */
+static bool may_be_tail(LLVMValueRef call)
+{
+	static const char name[] = "disable-tail-calls";
+	LLVMValueRef f =
+	        LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+	LLVMAttributeRef off = LLVMGetStringAttributeAtIndex(
+	        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name,
+	        sizeof(name) - 1);
+	unsigned n;
+
+	if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail)
+		return true;
+	return (LLVMGetTailCallKind(call) == LLVMTailCallKindTail ||
+	        is_kept(call)) &&
+	       !(off &&
+	         !strncmp(LLVMGetStringAttributeValue(off, &n), "true", 4));
+}
+
+/* The tail call of a block, whether it returns or jumps to a bare return. */
+static LLVMValueRef find_tail_call(LLVMBasicBlockRef block)
 {
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 	LLVMValueRef i;
 
 	if (!LLVMIsAReturnInst(end) &&
 	    !(LLVMIsABranchInst(end) && LLVMGetNumSuccessors(end) == 1 &&
-	      ir_is_bare_return(LLVMGetSuccessor(end, 0))))
+	      is_bare_return(LLVMGetSuccessor(end, 0))))
 		return NULL;
 	i = LLVMGetPreviousInstruction(end);
 	while (i && is_noise(i))
@@ -60,10 +148,83 @@ LLVMValueRef ir_tail_call(LLVMBasicBlockRef block)
 	/* a cast of the result between call and return changes nothing */
 	if (i && LLVMIsABitCastInst(i))
 		i = LLVMGetPreviousInstruction(i);
-	if (!i || !LLVMIsACallInst(i) || !LLVMIsTailCall(i) || !ir_is_call(i) ||
-	    LLVMIsAIntrinsicInst(i))
+	if (!i || !LLVMIsACallInst(i) || !ir_is_call(i) || !may_be_tail(i) ||
+	    !is_result(returned_by(block), i))
 		return NULL;
 	return i;
+}
+
+LLVMValueRef ir_last_call(LLVMBasicBlockRef block)
+{
+	if (!LLVMIsAReturnInst(LLVMGetBasicBlockTerminator(block)))
+		return NULL;
+	return find_tail_call(block);
+}
+
+LLVMValueRef ir_tail_call(LLVMBasicBlockRef block)
+{
+	LLVMValueRef call = ir_last_call(block);
+
+	return call && !is_kept(call) ? call : NULL;
+}
+
+/* The block of a phi no longer comes from `from`. */
+static void drop_incoming(LLVMBuilderRef b, LLVMValueRef phi,
+                          LLVMBasicBlockRef from)
+{
+	LLVMValueRef less;
+
+	LLVMPositionBuilderBefore(b, phi);
+	less = LLVMBuildPhi(b, LLVMTypeOf(phi), "");
+	for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+		LLVMValueRef value = LLVMGetIncomingValue(phi, k);
+		LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, k);
+
+		if (block != from)
+			LLVMAddIncoming(less, &value, &block, 1);
+	}
+	LLVMReplaceAllUsesWith(phi, less);
+	LLVMInstructionEraseFromParent(phi);
+}
+
+/* A block that jumps to a bare return returns itself. */
+static void return_here(LLVMBuilderRef b, LLVMBasicBlockRef block)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block), i, next, own;
+	LLVMBasicBlockRef to = LLVMGetSuccessor(end, 0);
+	LLVMValueRef value = returned_by(block);
+
+	LLVMInstructionEraseFromParent(end);
+	LLVMPositionBuilderAtEnd(b, block);
+	own = value ? LLVMBuildRet(b, value) : LLVMBuildRetVoid(b);
+	LLVMInstructionSetDebugLoc(
+	        own,
+	        LLVMInstructionGetDebugLoc(LLVMGetBasicBlockTerminator(to)));
+	if (!LLVMGetFirstUse(LLVMBasicBlockAsValue(to))) {
+		LLVMDeleteBasicBlock(to);
+		return;
+	}
+	for (i = LLVMGetFirstInstruction(to); LLVMIsAPHINode(i); i = next) {
+		next = LLVMGetNextInstruction(i);
+		drop_incoming(b, i, block);
+	}
+}
+
+bool ir_own_returns(LLVMValueRef f)
+{
+	LLVMBuilderRef b = LLVMCreateBuilderInContext(
+	        LLVMGetModuleContext(LLVMGetGlobalParent(f)));
+	bool has_changed = false;
+
+	for (LLVMBasicBlockRef i = LLVMGetFirstBasicBlock(f); i;
+	     i = LLVMGetNextBasicBlock(i)) {
+		if (ir_last_call(i) || !find_tail_call(i))
+			continue;
+		return_here(b, i);
+		has_changed = true;
+	}
+	LLVMDisposeBuilder(b);
+	return has_changed;
 }
 
 LLVMValueRef ir_final_call(LLVMBasicBlockRef block)

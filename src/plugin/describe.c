@@ -21,6 +21,7 @@
 #include "base/ptrmap.h"
 #include "abi/record.h"
 #include "abi/trace.h"
+#include "ir/flow.h"
 #include "plugin/shim.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -195,11 +196,21 @@ LLVMValueRef node_first(const struct node *node)
 	return node->first ? node->first : LLVMGetFirstInstruction(node->block);
 }
 
+/* Where what is described of a node ends: the return after a tail call is no
+ * code of its own. */
+static LLVMValueRef end_of(const struct node *node)
+{
+	LLVMValueRef tail = ir_last_call(node->block);
+
+	return !node->end && tail ? LLVMGetNextInstruction(tail) : node->end;
+}
+
 static uint32_t count_instructions(const struct node *node)
 {
+	LLVMValueRef end = end_of(node);
 	uint32_t n = 0;
 
-	for (LLVMValueRef i = node_first(node); i && i != node->end;
+	for (LLVMValueRef i = node_first(node); i && i != end;
 	     i = LLVMGetNextInstruction(i))
 		n += is_counted(i);
 	return n;
@@ -290,13 +301,14 @@ static void describe_node(struct describer *d, const struct function *fn,
                           block_id b, uint32_t *next_site)
 {
 	const struct node *node = &fn->nodes[b];
+	LLVMValueRef end = end_of(node);
 
 	bytes_put_uv(&d->blocks, node->flags);
 	bytes_put_uv(&d->blocks, count_instructions(node));
 	bytes_put_uv(&d->blocks, node->counter);
 	bytes_put_uv(&d->blocks, node->nsegments);
 	d->segment = 0;
-	for (LLVMValueRef i = node_first(node); i && i != node->end;
+	for (LLVMValueRef i = node_first(node); i && i != end;
 	     i = LLVMGetNextInstruction(i)) {
 		add_line(d, i);
 		if (is_outcall(i) && !node->is_shared)
@@ -429,6 +441,8 @@ static uint64_t flags_of(LLVMValueRef f, const struct mode *mode)
 		flags |= CAIRN_FN_SOURCE;
 	if (mode && mode->sites)
 		flags |= CAIRN_FN_SEGMENTS;
+	if (mode && mode->probes && !mode->trace && !mode->record)
+		flags |= CAIRN_FN_LAST;
 	if (mode && mode->trace &&
 	    (mode->record ? has_tail_call(f) : trace_has_tails(f)))
 		flags |= CAIRN_FN_TAILS;

@@ -94,7 +94,6 @@ struct node {
 	uint32_t flags; /* CAIRN_BLOCK_* */
 	bool is_chord;
 	bool is_call;        /* paths: a call that ends them, alone */
-	bool is_bare_return; /* of tail calls: no mark may stand in it */
 	bool is_shared;      /* paths: a call of a shared copy, alone */
 	bool is_elsewhere;   /* paths: in a shared copy, not in this function */
 	bool has_call;       /* one that a register has to survive */
@@ -105,7 +104,7 @@ struct node {
 };
 
 enum edge_where {
-	AT_NOWHERE, /* cannot carry a mark */
+	AT_NOWHERE, /* a call that does not come back: cannot carry a mark */
 	AT_ENTRY,   /* top of the first block */
 	AT_END,     /* end of the source */
 	AT_TOP,     /* top of the target */
@@ -223,6 +222,9 @@ struct shared_body {
 	bool has_direct, has_table, has_tested;
 };
 
+/* Before function_import: returns of tail calls are where these are, nothing
+ * else becomes one, and it is known how often what is expected to run. */
+void function_prepare(LLVMValueRef f, struct shim *s);
 /* Imports f.  Reads the IR, changes nothing. */
 void function_import(struct function *fn, LLVMValueRef f,
                      const struct mode *mode, struct shim *s);

@@ -49,12 +49,18 @@ static block_id add_part(struct function *fn, LLVMValueRef first)
 	return b;
 }
 
+/*
+ * Any call may not come back: what it calls may run into a fault, or a signal
+ * handler jump out of it.  Before the optimizer a site costs what it can make
+ * of the call; there the frames of calls that return by all that is known of
+ * them are left to the probes.
+ */
 static bool needs_site(LLVMValueRef call, LLVMValueRef tail,
                        LLVMValueRef noreturn, const struct mode *mode)
 {
 	if (!shim_is_call(call) || call == tail || call == noreturn)
 		return false;
-	return (!mode->strict && !mode->source) || !shim_always_returns(call);
+	return mode->strict || !mode->source || !shim_always_returns(call);
 }
 
 static void add_site(struct function *fn, LLVMValueRef call, block_id b)
@@ -157,6 +163,7 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 {
 	block_id b = add_node(fn, block);
 	LLVMValueRef tail = ir_tail_call(block);
+	LLVMValueRef last = ir_last_call(block);
 	LLVMValueRef noreturn = ir_final_call(block);
 	LLVMValueRef i = LLVMGetFirstInstruction(block);
 	const struct shared_call *shared;
@@ -187,7 +194,7 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 			continue;
 		if (!mode->strict) {
 			add_site(fn, i, b);
-			if (!LLVMIsATerminatorInst(i))
+			if (!LLVMIsATerminatorInst(i) && i != last)
 				fn->nodes[b].nsegments++;
 			continue;
 		}
@@ -195,6 +202,8 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 		if (!LLVMIsATerminatorInst(i))
 			b = add_part(fn, LLVMGetNextInstruction(i));
 	}
+	if (last)
+		fn->nodes[b].flags |= CAIRN_BLOCK_TAIL;
 	return b;
 }
 
@@ -241,27 +250,6 @@ static enum cairn_edge_kind exit_kind_of(LLVMValueRef end)
 	}
 }
 
-/*
- * A bare return that tail calls jump to must stay bare, or the code generator
- * no longer merges call and return.
- */
-static bool is_return_of_tail_calls(LLVMBasicBlockRef block)
-{
-	LLVMValueRef use;
-
-	if (!ir_is_bare_return(block))
-		return false;
-	use = NULL;
-	for (LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); u;
-	     u = LLVMGetNextUse(u)) {
-		use = LLVMGetUser(u);
-		if (LLVMIsABranchInst(use) &&
-		    ir_tail_call(LLVMGetInstructionParent(use)))
-			return true;
-	}
-	return false;
-}
-
 /* One edge per distinct successor; `to_node` names first parts of blocks. */
 static void import_successors(struct function *fn, block_id src,
                               const struct ptrmap *to_node, struct shim *s)
@@ -272,9 +260,8 @@ static void import_successors(struct function *fn, block_id src,
 	struct ptrmap seen = {0}; /* target -> edge */
 
 	if (n == 0) {
-		struct edge_info *e = add_edge(
-		        fn, src, CFG_OUTSIDE, exit_kind_of(end),
-		        is_return_of_tail_calls(block) ? AT_NOWHERE : AT_END);
+		struct edge_info *e = add_edge(fn, src, CFG_OUTSIDE,
+		                               exit_kind_of(end), AT_END);
 
 		e->frequency = shim_edge_frequency(s, block, 0);
 		return;
@@ -422,26 +409,6 @@ static void choose_places(struct function *fn)
 	}
 }
 
-/*
- * A jump to the bare return of tail calls, after one: its mark goes before the
- * call (mark.c), at the end of the source, never at the top of the target.
- */
-static void keep_returns_bare(struct function *fn)
-{
-	const struct cfg *g = &fn->g;
-
-	for (edge_id e = 1; e < g->nedges; e++) {
-		block_id dst = g->edges[e].dst;
-
-		if (fn->edges[e].where == AT_TOP && dst != CFG_OUTSIDE &&
-		    is_return_of_tail_calls(fn->nodes[dst].block))
-			fn->edges[e].where = AT_END;
-	}
-	for (block_id b = 1; b < g->nblocks; b++)
-		fn->nodes[b].is_bare_return =
-		        is_return_of_tail_calls(fn->nodes[b].block);
-}
-
 /* Marks the nodes that some path from the entry reaches through a call. */
 static void find_behind_calls(struct function *fn)
 {
@@ -466,6 +433,26 @@ static void find_behind_calls(struct function *fn)
 		}
 	}
 	free(stack);
+}
+
+/* A call that the code generator makes of something else (memcpy) may run into
+ * a fault: its caller's frame has to be there. */
+static void keep_under_intrinsics(LLVMValueRef f)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+	     b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+		     i = LLVMGetNextInstruction(i))
+			if (LLVMIsAIntrinsicInst(i) && LLVMIsACallInst(i))
+				LLVMSetTailCall(i, false);
+}
+
+void function_prepare(LLVMValueRef f, struct shim *s)
+{
+	keep_under_intrinsics(f);
+	if (ir_own_returns(f))
+		shim_forget(s, f);
+	shim_prepare(s, f);
 }
 
 void function_import(struct function *fn, LLVMValueRef f,
@@ -500,7 +487,6 @@ void function_import(struct function *fn, LLVMValueRef f,
 		import_copy(fn, &fn->shared[i], s);
 	cfg_link(&fn->g);
 	choose_places(fn);
-	keep_returns_bare(fn);
 	find_behind_calls(fn);
 	if (!mode->strict && !mode->all && !mode->source && !mode->slow &&
 	    !mode->paths && !mode->trace && !shim_is_not_optimized(f))

@@ -6,6 +6,7 @@
 //
 // What is inlined is a clone of the function, made before anything is inlined
 // into it.  That way sites can be inlined in any order, recursive ones too.
+#include "ir/flow.h"
 #include "plugin/shim.h"
 #include "plugin/shim.hpp"
 
@@ -141,6 +142,9 @@ LLVMValueRef shim_share(LLVMValueRef clone, const char *name)
 	// it writes to its caller's variable, and to counters
 	Copy->removeFnAttr(Attribute::Memory);
 	Copy->removeFnAttr(Attribute::AlwaysInline);
+	for (BasicBlock &B : *Copy)
+		if (LLVMValueRef call = ir_tail_call(wrap(&B)))
+			ir_keep_frame(call);
 	for (Instruction &I : instructions(*Copy))
 		if (auto *Call = dyn_cast<CallInst>(&I))
 			if (Call->isTailCall())

@@ -555,11 +555,8 @@ uint32_t marker_behind_edge(const struct function *fn, edge_id e)
 	case AT_TOP:
 	case AT_END:
 	case AT_SPLIT:
-		return before_block(fn, dst);
 	case AT_TRIP: /* one of the ways out */
-		/* a bare return is counted on the edges into it */
-		return fn->nodes[dst].is_bare_return ? dst
-		                                     : before_block(fn, dst);
+		return before_block(fn, dst);
 	default:
 		return SHIM_NOTHING;
 	}
@@ -611,7 +608,7 @@ static uint32_t at_top(const struct function *fn, block_id b)
 		if (fn->edges[e].where == AT_TOP)
 			return before_edge(fn, e);
 	}
-	return fn->nodes[b].is_bare_return ? b : before_block(fn, b);
+	return before_block(fn, b);
 }
 
 LLVMValueRef marker_place_of_edge(struct marker *m, edge_id e)
@@ -697,24 +694,12 @@ LLVMValueRef marker_declare_counters(struct marker *m, uint32_t n)
 	return g;
 }
 
-/* A block that no mark may stand in is counted where it is entered. */
-static void mark_ways_into(struct marker *m, block_id b)
-{
-	const struct cfg *g = &m->fn->g;
-
-	for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++) {
-		m->before = before_block(m->fn, b);
-		m->behind = b;
-		mark_on_edge(m, g->in[i], m->fn->nodes[b].counter - 1);
-	}
-}
-
 static void mark_blocks(struct marker *m)
 {
 	struct function *fn = m->fn;
 
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		if (!fn->nodes[b].counter || fn->nodes[b].is_bare_return)
+		if (!fn->nodes[b].counter)
 			continue;
 		m->is_far = fn->nodes[b].is_behind_call;
 		m->loop = fn->nodes[b].base;
@@ -751,8 +736,7 @@ static void note_end(struct function *fn, block_id b)
 	block_id dst = fn->g.edges[e].dst;
 
 	if (fn->nodes[b].end || fn->g.out_at[b] + 1 != fn->g.out_at[b + 1] ||
-	    (fn->edges[e].counter && fn->edges[e].where != AT_END) ||
-	    fn->nodes[dst].is_bare_return)
+	    (fn->edges[e].counter && fn->edges[e].where != AT_END))
 		return;
 	if (dst == CFG_OUTSIDE
 	            ? LLVMIsAReturnInst(end) != NULL
@@ -790,7 +774,6 @@ void marker_init(struct marker *m, struct function *fn, const struct mode *mode)
 static void mark_all(struct marker *m)
 {
 	const struct edge_info *edges = m->fn->edges;
-	const struct node *nodes = m->fn->nodes;
 
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
 		if (edges[e].counter && edges[e].where == AT_ENTRY)
@@ -799,9 +782,6 @@ static void mark_all(struct marker *m)
 	for (edge_id e = 0; e < m->fn->g.nedges; e++)
 		if (edges[e].counter && edges[e].where != AT_ENTRY)
 			mark_edge(m, e);
-	for (block_id b = 1; b < m->fn->g.nblocks; b++)
-		if (nodes[b].counter && nodes[b].is_bare_return)
-			mark_ways_into(m, b);
 }
 
 /* After all others and the probes: they expect the CFG as it was. */
@@ -820,13 +800,20 @@ static void mark_trips(struct marker *m)
 		}
 }
 
-void marker_keep_last_calls(struct function *fn)
+void marker_keep_last_calls(struct marker *m)
 {
-	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		LLVMValueRef call = ir_final_call(fn->nodes[b].block);
+	const struct node *nodes = m->fn->nodes;
 
-		if (call && !fn->nodes[b].is_elsewhere)
+	for (block_id b = 1; b < m->fn->g.nblocks; b++) {
+		LLVMValueRef tail = ir_tail_call(nodes[b].block);
+		LLVMValueRef call = ir_final_call(nodes[b].block);
+
+		if (nodes[b].is_elsewhere)
+			continue;
+		if (call)
 			shim_keep_apart(call);
+		if (m->probes && (tail || call))
+			shim_note_last_call(tail ? tail : call);
 	}
 }
 
@@ -837,7 +824,7 @@ void mark_function(struct function *fn, const struct mode *mode)
 
 	marker_init(&m, fn, mode);
 	fn->counters = marker_declare_counters(&m, fn->ncounters);
-	marker_keep_last_calls(fn);
+	marker_keep_last_calls(&m);
 	delta = marker_prologue(&m);
 	if (m.by_segment && !shim_is_not_optimized(fn->f))
 		bases_find(fn);

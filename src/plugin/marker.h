@@ -43,8 +43,9 @@ LLVMValueRef marker_load_delta(struct marker *m);
 /* Adds `by`, an i64, to the word at an address, in one instruction. */
 void marker_add_to(struct marker *m, LLVMValueRef at, bool in_segment,
                    LLVMValueRef by);
-/* Calls that never return have no site: each has to keep its own address. */
-void marker_keep_last_calls(struct function *fn);
+/* Tail calls and calls that never return have no site: the probes know them,
+ * and of the latter each has to keep its own address. */
+void marker_keep_last_calls(struct marker *m);
 /* Says what the code at the top of a block is; NULL if it may have none. */
 LLVMValueRef marker_add_probe(LLVMValueRef top, uint32_t what);
 /* The place where what belongs to an edge stands; may make a block for it. */

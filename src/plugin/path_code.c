@@ -113,8 +113,8 @@ static unsigned deeds_of(const struct function *fn, edge_id e,
 	return n;
 }
 
-/* An edge to the outside from a return that must stay bare. */
-static bool is_behind_tail_calls(const struct function *fn, edge_id e)
+/* Strict: the way out of a call that does not come back. */
+static bool is_behind_call(const struct function *fn, edge_id e)
 {
 	return fn->edges[e].where == AT_NOWHERE;
 }
@@ -137,7 +137,7 @@ static void place_edges_of(struct path_writer *w, bool at_top)
 		unsigned n = deeds_of(fn, e, deed);
 
 		if (n == 0 || is_at_top(fn, e) != at_top ||
-		    is_behind_tail_calls(fn, e) ||
+		    is_behind_call(fn, e) ||
 		    fn->edges[e].where == AT_SHARED)
 			continue;
 		for (unsigned i = 0; i < n; i++)
@@ -230,7 +230,7 @@ static void place_all(struct path_writer *w)
 		struct path_deed deed[DEEDS];
 		block_id b = fn->g.edges[e].src;
 
-		if (!is_behind_tail_calls(fn, e) || !deeds_of(fn, e, deed))
+		if (!is_behind_call(fn, e) || !deeds_of(fn, e, deed))
 			continue;
 		for (uint32_t k = fn->g.in_at[b]; k < fn->g.in_at[b + 1]; k++)
 			place_before(w,
@@ -563,7 +563,7 @@ void mark_paths(struct function *fn, const struct mode *mode)
 		/* no linker may make it a part of another constant */
 		LLVMSetUnnamedAddress(w.tested, LLVMNoUnnamedAddr);
 	}
-	marker_keep_last_calls(fn);
+	marker_keep_last_calls(&w.m);
 	w.delta = marker_prologue(&w.m);
 	if (w.m.by_segment || shim_has_builtin_setjmp(fn->f))
 		w.delta = NULL;

@@ -391,7 +391,7 @@ static void begin(struct copy_writer *c, const struct mode *mode)
 	LLVMPositionBuilderBefore(
 	        b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(fn->f)));
 	c->w.r = LLVMBuildAlloca(b, c->w.m.i64, "cairn.path");
-	marker_keep_last_calls(fn);
+	marker_keep_last_calls(&c->w.m);
 	c->w.delta = marker_prologue(&c->w.m);
 	if (c->w.m.by_segment)
 		c->w.delta = NULL;

@@ -27,6 +27,7 @@
 #include "graph/blocks.h"
 #include "graph/place.h"
 #include "graph/weight.h"
+#include "ir/flow.h"
 #include "analysis/segment_build.h"
 #include "plugin/last.h"
 #include "plugin/record.h"
@@ -278,8 +279,6 @@ static void choose_chords(struct plugin *p, struct function *fn)
 		needs_block[e] = where == AT_SPLIT || where == AT_COMPARE ||
 		                 where == AT_PAD;
 	}
-	for (block_id b = 1; b < g->nblocks; b++)
-		must[blocks_edge(g, b)] = fn->nodes[b].is_bare_return;
 	weight_add_jumps(&split, needs_block, weight);
 	for (edge_id e = 0; e < g->nedges; e++)
 		if (fn->edges[e].where == AT_TRIP)
@@ -294,9 +293,7 @@ static void choose_chords(struct plugin *p, struct function *fn)
 		        ((p->mode.all || p->mode.strict) && !must[e]);
 	flag_held_blocks(fn);
 	for (block_id b = 1; b < g->nblocks; b++)
-		fn->nodes[b].is_chord =
-		        chord[blocks_edge(g, b)] ||
-		        (p->mode.all && !must[blocks_edge(g, b)]);
+		fn->nodes[b].is_chord = chord[blocks_edge(g, b)] || p->mode.all;
 	cfg_release(&split);
 	free(flow);
 	free(weight);
@@ -507,12 +504,17 @@ static void leave_out(struct plugin *p, LLVMValueRef f, const char *reason)
 static void keep_frames(LLVMValueRef f)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
-	     b = LLVMGetNextBasicBlock(b))
+	     b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef call = ir_tail_call(b);
+
+		if (call && LLVMGetTailCallKind(call) == LLVMTailCallKindTail)
+			ir_keep_frame(call);
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
 		     i = LLVMGetNextInstruction(i))
 			if (LLVMIsACallInst(i) &&
 			    LLVMGetTailCallKind(i) == LLVMTailCallKindTail)
 				LLVMSetTailCallKind(i, LLVMTailCallKindNone);
+	}
 }
 
 static bool calls(LLVMValueRef f, const char *name)
@@ -592,7 +594,7 @@ static bool begin_function(struct plugin *p, LLVMValueRef f, struct chosen *c)
 	}
 	if (mode->paths || mode->trace)
 		shim_land_gotos(p->shim, f);
-	shim_prepare(p->shim, f);
+	function_prepare(f, p->shim);
 	if (mode->trace) {
 		run_traced(p, f);
 		return false;
@@ -703,7 +705,7 @@ static void run_recorded(struct plugin *p, struct record_unit *u, size_t i)
 	if (!ir_has_marks(u->globals[i]))
 		return;
 	mode.trace = true;
-	shim_prepare(p->shim, u->globals[i]);
+	function_prepare(u->globals[i], p->shim);
 	ir_function_init(&ir, u->globals[i]);
 	function_import(&fn, ir.f, &mode, p->shim);
 	flow = xcalloc(fn.g.nedges, sizeof(*flow));
@@ -938,8 +940,17 @@ static void inline_module(struct plugin *p)
 	set_flag(p->module, PLUGIN_DONE);
 }
 
+static void own_returns(LLVMModuleRef module)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+	     f = LLVMGetNextFunction(f))
+		if (has_body(f))
+			ir_own_returns(f);
+}
+
 static void run_on_module(struct plugin *p)
 {
+	own_returns(p->module);
 	if (p->mode.is_inlining) {
 		inline_module(p);
 		return;

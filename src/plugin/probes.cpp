@@ -5,7 +5,8 @@
 // the address.
 //
 // Answers come from pseudo probes at the tops of blocks and from notes on
-// marks, for the addresses of a mark and behind it (shim.h).  That is not
+// marks, for the addresses of a mark and behind it (shim.h), and on calls after
+// which nothing follows: from there on nothing is left to count.  That is not
 // enough.  A block that only jumps has no probe, since it had better have no
 // code, and yet the code generator may put some there: constants for a loop,
 // values for the block that follows.  It makes new blocks on edges, and one
@@ -82,6 +83,12 @@ uint32_t probeOf(const MachineInstr &MI)
 	                          : SHIM_NOTHING;
 }
 
+// Is it what became of a call after which nothing follows, if that is a call?
+bool isLastCall(const MachineInstr &MI)
+{
+	return isNote(MI.getHeapAllocMarker(), 0);
+}
+
 // What shim_note_jump noted.
 uint32_t jumpNoteOf(const BasicBlock *B, const char *Where)
 {
@@ -137,6 +144,8 @@ class Probes : public DebugHandlerBase
 				S.Begins |= IsFirst;
 			IsFirst &= MI.isMetaInstruction();
 			S.EndCalls |= MI.isCall();
+			if (isLastCall(MI))
+				A.Behind = 0;
 			for (uint32_t What : {Probe, A.Before, A.Behind}) {
 				if (What == SHIM_NOTHING)
 					continue;
@@ -265,8 +274,12 @@ class Probes : public DebugHandlerBase
 
 	void sayStart(const State &S)
 	{
+		uint32_t What = S.StartCalls ? CAIRN_PROBE_UNKNOWN : S.Start;
+
+		if (S.Start == SHIM_NOTHING && !S.Begins && Last == 0)
+			What = CAIRN_PROBE_UNKNOWN; // not that all is counted
 		if (S.Start != Last)
-			say(S.StartCalls ? CAIRN_PROBE_UNKNOWN : S.Start);
+			say(What);
 	}
 
       public:
@@ -303,6 +316,8 @@ class Probes : public DebugHandlerBase
 			sayStart(States[Block]);
 		}
 		say(probeOf(*MI));
+		if (isLastCall(*MI))
+			A.Before = 0;
 		if (A.Before != Last)
 			say(A.Before);
 		Behind = A.Behind;

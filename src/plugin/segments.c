@@ -283,7 +283,7 @@ static void note_one(struct segs *g, LLVMValueRef f)
 	size_t n;
 
 	shim_land_gotos(g->shim, f);
-	shim_prepare(g->shim, f);
+	function_prepare(f, g->shim);
 	function_import(&fn, f, &traced, g->shim);
 	x.hash = function_hash(&fn);
 	name = name_of(f, &n);
@@ -634,7 +634,7 @@ static void import_shared(struct segs *g, struct seg_function *x)
 
 	x->shared = shared;
 	take_notes(g, x->shared_f);
-	shim_prepare(g->shim, x->shared_f);
+	function_prepare(x->shared_f, g->shim);
 	function_import(&shared->body.fn, x->shared_f, &mode, g->shim);
 	segs_import(g, &shared->body.fn);
 	shared->first_origin = g->first_origin;

@@ -582,6 +582,17 @@ void shim_note_jump(LLVMValueRef jump, const char *where, uint32_t what)
 	                                      Type::getInt32Ty(C), what))));
 }
 
+// The one note on a call that the code generator puts on the instruction that
+// it makes of it; it has a meaning only in CodeView.
+void shim_note_last_call(LLVMValueRef call)
+{
+	Instruction *I = unwrap<Instruction>(call);
+	LLVMContext &C = I->getContext();
+
+	I->setMetadata("heapallocsite",
+	               MDNode::get(C, {MDString::get(C, PLUGIN_NOTE)}));
+}
+
 uint32_t shim_probed(LLVMValueRef probe)
 {
 	return uint32_t(

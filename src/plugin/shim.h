@@ -112,6 +112,9 @@ LLVMValueRef shim_add_probe(LLVMValueRef before, uint32_t what);
 #define SHIM_AT_TOP "cairn.top"
 #define SHIM_AT_END "cairn.end"
 void shim_note_jump(LLVMValueRef jump, const char *where, uint32_t what);
+/* The same for a call after which nothing follows: what it says is that nothing
+ * is left to count. */
+void shim_note_last_call(LLVMValueRef call);
 uint32_t shim_probed(LLVMValueRef probe);
 void shim_set_probed(LLVMValueRef probe, uint32_t what);
 /* The same for the addresses of a mark (a store, or inline assembly) and behind

@@ -94,8 +94,7 @@ static void place_edges(struct trace_writer *t, bool at_top)
 	const struct function *fn = t->w.m.fn;
 
 	for (edge_id e = 0; e < fn->g.nedges; e++)
-		if (fn->trace->on_edge[e] && is_at_top(fn, e) == at_top &&
-		    fn->edges[e].where != AT_NOWHERE)
+		if (fn->trace->on_edge[e] && is_at_top(fn, e) == at_top)
 			place_before(t, marker_place_of_edge(&t->w.m, e),
 			             fn->trace->on_edge[e]);
 }
@@ -119,23 +118,10 @@ static void place_at_blocks(struct trace_writer *t, enum increment_place place)
 
 static void place_all(struct trace_writer *t)
 {
-	const struct function *fn = t->w.m.fn;
-
 	place_edges(t, true);
 	place_at_blocks(t, INCREMENT_AT_HEAD);
 	place_edges(t, false);
 	place_at_blocks(t, INCREMENT_AT_END);
-	/* from returns that must stay bare: on the ways into them */
-	for (edge_id e = 0; e < fn->g.nedges; e++) {
-		block_id b = fn->g.edges[e].src;
-
-		if (fn->edges[e].where != AT_NOWHERE || !fn->trace->on_edge[e])
-			continue;
-		for (uint32_t k = fn->g.in_at[b]; k < fn->g.in_at[b + 1]; k++)
-			place_before(t,
-			             marker_place_of_edge(&t->w.m, fn->g.in[k]),
-			             fn->trace->on_edge[e]);
-	}
 }
 
 /* --- code ---------------------------------------------------------------- */
@@ -614,9 +600,7 @@ static void log_block(const struct block_log *l, block_id b,
 
 /*
  * For proofs: a call in every block of CAIRN_TRACE_LOG, a function that is not
- * ours, with the function and the number of the block.  A return that is
- * nothing else is logged before the tail call that it follows: after the block
- * of that call, which may begin with it, and so is done before.
+ * ours, with the function and the number of the block.
  */
 static void log_blocks(struct trace_writer *t)
 {
@@ -627,19 +611,11 @@ static void log_blocks(struct trace_writer *t)
 	        .type = LLVMFunctionType(LLVMVoidTypeInContext(m->context),
 	                                 types, 2, false),
 	        .log = LLVMGetNamedFunction(m->module, CAIRN_TRACE_LOG)};
-	const struct cfg *g = &m->fn->g;
 
 	if (!l.log)
 		l.log = LLVMAddFunction(m->module, CAIRN_TRACE_LOG, l.type);
-	for (block_id b = 1; b < g->nblocks; b++)
-		if (!m->fn->nodes[b].is_bare_return)
-			log_block(&l, b, marker_top_of(&m->fn->nodes[b]));
-	for (block_id b = 1; b < g->nblocks; b++) {
-		if (!m->fn->nodes[b].is_bare_return)
-			continue;
-		for (uint32_t i = g->in_at[b]; i < g->in_at[b + 1]; i++)
-			log_block(&l, b, marker_place_of_edge(m, g->in[i]));
-	}
+	for (block_id b = 1; b < m->fn->g.nblocks; b++)
+		log_block(&l, b, marker_top_of(&m->fn->nodes[b]));
 }
 
 void mark_entry(LLVMValueRef f, const struct mode *mode)
@@ -672,7 +648,7 @@ void mark_trace(struct function *fn, const struct mode *mode)
 		                      "cairn.history");
 		t.n = LLVMBuildAlloca(t.w.m.builder, t.w.m.i64, "cairn.turns");
 	}
-	marker_keep_last_calls(fn);
+	marker_keep_last_calls(&t.w.m);
 	write_enter(&t);
 	if (mode->log)
 		log_blocks(&t);

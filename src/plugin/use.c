@@ -204,7 +204,7 @@ static void use_function(struct use *u, LLVMValueRef f)
 	u->has_main |= is_main;
 	u->nothers += known && !is_main;
 	if (known) {
-		shim_prepare(u->shim, f);
+		function_prepare(f, u->shim);
 		counts = find_counts(u, &fn, f, file, &doubted);
 	}
 	if (counts) {
