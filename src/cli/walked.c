@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings, read as traces: cairn-replay, in lib/cairn beside the folder of
- * this program, replays a recording and writes the trace that it would have
- * been into a file without a name.  It is a program of its own since it needs
- * LLVM, which no other subcommand should have to load.
+ * Recordings, read as traces: cairn-replay (cli/worker.c) replays a recording
+ * and writes the trace that it would have been into a file without a name.
  *
  * Invariant: a recording is replayed once in a process.
  * Cost: that of the replay, and room for the trace in $TMPDIR.
@@ -13,18 +11,17 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/progress.h"
+#include "cli/cli.h"
+#include "cli/worker.h"
 #include "format/container.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define TOOL "../lib/cairn/cairn-replay"
 
 static struct {
 	struct walked {
@@ -35,27 +32,6 @@ static struct {
 	const char **exes;
 	size_t nexes, exes_cap;
 } all;
-
-char *walked_tool(void)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (n <= 0)
-		return NULL;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	return xasprintf("%.*s" TOOL, (int)(slash + 1 - self), self);
-}
-
-int walked_fail(const char *tool, struct cairn_err *err)
-{
-	return cairn_fail(err, CAIRN_E_ABSENT,
-	                  "cannot execute %s: %s; install cairn again, or the "
-	                  "LLVM 19 libraries that it needs (libllvm19)",
-	                  tool ? tool : TOOL, strerror(errno));
-}
 
 void walked_look_in(const char *path)
 {
@@ -92,7 +68,6 @@ static _Noreturn void become_tool(const char *path, bool is_partial, int out,
 {
 	const char **argv = xcalloc(2 * all.nexes + 10, sizeof(*argv));
 	int terminal = progress_is_wanted() ? dup(STDERR_FILENO) : -1;
-	char *tool = walked_tool();
 	struct cairn_err err;
 	size_t n = 0;
 
@@ -110,12 +85,12 @@ static _Noreturn void become_tool(const char *path, bool is_partial, int out,
 	argv[n++] = "--";
 	argv[n++] = "/dev/stdout";
 	argv[n++] = path;
-	if (tool && dup2(out, STDOUT_FILENO) >= 0 &&
-	    dup2(errors, STDERR_FILENO) >= 0)
-		execv(tool, (char **)argv);
-	walked_fail(tool, &err);
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0)
+		cairn_fail(&err, CAIRN_E_SYSTEM, "dup: %s", strerror(errno));
+	else
+		worker_become((char **)argv, &err);
 	dprintf(errors, "cairn: %s\n", err.text);
-	_exit(127);
+	_exit(CLI_ERROR);
 }
 
 /* The last line of what a process says; "" if nothing. */
@@ -159,9 +134,9 @@ static int run_tool(const char *path, bool is_partial, int out,
 	if (child < 0 || waitpid(child, &status, 0) < 0)
 		return cairn_fail(err, CAIRN_E_SYSTEM, "%s: %s", path,
 		                  strerror(errno));
+	CAIRN_TRY(worker_judge(status, path, said, err));
 	if (status)
-		return cairn_fail(err, CAIRN_E_MISMATCH, "%s",
-		                  *said ? said : "the replay crashed");
+		return cairn_fail(err, CAIRN_E_MISMATCH, "%s", said);
 	return 0;
 }
 

@@ -67,8 +67,8 @@ int zframe_unpack(const unsigned char *data, size_t size, uint64_t expected,
 
 	if (expected > ZFRAME_MAX)
 		return cairn_fail(err, CAIRN_E_LIMIT,
-		                  "%s: its map claims more than 4 GiB; run the "
-		                  "program again",
+		                  "%s: a compressed part of it claims more than "
+		                  "4 GiB; restore the file, or make it again",
 		                  name);
 	ctx = ZSTD_createDCtx();
 	left = inflate(ctx, &in, expected, &out);
@@ -76,8 +76,8 @@ int zframe_unpack(const unsigned char *data, size_t size, uint64_t expected,
 	if (left || out.n != expected) {
 		bytes_release(&out);
 		return cairn_corrupt(err, name, in.pos,
-		                     "the compressed map does not unpack; run "
-		                     "the program again, or restore the file");
+		                     "what is compressed there does not unpack; "
+		                     "restore the file, or make it again");
 	}
 	*bytes = out.data;
 	*nbytes = out.n;

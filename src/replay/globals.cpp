@@ -28,6 +28,7 @@ extern "C" {
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -687,40 +688,49 @@ static void take(search &s, const GlobalVariable &g, uint64_t address,
 	s.all.push_back(f);
 }
 
-static std::shared_ptr<unit> open_unit(const program_unit &from)
+// LLVM's own handler prints, and ends the process.
+static void ignore_diagnostic(const DiagnosticInfo *, void *)
+{
+}
+
+static std::shared_ptr<unit> open_unit(const program &p,
+                                       const program_unit &from,
+                                       struct cairn_err *err)
 {
 	auto u = std::make_shared<unit>();
 	size_t n;
-	unsigned char *bytes = program_bitcode(&from, &n);
+	unsigned char *bytes;
 
-	if (!bytes)
+	if (program_bitcode(&p, &from, &bytes, &n, err) < 0)
 		return nullptr;
+	u->context.setDiagnosticHandlerCallBack(ignore_diagnostic);
 	u->bitcode.assign(bytes, bytes + n);
 	free(bytes);
 	Expected<std::unique_ptr<Module>> m = getLazyBitcodeModule(
 	        MemoryBufferRef(StringRef(u->bitcode.data(), n), ""),
 	        u->context);
-	if (!m) {
-		consumeError(m.takeError());
+	Error e = m ? (*m)->materializeMetadata() : m.takeError();
+	if (e) {
+		consumeError(std::move(e));
+		cairn_fail(err, CAIRN_E_CORRUPT,
+		           "%s: LLVM cannot read its IR; build the program "
+		           "again",
+		           p.modules[from.module].path);
 		return nullptr;
 	}
 	u->module = std::move(*m);
-	if (Error e = u->module->materializeMetadata()) {
-		consumeError(std::move(e));
-		return nullptr;
-	}
 	return u;
 }
 
 // Variables come first in the table of a unit (replay/rewrite.h).
-static void search_unit(search &s, uint32_t number)
+static int search_unit(search &s, uint32_t number, struct cairn_err *err)
 {
 	const program_unit &from = s.p->units[number];
-	std::shared_ptr<unit> u = open_unit(from);
+	std::shared_ptr<unit> u = open_unit(*s.p, from, err);
 	uint32_t i = 0;
 
 	if (!u)
-		return;
+		return CAIRN_E_CORRUPT;
 	for (const GlobalVariable &g : u->module->globals()) {
 		if (g.isDeclaration())
 			continue;
@@ -730,6 +740,7 @@ static void search_unit(search &s, uint32_t number)
 			take(s, g, from.table[i], u, number);
 		i++;
 	}
+	return 0;
 }
 
 // --- a question --------------------------------------------------------------
@@ -893,7 +904,7 @@ int global_find(struct global *g, const struct program *p, const char *what,
 		                  "NAME or FILE:NAME",
 		                  what);
 	for (uint32_t i = 0; i < p->nunits; i++)
-		search_unit(s, i);
+		CAIRN_TRY(search_unit(s, i, err));
 	keep_line(s);
 	bool chosen = s.which && s.which <= s.all.size() && is_loaded_again(s);
 	if (s.all.size() != 1 && !chosen)

@@ -17,10 +17,10 @@
 #include "abi/crc32c.h"
 #include "base/alloc.h"
 #include "base/err.h"
-#include "format/zframe.h"
 #include "replay/arena.h"
 #include "replay/cache.h"
 #include "replay/engine.h"
+#include "replay/fatal.h"
 #include "replay/meter.h"
 #include "replay/program.h"
 #include "replay/rewrite.h"
@@ -53,6 +53,7 @@ static struct {
 	struct rewrite_options options;
 	struct section *code; /* not yet sealed */
 	size_t ncode, code_cap;
+	char *said; /* LLVM's first error in what is being done, or NULL */
 	unsigned nagain; /* libraries with functions that make frames */
 } jit;
 
@@ -142,6 +143,42 @@ static int fail_llvm(struct cairn_err *err, const char *what, LLVMErrorRef e)
 	return rc;
 }
 
+/* What came first is the cause of the rest. */
+static void keep_text(const char *text)
+{
+	if (!jit.said)
+		jit.said = xstrdup(text);
+}
+
+static void forget_text(void)
+{
+	free(jit.said);
+	jit.said = NULL;
+}
+
+/* ORC says here what is wrong, and to who asked only that something is. */
+static void keep_error(void *context, LLVMErrorRef e)
+{
+	char *text = LLVMGetErrorMessage(e);
+
+	(void)context;
+	keep_text(text);
+	LLVMDisposeErrorMessage(text);
+}
+
+/* Warnings are about code that the user has compiled before. */
+static void keep_diagnostic(LLVMDiagnosticInfoRef info, void *context)
+{
+	char *text;
+
+	(void)context;
+	if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
+		return;
+	text = LLVMGetDiagInfoDescription(info);
+	keep_text(text);
+	LLVMDisposeMessage(text);
+}
+
 static int make_machine(struct cairn_err *err)
 {
 	static const char triple[] = "x86_64-pc-linux-gnu";
@@ -181,6 +218,8 @@ int jit_open(bool use_cache, const struct rewrite_options *options,
 	e = LLVMOrcCreateLLJIT(&jit.lljit, builder);
 	if (e)
 		return fail_llvm(err, "cannot make a compiler", e);
+	LLVMOrcExecutionSessionSetErrorReporter(
+	        LLVMOrcLLJITGetExecutionSession(jit.lljit), keep_error, NULL);
 	return 0;
 }
 
@@ -193,6 +232,7 @@ void jit_close(void)
 	if (jit.features)
 		LLVMDisposeMessage(jit.features);
 	free(jit.code);
+	forget_text();
 	memset(&jit, 0, sizeof(jit));
 }
 
@@ -208,13 +248,6 @@ static LLVMModuleRef parse(LLVMContextRef context, const unsigned char *bitcode,
 	LLVMParseBitcodeInContext2(context, bytes, &m);
 	LLVMDisposeMemoryBuffer(bytes);
 	return m;
-}
-
-/* LLVM prints what it thinks of a damaged module; we have our own words. */
-static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
-{
-	(void)info;
-	(void)context;
 }
 
 /* Does this processor lack the feature "+name"? */
@@ -271,23 +304,37 @@ static int rewrite(LLVMModuleRef m, const struct job *j, struct cairn_err *err)
 	return rewrite_module(m, j->unit, j->name, &jit.options, err);
 }
 
+/* A sentence about what is made of a unit. */
+static int fail_unit(const struct job *j, const char *source, const char *text,
+                     struct cairn_err *err)
+{
+	return cairn_fail(err, CAIRN_E_SYSTEM,
+	                  "%s: the replay code of %s cannot be made: LLVM says: "
+	                  "%s; compile that source with clang instead of "
+	                  "cairn-cc, and report this as a mistake of Cairn",
+	                  j->name, source, text);
+}
+
 static int generate(LLVMModuleRef m, const struct job *j,
                     LLVMMemoryBufferRef *object, struct cairn_err *err)
 {
+	const char *source;
 	char *text = NULL;
+	size_t n;
+	int rc = 0;
 
 	CAIRN_TRY(check_features(m, j->name, err));
 	CAIRN_TRY(rewrite(m, j, err));
+	source = LLVMGetSourceFileName(m, &n);
 	if (LLVMTargetMachineEmitToMemoryBuffer(jit.machine, m, LLVMObjectFile,
 	                                        &text, object)) {
-		int rc = cairn_fail(err, CAIRN_E_SYSTEM,
-		                    "%s: cannot compile its IR: %s", j->name,
-		                    text);
-
+		rc = fail_unit(j, source, text, err);
 		LLVMDisposeMessage(text);
-		return rc;
+	} else if (jit.said) {
+		rc = fail_unit(j, source, jit.said, err);
+		LLVMDisposeMemoryBuffer(*object);
 	}
-	return 0;
+	return rc;
 }
 
 static int compile_bitcode(const unsigned char *bitcode, size_t n,
@@ -296,20 +343,26 @@ static int compile_bitcode(const unsigned char *bitcode, size_t n,
 {
 	LLVMContextRef context = LLVMContextCreate();
 	LLVMModuleRef m;
+	size_t length;
 	int rc;
 
-	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
+	LLVMContextSetDiagnosticHandler(context, keep_diagnostic, NULL);
+	fatal_compile(j->name, NULL);
 	m = parse(context, bitcode, n);
-	if (m)
+	forget_text();
+	if (m) {
+		fatal_compile(j->name, LLVMGetSourceFileName(m, &length));
 		rc = generate(m, j, object, err);
-	else
+	} else {
 		rc = cairn_fail(err, CAIRN_E_CORRUPT,
-		                "%s: its IR is damaged; build the program "
-		                "again",
+		                "%s: LLVM cannot read its IR; build the "
+		                "program again",
 		                j->name);
+	}
 	if (m)
 		LLVMDisposeModule(m);
 	LLVMContextDispose(context);
+	fatal_compile(NULL, NULL);
 	return rc;
 }
 
@@ -320,8 +373,7 @@ static int compile(const struct job *j, LLVMMemoryBufferRef *object,
 	size_t n;
 	int rc;
 
-	CAIRN_TRY(zframe_unpack(j->u->packed, j->u->npacked, j->u->nraw,
-	                        j->name, &bitcode, &n, err));
+	CAIRN_TRY(program_bitcode(j->p, j->u, &bitcode, &n, err));
 	rc = compile_bitcode(bitcode, n, j, object, err);
 	free(bitcode);
 	return rc;
@@ -400,8 +452,10 @@ static void add_symbol(struct symbols *s, const char *name, uint64_t address)
 	s->items[s->n++].Sym.Flags = flags;
 }
 
-/* A function that the linker dropped has no cells, and never runs.  One that
- * makes its frames again calls the others of its unit. */
+/* A function that is not in the program has no cells, no nodes, and never runs:
+ * the linker took another copy, or the compiler found after the IR was put away
+ * that it is not needed.  One that makes its frames again calls the others of
+ * its unit.  No symbol is 0: LLVM takes that for one that is not there. */
 static void add_function(struct symbols *s, const struct job *j, uint32_t i)
 {
 	const struct program_unit *u = j->u;
@@ -420,7 +474,7 @@ static void add_function(struct symbols *s, const struct job *j, uint32_t i)
 	snprintf(name, sizeof(name), REPLAY_CELLS "%u", i);
 	add_symbol(s, name, cells);
 	snprintf(name, sizeof(name), REPLAY_NODES "%u", i);
-	add_symbol(s, name, nodes);
+	add_symbol(s, name, nodes ? nodes : REPLAY_NOWHERE);
 	if (!j->again || !body)
 		return;
 	snprintf(name, sizeof(name), REPLAY_BODY "%u", i);
@@ -554,14 +608,46 @@ static LLVMErrorRef link_object(LLVMMemoryBufferRef object, struct lookup *l)
 	return place_functions(library, l);
 }
 
+/* Names the source of a unit whose code is there, but cannot be linked. */
+static int fail_link(const struct job *j, LLVMErrorRef e, struct cairn_err *err)
+{
+	char *text = LLVMGetErrorMessage(e);
+	LLVMContextRef context = LLVMContextCreate();
+	unsigned char *bitcode = NULL;
+	LLVMModuleRef m = NULL;
+	size_t n;
+	int rc;
+
+	keep_text(text); /* unless there is a better one */
+	LLVMDisposeErrorMessage(text);
+	text = jit.said;
+	jit.said = NULL;
+	LLVMContextSetDiagnosticHandler(context, keep_diagnostic, NULL);
+	if (program_bitcode(j->p, j->u, &bitcode, &n, NULL) == 0)
+		m = parse(context, bitcode, n);
+	rc = fail_unit(j, m ? LLVMGetSourceFileName(m, &n) : "a unit", text,
+	               err);
+	if (m)
+		LLVMDisposeModule(m);
+	LLVMContextDispose(context);
+	free(bitcode);
+	free(text);
+	return rc;
+}
+
 static int make(struct lookup *l, struct cairn_err *err)
 {
 	LLVMMemoryBufferRef object;
 	LLVMErrorRef e;
+	int rc;
 
+	forget_text();
 	CAIRN_TRY(get_object(l->j, &object, err));
+	fatal_compile(l->j->name, NULL);
 	e = link_object(object, l);
-	return e ? fail_llvm(err, l->j->name, e) : 0;
+	rc = e ? fail_link(l->j, e, err) : 0;
+	fatal_compile(NULL, NULL);
+	return rc;
 }
 
 static int load(struct program *p, uint32_t unit, struct cairn_err *err)
@@ -610,11 +696,10 @@ static uint32_t find_line(const struct program *p,
 	uint32_t line = 0;
 	size_t n;
 
-	if (zframe_unpack(u->packed, u->npacked, u->nraw, "", &bitcode, &n,
-	                  NULL) < 0)
+	if (program_bitcode(p, u, &bitcode, &n, NULL) < 0)
 		return 0;
 	context = LLVMContextCreate();
-	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
+	LLVMContextSetDiagnosticHandler(context, keep_diagnostic, NULL);
 	m = parse(context, bitcode, n);
 	if (m) {
 		line = rewrite_line(m, f->index, cell);

@@ -2,11 +2,12 @@
 /*
  * cairn-replay: what those subcommands of cairn execute that replay a
  * recording, so that only they load LLVM.  Its name, argv[0], is the
- * subcommand's.
+ * subcommand's, with the version of the cairn that started it.
  */
 #include "replay/command.h"
 
 #include "base/err.h"
+#include "replay/fatal.h"
 #include "replay/meter.h"
 
 #include <errno.h>
@@ -67,11 +68,33 @@ int command_flush(void)
 	return FINE;
 }
 
+/* The runtime of a program (runtime/record_follow.c), which may be older, says
+ * FOLLOW alone. */
+static bool is_of_other_version(const char *version, const char *name)
+{
+	return version ? strcmp(version, CAIRN_VERSION) != 0
+	               : strcmp(name, "follow") != 0;
+}
+
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (argc && !strcmp(argv[0], commands[i].name))
+	char *version = argc ? strchr(argv[0], '/') : NULL;
+
+	fatal_open();
+	if (version)
+		*version++ = '\0';
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (!argc || strcmp(argv[0], commands[i].name) != 0)
+			continue;
+		if (!is_of_other_version(version, argv[0]))
 			return commands[i].run(argc, argv);
+		fprintf(stderr,
+		        "cairn: cairn %s and its cairn-replay, %s, do not "
+		        "belong together; install cairn again\n",
+		        version ? version : "of another version",
+		        CAIRN_VERSION);
+		return ERROR;
+	}
 	fprintf(stderr, "cairn-replay: is a part of cairn, see 'cairn "
 	                "--help'\n");
 	return ERROR;

@@ -135,8 +135,7 @@ static void read_unit(struct places *s, uint32_t unit)
 	size_t n;
 
 	s->units[unit].is_read = true;
-	bitcode = program_bitcode(u, &n);
-	if (!bitcode)
+	if (program_bitcode(s->p, u, &bitcode, &n, NULL) < 0)
 		return;
 	context = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(context, ignore, NULL);

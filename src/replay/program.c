@@ -15,6 +15,7 @@
 #include "format/image.h"
 #include "format/zframe.h"
 #include "replay/arena.h"
+#include "replay/shim.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -258,14 +259,25 @@ struct program_function *program_of_code(const struct program *p, uint64_t pc)
 	return best;
 }
 
-unsigned char *program_bitcode(const struct program_unit *u, size_t *n)
+/* LLVM trusts what it reads: what is not what the compiler wrote it does not
+ * get. */
+int program_bitcode(const struct program *p, const struct program_unit *u,
+                    unsigned char **bitcode, size_t *n, struct cairn_err *err)
 {
-	unsigned char *bitcode;
+	const char *path = p->modules[u->module].path;
+	unsigned char id[CAIRN_UNIT_ID];
 
-	return zframe_unpack(u->packed, u->npacked, u->nraw, "", &bitcode, n,
-	                     NULL) < 0
-	               ? NULL
-	               : bitcode;
+	if (zframe_unpack(u->packed, u->npacked, u->nraw, path, bitcode, n,
+	                  NULL) == 0) {
+		replay_shim_hash(*bitcode, *n, id);
+		if (!memcmp(id, u->id, sizeof(id)))
+			return 0;
+		free(*bitcode);
+		*bitcode = NULL;
+	}
+	return cairn_fail(err, CAIRN_E_CORRUPT,
+	                  "%s: its IR is damaged; build the program again",
+	                  path);
 }
 
 void program_clear_cells(struct program *p)

@@ -96,8 +96,10 @@ struct program_function *program_of_cell(const struct program *p,
 /* The function whose replay code has an instruction at pc, or NULL. */
 struct program_function *program_of_code(const struct program *p, uint64_t pc);
 
-/* The bitcode of a unit, for the caller to free; NULL if it is damaged. */
-unsigned char *program_bitcode(const struct program_unit *u, size_t *n);
+/* The bitcode of a unit, for the caller to free.
+ * Fails: CAIRN_E_CORRUPT if it is damaged. */
+int program_bitcode(const struct program *p, const struct program_unit *u,
+                    unsigned char **bitcode, size_t *n, struct cairn_err *err);
 
 /* Forgets what all cells hold. */
 void program_clear_cells(struct program *p);

@@ -14,7 +14,6 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "format/image.h"
-#include "format/zframe.h"
 #include "replay/command.h"
 #include "replay/engine.h"
 #include "replay/meter.h"
@@ -95,8 +94,7 @@ int question_unit(struct question *q, uint32_t i, const char *text,
 
 	if (q->units[i])
 		return 0;
-	CAIRN_TRY(zframe_unpack(u->packed, u->npacked, u->nraw, name, &bitcode,
-	                        &n, err));
+	CAIRN_TRY(program_bitcode(p, u, &bitcode, &n, err));
 	if (text && !memmem(bitcode, n, text, strlen(text))) {
 		free(bitcode);
 		return 0;
@@ -105,8 +103,8 @@ int question_unit(struct question *q, uint32_t i, const char *text,
 	free(bitcode);
 	if (!q->units[i])
 		return cairn_fail(err, CAIRN_E_CORRUPT,
-		                  "%s: its IR is damaged; build the program "
-		                  "again",
+		                  "%s: LLVM cannot read its IR; build the "
+		                  "program again",
 		                  name);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "replay/arena.h"
 #include "replay/checkpoint.h"
 #include "replay/engine.h"
+#include "replay/fatal.h"
 #include "replay/jit.h"
 #include "replay/lineage.h"
 #include "replay/meter.h"
@@ -145,6 +146,7 @@ int session_open(struct session *s, const struct session_options *options,
 	int rc;
 
 	*s = (struct session){.options = options};
+	fatal_file(options->file);
 	CAIRN_TRY(check_named(options, err));
 	CAIRN_TRY(recording_open(&s->recording, options->file, mode_of(options),
 	                         err));

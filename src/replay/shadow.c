@@ -13,6 +13,7 @@
 #include "replay/shadow.h"
 
 #include "base/err.h"
+#include "replay/fatal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -85,6 +86,8 @@ static void handle(int signal, siginfo_t *info, void *context)
 	uint64_t pc = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
 	int e = errno;
 
+	if (fatal_is_compiling())
+		fatal_signal(signal);
 	if (signal == SIGSEGV && info->si_code == SEGV_MAPERR &&
 	    (map_piece(at & ~(PIECE - 1), PIECE) ||
 	     map_piece(at & ~(PAGE - 1), PAGE))) {

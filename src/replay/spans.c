@@ -19,6 +19,7 @@
 #include "format/recording.h"
 #include "replay/checkpoint.h"
 #include "replay/command.h"
+#include "replay/fatal.h"
 #include "replay/meter.h"
 #include "replay/session.h"
 
@@ -264,7 +265,9 @@ static void begin(struct process *x, const struct spans *p, size_t i,
 {
 	*r = (struct span_result){.is_apart = true, .status = ERROR};
 	cairn_fail(&r->err, CAIRN_E_SYSTEM,
-	           "a process that replays a part was ended");
+	           "%s: a process that replays a part of it was killed; if "
+	           "memory ran out, end other programs, or use --jobs 1",
+	           p->session->options->file);
 	x->out = tmpfile();
 	fflush(NULL);
 	x->pid = x->out ? fork() : -1;
@@ -273,6 +276,7 @@ static void begin(struct process *x, const struct spans *p, size_t i,
 		return;
 	if (dup2(fileno(x->out), STDOUT_FILENO) < 0)
 		_exit(ERROR);
+	fatal_say_in(r->err.text, sizeof(r->err.text));
 	meter_begin_apart(i);
 	w->replay(w->context, &p->items[i], r);
 	fflush(stdout);
