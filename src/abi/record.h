@@ -157,6 +157,9 @@ enum cairn_other {
 	 * is known where: in foreign code, or where the context itself raised
 	 * the signal; 0: none */
 	CAIRN_OTHER_HALT = 13,
+	/* the same values: a handler is about to jump away from there; FORGET
+	 * follows */
+	CAIRN_OTHER_LEFT = 14,
 	CAIRN_NOTHERS
 };
 

@@ -433,6 +433,15 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 	return 0;
 }
 
+/* Is it the walk over a recording? */
+static bool traced_has_recorded(const struct traced *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->functions[i].f->paths == CAIRN_PATHS_RECORD)
+			return true;
+	return false;
+}
+
 /* Nobody knows which bytes of a stream are of functions without a map, so all
  * behind them would be read wrongly. */
 static int traced_need_maps(const struct profile *p, struct cairn_err *err)
@@ -466,6 +475,7 @@ int traced_init(struct traced *t, const struct profile *profile,
 	        .functions = t->walked,
 	        .nfunctions = t->n,
 	        .was_killed = profile_was_killed(profile),
+	        .has_halts = traced_has_recorded(t),
 	        .context = t,
 	        .function_at = traced_function_at,
 	        .site_at = traced_site_at,
