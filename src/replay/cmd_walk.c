@@ -96,11 +96,11 @@ static void take_doubt(void *context, const uint32_t *words, size_t n,
 	flow_doubt(&w->flow, words, n, is_past);
 }
 
-static void take_halt(void *context)
+static void take_halt(void *context, uint32_t line)
 {
 	struct walker *w = context;
 
-	flow_halt(&w->flow, 0);
+	flow_halt(&w->flow, line);
 }
 
 static void take_sync(void *context, uint64_t number)

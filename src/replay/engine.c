@@ -570,7 +570,7 @@ static void come_to(int signal, uint64_t p)
 	e.held = KNOWN;
 	engine_take_steps();
 	if (e.follower)
-		e.follower->halted(e.follower->context);
+		e.follower->halted(e.follower->context, e.state->line);
 	e.held = PAST;
 	if (is_last())
 		stop(0, ENGINE_HALTED);
@@ -1368,6 +1368,7 @@ static void fault_here(void)
 
 static void stop_here(uint64_t cell, uint64_t line)
 {
+	e.state->line = (uint32_t)line;
 	come_to(SIGILL, 0);
 	break_off();
 	if (e.state->unwinding)

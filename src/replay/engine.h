@@ -152,8 +152,8 @@ struct engine_follower {
 	 * left, nobody knows how far in; or is_past: it had left it before */
 	void (*doubt)(void *context, const uint32_t *words, size_t n,
 	              bool is_past);
-	/* it raised a signal here */
-	void (*halted)(void *context);
+	/* it raised a signal here, in a line; 0: not known */
+	void (*halted)(void *context, uint32_t line);
 	/* a place in the order of all contexts */
 	void (*sync)(void *context, uint64_t number);
 	/* the process of the recording was forked: in a call of foreign code,

@@ -469,6 +469,35 @@ static uint32_t count_known(const struct flow *f)
 	return n;
 }
 
+/* Which of the lines that the map has for a block has this number, from 1 on;
+ * 0: none, or several files have one. */
+static uint32_t find_line(const struct traced_function *t, block_id b,
+                          uint32_t line)
+{
+	const struct map *map = t->map;
+	const struct map_block *block = &map->blocks[t->f->first_block + b];
+	uint32_t n = 0, found = 0, file = 0;
+
+	for (uint32_t s = 0; s < block->nsegments; s++) {
+		const struct map_segment *segment =
+		        &map->segments[block->first_segment + s];
+
+		for (uint32_t i = 0; i < segment->nlines; i++) {
+			const struct map_line *l =
+			        &map->lines[segment->first_line + i];
+
+			n++;
+			if (l->line != line)
+				continue;
+			if (found && l->file != file)
+				return 0;
+			file = l->file;
+			found = found ? found : n;
+		}
+	}
+	return found;
+}
+
 /* Where the innermost frame is, which is in no call. */
 static void put_halt(struct flow *f, const struct flow_frame *top,
                      uint32_t line)
@@ -478,6 +507,9 @@ static void put_halt(struct flow *f, const struct flow_frame *top,
 	bytes_put_u64(&f->stream, top->nsilent);
 	for (size_t i = 0; i < f->npath; i++)
 		put_mark(f, CAIRN_TRACE_STEP, f->path[i]);
+	if (line != CAIRN_LINE_SOMEWHERE)
+		line = find_line(f->functions[top->function].t, top->node,
+		                 line);
 	if (line)
 		put_mark(f, CAIRN_TRACE_LINE, line);
 }

@@ -48,8 +48,7 @@ void flow_take(struct flow *f, const uint32_t *words, size_t n);
 /* Words of a tick of which nobody knows how much was done: the context was
  * stopped in it, or left it.  is_past: nothing of it, but replay code went on. */
 void flow_doubt(struct flow *f, const uint32_t *words, size_t n, bool is_past);
-/* It was stopped here, between calls: in this line of the map's for the block,
- * from 1 on; 0: of some. */
+/* It was stopped here, between calls, in this line; 0: not known. */
 void flow_halt(struct flow *f, uint32_t line);
 /* It ends in a call of foreign code: its frames stay there. */
 void flow_end(struct flow *f);
