@@ -202,7 +202,7 @@ static int own_signal(void)
 	if (!e.is_armed ||
 	    !(is_other(CAIRN_OTHER_HALT) || is_other(CAIRN_OTHER_LEFT)))
 		return 0;
-	return e.event.value[0] & 1 ? 0 : (int)(e.event.value[0] >> 1);
+	return e.event.value[0] & 1 ? 0 : CAIRN_HALT_SIGNAL(e.event.value[0]);
 }
 
 /* Does what is computed here not matter, since it will be forgotten, and maybe
@@ -269,6 +269,8 @@ static void fault(int signal, uint64_t p, uint64_t pc)
 	char what[96];
 
 	come_to(signal, p);
+	if (signal == SIGTRAP) /* a program may go on behind it */
+		return;
 	if (is_last())
 		stop(0, ENGINE_STOPPED);
 	if (is_leaving())
@@ -424,13 +426,31 @@ static bool is_end(const struct recording_event *v)
 	        v->what == CAIRN_OTHER_HALT);
 }
 
-/* Will replay code have the fault, too?  There is memory at most addresses. */
+static bool is_access(const struct recording_event *v)
+{
+	int signal = CAIRN_HALT_SIGNAL(v->value[0]);
+
+	return signal == SIGSEGV || signal == SIGBUS;
+}
+
+/*
+ * Will replay code have the fault, too?  There is memory at most addresses; who
+ * follows which way the context goes has it made a fault (forbid), and is told
+ * if that does not come.
+ */
 static bool comes_again(const struct recording_event *v)
 {
-	uint64_t signal = v->value[0] >> 1;
+	return e.follower || (v->what == CAIRN_OTHER_HALT &&
+	                      (!is_access(v) || v->value[1] < NO_MEMORY_BELOW));
+}
 
-	return (signal != SIGSEGV && signal != SIGBUS) ||
-	       v->value[1] < NO_MEMORY_BELOW;
+/* The access at which the context will raise its signal. */
+static void forbid(void)
+{
+	const struct recording_event *v = &e.event;
+
+	if (!is_abroad() && is_access(v) && v->value[1] >= NO_MEMORY_BELOW)
+		shadow_forbid(v->value[1], v->value[0] & CAIRN_HALT_WRITES);
 }
 
 /* The next event that means something: END and STOP do so only at the end. */
@@ -507,6 +527,8 @@ static void hold(void)
 	engine_take_steps(); /* of what was before */
 	e.is_held = true;
 	e.held = DOUBTFUL;
+	if (is_other(CAIRN_OTHER_HALT) || is_other(CAIRN_OTHER_LEFT))
+		forbid();
 }
 
 /* The tick of the next event is reached. */
@@ -567,6 +589,7 @@ static void come_to(int signal, uint64_t p)
 	if (!own || own != signal ||
 	    (signal == SIGSEGV && p && p != e.event.value[1]))
 		return;
+	shadow_permit();
 	e.held = KNOWN;
 	engine_take_steps();
 	if (e.follower)
@@ -633,6 +656,7 @@ static void look_back(void)
  */
 static void forget(void)
 {
+	shadow_permit();
 	e.has_doubts |= e.held == DOUBTFUL;
 	engine_take_steps(); /* those of this tick */
 	e.is_held = false;
@@ -1520,6 +1544,7 @@ static void *run_thread(void *unused)
 		run_context();
 	}
 	e.is_running = false;
+	shadow_permit();
 	follow_fork(false);
 	engine_take_steps();
 	set_env(CAIRN_ENV_DEFAULT);

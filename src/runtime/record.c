@@ -639,6 +639,7 @@ static bool is_raised_here(int sig, const siginfo_t *info, const ucontext_t *u)
 	case SIGBUS:
 		return info->si_code > 0 && code_at(u, 0) != CODE_HLT;
 	case SIGILL:
+	case SIGTRAP:
 		return info->si_code > 0;
 	case SIGFPE:
 		return info->si_code == FPE_INTDIV ||
@@ -655,6 +656,14 @@ static bool is_at(const siginfo_t *info, const ucontext_t *u)
 	       (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
 }
 
+/* Did the access that faults write?  The processor says so. */
+static bool context_writes(const void *context)
+{
+	const ucontext_t *u = context;
+
+	return u->uc_mcontext.gregs[REG_ERR] & 2;
+}
+
 /* What HALT says of a signal that the context of the thread raises itself. */
 static void learn_fault(int sig, const siginfo_t *info, const void *context,
                         uint64_t *fault)
@@ -666,6 +675,8 @@ static void learn_fault(int sig, const siginfo_t *info, const void *context,
 	if (!is_raised_here(sig, info, context))
 		return;
 	fault[0] = (uint64_t)sig << 1 | (is_access && is_at(info, context));
+	if (is_access && context_writes(context))
+		fault[0] |= CAIRN_HALT_WRITES;
 	fault[1] = is_access ? at : 0;
 }
 
