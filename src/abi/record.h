@@ -153,12 +153,18 @@ enum cairn_other {
 	 * bytes of its log: there it was interrupted by a handler, which is
 	 * what follows; a SYNC does */
 	CAIRN_OTHER_CAME = 12,
-	/* uv: signal << 1 | foreign code ran, uv: its address: as STOP, but it
-	 * is known where: in foreign code, or where the context itself raised
-	 * the signal; 0: none */
+	/* uv: WRITES, if it did, | signal << 1 | foreign code ran, uv: its
+	 * address: as STOP, but it is known where: in foreign code, or where
+	 * the context itself raised the signal; 0: none */
 	CAIRN_OTHER_HALT = 13,
+	/* the same values: a handler is about to jump away from there; FORGET
+	 * follows */
+	CAIRN_OTHER_LEFT = 14,
 	CAIRN_NOTHERS
 };
+
+#define CAIRN_HALT_WRITES 256u /* an access to memory was one to write */
+#define CAIRN_HALT_SIGNAL(word) ((int)((word) >> 1 & 127))
 
 /* Rounding, flush to zero and denormals are zeros of MXCSR; rounding and
  * precision of the x87 control word, above.  A context begins with DEFAULT. */

@@ -15,14 +15,14 @@
  *     0x80 + n      a history of n bytes, which end here
  *     0x90 + n      the same, but it was written because it was full: that of
  *                   the same activation goes on with the next one
- *     0xf0..        a mark, with as many bytes behind it as it needs
+ *     0xe0..        a mark, with as many bytes behind it as it needs
  */
 #include <stdint.h>
 
 #define CAIRN_TRACE_SMALL 0x7fu
 #define CAIRN_TRACE_WORD 0x80u
 #define CAIRN_TRACE_FULL 0x90u
-#define CAIRN_TRACE_MARK 0xf0u
+#define CAIRN_TRACE_MARK 0xe0u
 
 /* Addresses are the low 32 bits of what they were in the process. */
 #define CAIRN_TRACE_ENTER 0xf0u /* u32: an address in the function's code */
@@ -75,6 +75,25 @@
 #define CAIRN_TRACE_HELD 0xfdu
 #define CAIRN_TRACE_RESUME 0xfeu
 #define CAIRN_TRACE_STACK 0xffu
+
+/*
+ * Of the walk over a recording: where a frame was stopped between calls.
+ *
+ * HALT  u32: how many frames there are, the innermost being stopped; u64: its
+ *       history, of all paths that it has taken since one was written; u64: how
+ *       many it took then that no history tells, which have no bits or are
+ *       turns of a loop that counts them.  It is in the block where its next
+ *       path begins, if it is in its function already.
+ * STEP  u32: the innermost frame, stopped, came on by this edge, to the block
+ *       that it leads to.
+ * LINE  u32: of the lines that the map has for that block, the one where it is,
+ *       from 1 on.
+ */
+#define CAIRN_TRACE_HALT 0xe0u
+#define CAIRN_TRACE_STEP 0xe1u
+#define CAIRN_TRACE_LINE 0xe2u
+#define CAIRN_LINE_SOMEWHERE UINT32_MAX /* there, or further on: no one knows */
+#define CAIRN_HALT_SIZE 20u /* behind the first byte */
 
 /* A HEAD, from its first byte on. */
 #define CAIRN_HEAD_SIZE 64u
@@ -157,6 +176,8 @@ static inline unsigned cairn_trace_behind(unsigned char first)
 		return 8;
 	case CAIRN_TRACE_HELD:
 		return 12;
+	case CAIRN_TRACE_HALT:
+		return CAIRN_HALT_SIZE;
 	case CAIRN_TRACE_HEAD:
 		return CAIRN_HEAD_SIZE - 1;
 	default:

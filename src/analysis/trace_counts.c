@@ -15,7 +15,8 @@
  *
  * Frames that are open when a stream ends, or that die, are in a call: the path
  * up to there is known.  One that was stopped between calls has gone on from
- * where its last history was written, nobody knows how far.  Of one that was
+ * where its last history was written, nobody knows how far, unless that is a
+ * recording, which says so.  Of one that was
  * there before the stream began, in a child of fork, the path so far is not
  * known, only that it led there: it is taken to be the first that does, which
  * is counted and taken back; edges and blocks are exact, one path is not.
@@ -60,6 +61,7 @@ struct tc_frame {
 	block_id part, behind;
 	bool is_in_call, has_left;
 	bool is_fresh; /* it was entered, and no more is known */
+	bool is_stopped; /* it is known in which block it was stopped */
 };
 
 struct trace_counter {
@@ -98,7 +100,7 @@ static void tc_end_frame(struct trace_counter *c, const struct tc_frame *f)
 		return;
 	if (!f->is_fresh)
 		tc_put_frame(c, f, CAIRN_FRAME_OUT);
-	if (!f->is_in_call)
+	if (!f->is_in_call && !f->is_stopped)
 		tc_put_frame(c, f, CAIRN_FRAME_OUT_ASYNC);
 }
 
@@ -150,7 +152,7 @@ static int tc_arrive(struct trace_counter *c, struct tc_frame *f,
 
 	if (!part) { /* in a call that does not come back */
 		f->has_left = true;
-		f->is_fresh = false;
+		f->is_fresh = f->is_stopped = false;
 		return 0;
 	}
 	if (!at->is_inside)
@@ -166,7 +168,7 @@ static int tc_arrive(struct trace_counter *c, struct tc_frame *f,
 	f->part = part;
 	f->behind = event->block;
 	f->is_in_call = true;
-	f->has_left = false;
+	f->has_left = f->is_stopped = false;
 	f->is_fresh = false;
 	if (event->kind == WALK_LAND && begin != CFG_NONE)
 		f->sum = w->paths.value[begin];
@@ -196,6 +198,7 @@ static void tc_count_piece(struct trace_counter *c, struct tc_frame *f,
 	f->behind = x->behind;
 	f->is_in_call = x->is_in_call;
 	f->has_left = x->has_left;
+	f->is_stopped = x->way->is_part;
 	f->is_fresh = false;
 }
 
@@ -225,11 +228,12 @@ static void tc_come_back(struct trace_counter *c, const struct walk *walk)
 	top->is_in_call = false;
 }
 
-static void tc_die(struct trace_counter *c, bool was_cut)
+static void tc_die(struct trace_counter *c, enum walk_how how)
 {
 	struct tc_frame *top = tc_top(c);
 
-	if (was_cut) {
+	top->is_stopped &= how == WALK_HALTED;
+	if (how != WALK_IN_CALL) {
 		top->part = top->behind;
 		top->is_in_call = false;
 	}
@@ -245,6 +249,7 @@ static int tc_land(struct trace_counter *c, const struct walk *walk,
 
 	if (!top->has_left && top->is_in_call && top->behind == event->block)
 		return 0;
+	top->is_stopped &= event->value == WALK_HALTED;
 	tc_end_frame(c, top);
 	return tc_arrive(c, top, walk, event, err);
 }
@@ -279,7 +284,7 @@ static int tc_event(struct trace_counter *c, const struct walk *walk,
 		tc_come_back(c, walk);
 		return 0;
 	case WALK_DEATH:
-		tc_die(c, event->value);
+		tc_die(c, (enum walk_how)event->value);
 		return 0;
 	case WALK_LAND:
 		return tc_land(c, walk, event, err);
@@ -353,8 +358,11 @@ static int tc_walk_thread(struct trace_counter *c, size_t thread,
 		rc = result == 1 ? tc_event(c, &w.walk, &event, err) : result;
 		assert(rc < 0 || c->nframes == w.walk.nframes);
 	} while (result == 1 && rc == 0);
-	if (rc == 0 && profile_is_open(c->p) && c->nframes)
-		tc_doubt(c, tc_top(c));
+	if (rc == 0 && c->nframes) {
+		if (profile_is_open(c->p))
+			tc_doubt(c, tc_top(c));
+		tc_top(c)->is_stopped &= walk_is_halted(&w.walk);
+	}
 	if (rc == 0)
 		tc_end_frames(c);
 	c->nframes = 0;

@@ -373,7 +373,7 @@ static void get_frames(struct cursor *c, struct checkpoints *points,
 		f->is_inside = flags & 1;
 		f->state = (uint8_t)(flags >> 1);
 		f->depth = 1;
-		c->bad |= flags >> 1 > WALK_RESUMES || f->nahead > 63 ||
+		c->bad |= flags >> 1 > WALK_STOPPED || f->nahead > 63 ||
 		          (f->below >= i && f->below != CHECKPOINTS_NOBODY) ||
 		          f->function >= t->n ||
 		          f->next >= walk_nplaces(&t->walked[f->function]);

@@ -100,6 +100,8 @@ static void work_out(struct trace_piece *x, const struct whole *w,
 		x->add = sum;
 	if (way->nedges)
 		find_place(x, w, f, way);
+	else if (way->is_part)
+		x->part = x->behind = way->blocks[0];
 	else
 		x->has_left = true; /* in a block that has no way out */
 }

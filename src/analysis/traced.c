@@ -4,9 +4,9 @@
  * all functions with their codes or witnesses, and what addresses in the
  * streams mean.
  *
- * Addresses have 32 bits, the low ones.  Those of two modules can be the same;
- * an address that means two functions, or two calls, cannot be read, which is
- * found here, not when it occurs.
+ * Addresses have 32 bits, the low ones.  Those of two modules can be the same,
+ * and a linker may fold functions of one; an address that means two functions,
+ * or two calls, cannot be read, which is found here, not when it occurs.
  *
  * Cost: O(size of the maps); an address is looked up by bisection.
  */
@@ -273,19 +273,43 @@ static uint32_t traced_site_at(void *context, uint32_t address, block_id *block,
 	return p->function;
 }
 
-static int traced_sort(struct traced_place *places, size_t n,
-                       struct cairn_err *err)
+/* Two places are one.  In one module the linker made it so. */
+static int traced_ambiguous(const struct traced *t,
+                            const struct traced_place *x,
+                            const struct traced_place *y,
+                            struct cairn_err *err)
+{
+	const struct traced_function *f = &t->functions[x->function];
+	const struct traced_function *g = &t->functions[y->function];
+	const struct profile_module *modules = t->profile->modules;
+
+	if (f->module == g->module)
+		return cairn_fail(
+		        err, CAIRN_E_LIMIT,
+		        "%s: %s and %s have the same code, so that what a trace "
+		        "says of one cannot be told from the other; link "
+		        "without folding of identical code (--icf=none)",
+		        modules[f->module].path,
+		        map_string(f->map, f->f->name),
+		        map_string(g->map, g->f->name));
+	return cairn_fail(
+	        err, CAIRN_E_LIMIT,
+	        "%s and %s were at addresses with the same low 32 bits (%#" PRIx32
+	        "), so that what the trace says of one cannot be told from the "
+	        "other; where they are is chance, unless the program runs "
+	        "without it (setarch -R): run it again",
+	        modules[f->module].path, modules[g->module].path, y->first);
+}
+
+static int traced_sort(const struct traced *t, struct traced_place *places,
+                       size_t n, struct cairn_err *err)
 {
 	if (n)
 		qsort(places, n, sizeof(*places), traced_by_address);
 	for (size_t i = 1; i < n; i++)
 		if (places[i].first <= places[i - 1].last)
-			return cairn_fail(
-			        err, CAIRN_E_LIMIT,
-			        "two modules of the trace have the same low 32 "
-			        "bits of addresses (%#" PRIx32
-			        "): run the program again",
-			        places[i].first);
+			return traced_ambiguous(t, &places[i - 1], &places[i],
+			                        err);
 	return 0;
 }
 
@@ -303,12 +327,18 @@ static block_id traced_next(const struct traced_function *f, block_id block)
 	return block;
 }
 
-/* The code of a function: two places if the low 32 bits wrap around in it. */
+/*
+ * The code of a function: two places if the low 32 bits wrap around in it; none
+ * if it is empty, as one that nobody may call: its address is that of what
+ * happens to be behind it.
+ */
 static size_t traced_put_code(struct traced_place *places, uint64_t at,
                               uint64_t size, uint32_t function)
 {
 	uint32_t first = (uint32_t)at, last = (uint32_t)(at + size - 1);
 
+	if (!size)
+		return 0;
 	if (first <= last) {
 		places[0] = (struct traced_place){
 		        .first = first, .last = last, .function = function};
@@ -388,8 +418,8 @@ static int traced_index(struct traced *t, struct cairn_err *err)
 		for (uint32_t k = 0; k < m->nbiases; k++)
 			traced_place_at(t, i, m->biases[k]);
 	}
-	CAIRN_TRY(traced_sort(t->code, t->ncode, err));
-	return traced_sort(t->sites, t->nsites, err);
+	CAIRN_TRY(traced_sort(t, t->code, t->ncode, err));
+	return traced_sort(t, t->sites, t->nsites, err);
 }
 
 /* --- all of it ----------------------------------------------------------- */
@@ -433,6 +463,15 @@ static int traced_resolve(struct traced *t, struct cairn_err *err)
 	return 0;
 }
 
+/* Is it the walk over a recording? */
+static bool traced_has_recorded(const struct traced *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->functions[i].f->paths == CAIRN_PATHS_RECORD)
+			return true;
+	return false;
+}
+
 /* Nobody knows which bytes of a stream are of functions without a map, so all
  * behind them would be read wrongly. */
 static int traced_need_maps(const struct profile *p, struct cairn_err *err)
@@ -466,6 +505,7 @@ int traced_init(struct traced *t, const struct profile *profile,
 	        .functions = t->walked,
 	        .nfunctions = t->n,
 	        .was_killed = profile_was_killed(profile),
+	        .has_halts = traced_has_recorded(t),
 	        .context = t,
 	        .function_at = traced_function_at,
 	        .site_at = traced_site_at,

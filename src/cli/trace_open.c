@@ -3,7 +3,8 @@
  * The frames that are open where a trace ends: where each is, and which way it
  * came.  With a flight recorder (trace,last=SIZE) that is known up to the last
  * branch of the innermost frame, however the program ended; else up to its last
- * call.
+ * call.  A recording knows it up to where the program was, if it raised the
+ * signal itself that ended it.
  *
  * The last paths of every open frame are kept while the thread is walked, so
  * that of outer frames those are shown that led to the call they are in.
@@ -12,9 +13,11 @@
  */
 #include "cli/trace_view.h"
 
+#include "abi/trace.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "format/map.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -124,6 +127,40 @@ static bool is_moving(const struct walk *w, size_t i)
 	return i + 1 == w->nframes && w->frames[i].state == WALK_READY;
 }
 
+/* Was it stopped in a block that is known? */
+static bool is_halted(const struct walk_frame *f)
+{
+	return f->state == WALK_STOPPED && f->next != CFG_OUTSIDE;
+}
+
+/* The line in which it was stopped, or NULL: not known. */
+static const struct map_line *line_of(const struct trace_view *v,
+                                      const struct walk_frame *f)
+{
+	const struct traced_function *t = &v->in->traced.functions[f->function];
+	const struct map_block *b = &t->map->blocks[t->f->first_block + f->next];
+	uint32_t n = f->nsilent;
+
+	if (!is_halted(f) || !n)
+		return NULL;
+	for (uint32_t s = 0; s < b->nsegments; s++) {
+		const struct map_segment *segment =
+		        &t->map->segments[b->first_segment + s];
+
+		if (n <= segment->nlines)
+			return &t->map->lines[segment->first_line + n - 1];
+		n -= segment->nlines;
+	}
+	return NULL; /* CAIRN_LINE_SOMEWHERE */
+}
+
+static const char *file_of(const struct trace_view *v,
+                           const struct walk_frame *f,
+                           const struct map_line *line)
+{
+	return map_string(v->in->traced.functions[f->function].map, line->file);
+}
+
 /* Where it goes on; one with witnesses may be behind the head of the block. */
 static block_id next_of(const struct trace_view *v, const struct walk_frame *f)
 {
@@ -155,6 +192,21 @@ static void put_ways(struct trace_view *v, const struct open_frame *f)
 		putc('\n', v->out);
 }
 
+static void put_halt(struct trace_view *v, const struct walk_frame *f)
+{
+	const struct map_line *line = line_of(v, f);
+
+	fputs("      in ", v->out);
+	if (line)
+		fprintf(v->out, "%s:%" PRIu32, trace_base(file_of(v, f, line)),
+		        line->line);
+	else
+		trace_put_lines(v, v->out, f->function, &f->next, 1);
+	if (f->nsilent == CAIRN_LINE_SOMEWHERE)
+		fputs(", or further on, nobody knows how far", v->out);
+	putc('\n', v->out);
+}
+
 static void put_place(struct trace_view *v, const struct walk *w, size_t i)
 {
 	const struct walk_frame *f = &w->frames[i];
@@ -163,6 +215,10 @@ static void put_place(struct trace_view *v, const struct walk *w, size_t i)
 
 	if (f->state == WALK_AWAY) {
 		fputs("      in a call that does not come back\n", v->out);
+		return;
+	}
+	if (is_halted(f)) {
+		put_halt(v, f);
 		return;
 	}
 	if (!is_moving(w, i) || next == CFG_OUTSIDE) {
@@ -225,6 +281,8 @@ static void put_json_frame(const struct trace_view *v,
 	const struct open_frame *f = &t->frames[i];
 	const struct walk_frame *at = &w->frames[i];
 	uint64_t first = f->nways > WAYS ? f->nways - WAYS : 0;
+	bool is_in = is_moving(w, i) || is_halted(at);
+	const struct map_line *line = line_of(v, at);
 	struct json j = {.out = v->out};
 	uint32_t *blocks, n = 0;
 
@@ -236,12 +294,17 @@ static void put_json_frame(const struct trace_view *v,
 	json_key(&j, "function");
 	json_string(&j, trace_input_name(v->in, f->function));
 	json_key(&j, "in_call");
-	json_bool(&j, !is_moving(w, i));
-	blocks =
-	        straight_on(&v->in->traced.functions[f->function],
-	                    is_moving(w, i) ? next_of(v, at) : CFG_OUTSIDE, &n);
-	put_ids(&j, "in", blocks, n);
+	json_bool(&j, !is_in);
+	blocks = straight_on(&v->in->traced.functions[f->function],
+	                     is_in ? next_of(v, at) : CFG_OUTSIDE, &n);
+	put_ids(&j, "in", blocks, is_halted(at) ? 1 : n);
 	free(blocks);
+	if (line) {
+		json_key(&j, "file");
+		json_string(&j, file_of(v, at, line));
+		json_key(&j, "line");
+		json_u64(&j, line->line);
+	}
 	json_key(&j, "came_by");
 	json_begin(&j, '[');
 	for (uint64_t k = first; k < f->nways; k++) {

@@ -73,6 +73,7 @@ static const unsigned nvalues[CAIRN_NOTHERS] = {
         [CAIRN_OTHER_ENV] = 1,    [CAIRN_OTHER_OUT] = 1,
         [CAIRN_OTHER_HASHED] = 1, [CAIRN_OTHER_TURN] = 2,
         [CAIRN_OTHER_CAME] = 3,   [CAIRN_OTHER_HALT] = 2,
+        [CAIRN_OTHER_LEFT] = 2,
 };
 
 /* Most numbers are one byte. */

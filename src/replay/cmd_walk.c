@@ -88,6 +88,21 @@ static void take_steps(void *context, const uint32_t *words, size_t n)
 		write_part(w);
 }
 
+static void take_doubt(void *context, const uint32_t *words, size_t n,
+                       bool is_past)
+{
+	struct walker *w = context;
+
+	flow_doubt(&w->flow, words, n, is_past);
+}
+
+static void take_halt(void *context, uint32_t line)
+{
+	struct walker *w = context;
+
+	flow_halt(&w->flow, line);
+}
+
 static void take_sync(void *context, uint64_t number)
 {
 	struct walker *w = context;
@@ -119,8 +134,9 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 		return CAIRN_E_MISMATCH;
 	if (result.end == ENGINE_STOPPED_IN_CALL)
 		flow_end(&w->flow);
-	else if (result.end != ENGINE_ENDED || engine_has_forgotten())
+	else if (result.end != ENGINE_ENDED && result.end != ENGINE_HALTED)
 		w->is_cut = true;
+	w->is_cut |= engine_has_doubts();
 	write_part(w);
 	if (w->flow.nonsense)
 		return cairn_fail(err, CAIRN_E_CORRUPT,
@@ -134,7 +150,14 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 
 static int walk_all(struct walker *w, struct cairn_err *err)
 {
-	struct engine_follower follower = {take_steps, take_sync, take_fork, w};
+	struct engine_follower follower = {
+	        .steps = take_steps,
+	        .doubt = take_doubt,
+	        .halted = take_halt,
+	        .sync = take_sync,
+	        .forked = take_fork,
+	        .context = w,
+	};
 	const struct recording *r = &w->session.recording;
 
 	CAIRN_TRY(traced_init(&w->traced, w->profile, NULL, err));

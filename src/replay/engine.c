@@ -66,8 +66,13 @@ static struct {
 	void *listener;
 	const struct engine_follower *follower;
 	uint32_t *steps; /* for it */
+	/* This tick is one that ends the context, or that it leaves: what is
+	 * said of it is known, doubtful, or no more than replay code goes on
+	 * to do. */
+	bool is_held;
+	enum { DOUBTFUL, KNOWN, PAST } held;
 	bool is_forking; /* in this tick, and it was not told */
-	bool notes_seen, has_forgotten;
+	bool notes_seen, has_forgotten, has_doubts;
 	uint64_t nuntold; /* what was not told, since it may not have been */
 	void (*output)(void *context, const struct engine_output *o);
 	void *output_listener;
@@ -181,7 +186,23 @@ static bool is_last(void)
 /* Did it end in foreign code? */
 static bool is_abroad(void)
 {
-	return is_other(CAIRN_OTHER_HALT) && e.event.value[0] & 1;
+	return (is_other(CAIRN_OTHER_HALT) || is_other(CAIRN_OTHER_LEFT)) &&
+	       e.event.value[0] & 1;
+}
+
+/* Will the context leave this tick, from a place that is known? */
+static bool is_leaving(void)
+{
+	return e.is_armed && is_other(CAIRN_OTHER_LEFT);
+}
+
+/* The signal that the context raises in this tick; 0: none. */
+static int own_signal(void)
+{
+	if (!e.is_armed ||
+	    !(is_other(CAIRN_OTHER_HALT) || is_other(CAIRN_OTHER_LEFT)))
+		return 0;
+	return e.event.value[0] & 1 ? 0 : CAIRN_HALT_SIGNAL(e.event.value[0]);
 }
 
 /* Does what is computed here not matter, since it will be forgotten, and maybe
@@ -190,6 +211,12 @@ static bool is_lost(void)
 {
 	return e.is_armed &&
 	       (is_other(CAIRN_OTHER_FORGET) || is_other(CAIRN_OTHER_STOP));
+}
+
+/* Did the context leave this tick before, by a signal that it raised? */
+static bool is_past(void)
+{
+	return e.is_held && e.held == PAST;
 }
 
 /* What the log has next. */
@@ -231,6 +258,9 @@ static _Noreturn void diverge(uint64_t cell, uint64_t line, const char *what)
 	stop(0, ENGINE_DIVERGED);
 }
 
+static void come_to(int signal, uint64_t p);
+static void take_event(void);
+
 /* No memory, or a signal that the program cannot have survived, unless it
  * jumped out of a handler. */
 static void fault(int signal, uint64_t p, uint64_t pc)
@@ -238,8 +268,13 @@ static void fault(int signal, uint64_t p, uint64_t pc)
 	const struct program_function *f;
 	char what[96];
 
+	come_to(signal, p);
+	if (signal == SIGTRAP) /* a program may go on behind it */
+		return;
 	if (is_last())
 		stop(0, ENGINE_STOPPED);
+	if (is_leaving())
+		take_event(); /* elsewhere */
 	if (signal == SIGSEGV && is_lost() && shadow_humour(p))
 		return;
 	if (signal == SIGSEGV)
@@ -391,13 +426,31 @@ static bool is_end(const struct recording_event *v)
 	        v->what == CAIRN_OTHER_HALT);
 }
 
-/* Will replay code have the fault, too?  There is memory at most addresses. */
+static bool is_access(const struct recording_event *v)
+{
+	int signal = CAIRN_HALT_SIGNAL(v->value[0]);
+
+	return signal == SIGSEGV || signal == SIGBUS;
+}
+
+/*
+ * Will replay code have the fault, too?  There is memory at most addresses; who
+ * follows which way the context goes has it made a fault (forbid), and is told
+ * if that does not come.
+ */
 static bool comes_again(const struct recording_event *v)
 {
-	uint64_t signal = v->value[0] >> 1;
+	return e.follower || (v->what == CAIRN_OTHER_HALT &&
+	                      (!is_access(v) || v->value[1] < NO_MEMORY_BELOW));
+}
 
-	return (signal != SIGSEGV && signal != SIGBUS) ||
-	       v->value[1] < NO_MEMORY_BELOW;
+/* The access at which the context will raise its signal. */
+static void forbid(void)
+{
+	const struct recording_event *v = &e.event;
+
+	if (!is_abroad() && is_access(v) && v->value[1] >= NO_MEMORY_BELOW)
+		shadow_forbid(v->value[1], v->value[0] & CAIRN_HALT_WRITES);
 }
 
 /* The next event that means something: END and STOP do so only at the end. */
@@ -414,6 +467,9 @@ static bool next_event(void)
 	if (is_other(CAIRN_OTHER_HALT) && !is_abroad() &&
 	    !comes_again(&e.event))
 		e.event.what = CAIRN_OTHER_STOP;
+	if (is_other(CAIRN_OTHER_LEFT) && !is_abroad() &&
+	    !comes_again(&e.event))
+		return next_event();
 	return true;
 }
 
@@ -431,7 +487,6 @@ static void check_event(uint64_t now)
 		damaged("it names a cell that no module has");
 }
 
-static void take_event(void);
 static void put_out(void);
 void engine_take_steps(void);
 
@@ -454,20 +509,38 @@ static void take_fork(void)
  * have been.  Foreign code runs from where a tick begins. */
 static void begin_last(void)
 {
-	if (is_abroad())
+	if (is_abroad()) {
+		e.held = KNOWN;
 		stop(0, ENGINE_STOPPED_IN_CALL);
+	}
 	if (!e.wrote && !e.tell && (!e.follower || is_lost()))
 		stop(0, ENGINE_STOPPED);
+}
+
+/* The tick ends the context, or is left by it: what is said from here on. */
+static void hold(void)
+{
+	if (e.is_held ||
+	    !(is_other(CAIRN_OTHER_FORGET) || is_other(CAIRN_OTHER_LEFT) ||
+	      is_other(CAIRN_OTHER_STOP) || is_other(CAIRN_OTHER_HALT)))
+		return;
+	engine_take_steps(); /* of what was before */
+	e.is_held = true;
+	e.held = DOUBTFUL;
+	if (is_other(CAIRN_OTHER_HALT) || is_other(CAIRN_OTHER_LEFT))
+		forbid();
 }
 
 /* The tick of the next event is reached. */
 static void arm(void)
 {
-	if (is_other(CAIRN_OTHER_FORGET))
-		engine_take_steps(); /* those of the ticks before */
+	hold();
 	e.is_armed = true;
 	e.state->left = 1;
-	if (e.event.kind == CAIRN_EVENT_IN || is_other(CAIRN_OTHER_TURN))
+	if (is_leaving() && is_abroad()) {
+		e.held = KNOWN;
+		take_event();
+	} else if (e.event.kind == CAIRN_EVENT_IN || is_other(CAIRN_OTHER_TURN))
 		e.state->next_cell = e.event.cell;
 	else if (is_last())
 		begin_last();
@@ -489,15 +562,42 @@ static void go_on(uint64_t now)
 		arm();
 }
 
-/* Hands on what was said since the last time, unless it may not have been. */
+/* Hands on what was said since the last time. */
 void engine_take_steps(void)
 {
+	size_t n = e.follower ? (size_t)(e.state->step - e.steps) : 0;
+
+	e.state->step = e.steps;
 	if (!e.follower)
 		return;
-	if (!is_lost())
-		e.follower->steps(e.follower->context, e.steps,
-		                  (size_t)(e.state->step - e.steps));
-	e.state->step = e.steps;
+	if (e.is_held && e.held != KNOWN)
+		e.follower->doubt(e.follower->context, e.steps, n, is_past());
+	else
+		e.follower->steps(e.follower->context, e.steps, n);
+}
+
+/* The context raises a signal of its own here, with this address, if it is
+ * known: is it that of the log? */
+static void come_to(int signal, uint64_t p)
+{
+	int own = own_signal();
+
+	if (own == SIGBUS)
+		own = SIGSEGV;
+	if (signal == SIGBUS)
+		signal = SIGSEGV;
+	if (!own || own != signal ||
+	    (signal == SIGSEGV && p && p != e.event.value[1]))
+		return;
+	shadow_permit();
+	e.held = KNOWN;
+	engine_take_steps();
+	if (e.follower)
+		e.follower->halted(e.follower->context, e.state->line);
+	e.held = PAST;
+	if (is_last())
+		stop(0, ENGINE_HALTED);
+	take_event();
 }
 
 static void follow_fork(bool is_in_call)
@@ -556,14 +656,17 @@ static void look_back(void)
  */
 static void forget(void)
 {
+	shadow_permit();
+	e.has_doubts |= e.held == DOUBTFUL;
 	engine_take_steps(); /* those of this tick */
+	e.is_held = false;
 	shadow_clear();
 	program_clear_cells(e.program);
 	e.has_forgotten = true;
 	do {
 		e.is_armed = true;
 		take_event();
-	} while (is_other(CAIRN_OTHER_FORGET) &&
+	} while ((is_other(CAIRN_OTHER_FORGET) || is_other(CAIRN_OTHER_LEFT)) &&
 	         (e.is_armed || distance() == IR_TICK_BEHIND));
 	look_back();
 }
@@ -574,6 +677,8 @@ static void break_off(void)
 {
 	if (is_last())
 		stop(0, ENGINE_STOPPED);
+	if (is_leaving())
+		take_event(); /* from elsewhere in this tick */
 	if (is_lost())
 		forget();
 }
@@ -585,7 +690,7 @@ void engine_in(uint64_t cell, uint64_t p);
 static void reach_event(uint64_t cell, uint64_t line, bool is_passed)
 {
 	e.state->left = 1;
-	if (is_lost()) {
+	if (is_lost() || is_leaving()) {
 		break_off();
 		return;
 	}
@@ -677,7 +782,7 @@ static void tell_write(struct engine_write w, uint64_t p, uint64_t n)
 	        p + n < e.watched + e.nwatched ? p + n : e.watched + e.nwatched;
 
 	w.at = p > e.watched ? p : e.watched;
-	if (!e.wrote || w.at >= end)
+	if (!e.wrote || w.at >= end || is_past())
 		return;
 	w.n = (size_t)(end - w.at);
 	w.tick = tick_now();
@@ -1133,8 +1238,8 @@ static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 			run_callback();
 		} else if (is_other(CAIRN_OTHER_END)) {
 			stop(0, ENGINE_ENDED);
-		} else if (is_lost() || is_last()) {
-			if (e.wrote || is_last())
+		} else if (is_lost() || is_last() || is_leaving()) {
+			if (is_last() || e.held != KNOWN)
 				return; /* it may have come back */
 			break_off();
 		} else if (!recording_has_cell(&e.event)) {
@@ -1281,11 +1386,14 @@ static void resume(uint64_t cell)
 
 static void fault_here(void)
 {
+	come_to(SIGFPE, 0);
 	break_off();
 }
 
 static void stop_here(uint64_t cell, uint64_t line)
 {
+	e.state->line = (uint32_t)line;
+	come_to(SIGILL, 0);
 	break_off();
 	if (e.state->unwinding)
 		return;
@@ -1295,6 +1403,11 @@ static void stop_here(uint64_t cell, uint64_t line)
 void engine_note_seen(void)
 {
 	e.notes_seen = true;
+}
+
+bool engine_has_doubts(void)
+{
+	return e.has_doubts;
 }
 
 bool engine_has_forgotten(void)
@@ -1320,7 +1433,7 @@ _Noreturn void engine_differ(const char *what)
 static void tell(uint64_t id)
 {
 	if (is_lost())
-		e.nuntold++;
+		e.nuntold += !is_past();
 	else if (e.tell)
 		e.tell(e.listener, id, tick_now(), e.state->args);
 }
@@ -1398,7 +1511,9 @@ static void reset(void)
 	e.state->steps_end = e.steps + NSTEPS;
 	set_env(CAIRN_ENV_DEFAULT);
 	e.nevents = 0;
-	e.has_forgotten = false;
+	e.has_forgotten = e.has_doubts = false;
+	e.is_held = false;
+	e.held = DOUBTFUL;
 	e.is_forking = false;
 	e.order = e.raised = 0;
 	e.turn.order = 0;
@@ -1429,6 +1544,7 @@ static void *run_thread(void *unused)
 		run_context();
 	}
 	e.is_running = false;
+	shadow_permit();
 	follow_fork(false);
 	engine_take_steps();
 	set_env(CAIRN_ENV_DEFAULT);

@@ -37,6 +37,7 @@ enum engine_end {
 	ENGINE_STOPPED, /* the process ended while the context was at this
 	                   tick, and the replay came there */
 	ENGINE_STOPPED_IN_CALL, /* ... of foreign code */
+	ENGINE_HALTED, /* by a signal that the context raised here itself */
 	ENGINE_LOG_ENDS, /* identical up to the last event of a log that breaks
 	                    off: the program was killed */
 	ENGINE_PAUSED,   /* somebody has seen enough */
@@ -147,6 +148,12 @@ void engine_listen(void (*tell)(void *context, uint64_t id, uint64_t tick,
 /* Who follows which way the context goes, if replay code says so (steps.h). */
 struct engine_follower {
 	void (*steps)(void *context, const uint32_t *words, size_t n);
+	/* the same of a tick in which the context was stopped, or which it
+	 * left, nobody knows how far in; or is_past: it had left it before */
+	void (*doubt)(void *context, const uint32_t *words, size_t n,
+	              bool is_past);
+	/* it raised a signal here, in a line; 0: not known */
+	void (*halted)(void *context, uint32_t line);
 	/* a place in the order of all contexts */
 	void (*sync)(void *context, uint64_t number);
 	/* the process of the recording was forked: in a call of foreign code,
@@ -160,6 +167,8 @@ void engine_follow(const struct engine_follower *follower);
 
 /* Memory that is seen is noted (shadow.h); for code that does the same. */
 void engine_note_seen(void);
+/* Was a tick left of which nobody knows how much was done? */
+bool engine_has_doubts(void);
 /* Was all memory forgotten in this context? */
 bool engine_has_forgotten(void);
 /* How often the listener was not told, so far, of what may have been done

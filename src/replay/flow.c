@@ -12,7 +12,11 @@
  * these write.  A frame that makes a call in tail position, or one that does
  * not come back, leaves before it.
  *
- * Invariant: frames are those of the replay; `node` is where a frame is.
+ * Where a context stops between calls the stream says so, block by block: the
+ * history up to the last path that ended, and the edges since then.
+ *
+ * Invariant: frames are those of the replay; `node` is where a frame is.  `path`
+ * has the edges of the innermost one's path, which began in block `begin`.
  * Oracle: a build with --cairn=trace of the same source has the same blocks.
  * Cost: some 20 ns for a step.
  */
@@ -50,7 +54,13 @@ struct flow_frame {
 	bool is_behind; /* node is the part behind the call that it is in */
 	bool has_left;  /* by a call in tail position */
 	bool is_away;   /* in a call that does not come back */
+	bool is_halted; /* stopped between calls, or nobody knows where */
+	bool is_ghost;  /* nobody knows whether it was entered */
 	uint64_t h, n;  /* history, and turns of a loop that counts them */
+	/* Where its path began, 0: it entered; the history up to there, and how
+	 * many paths since the last one of which that tells. */
+	block_id begin;
+	uint64_t sofar, nsilent;
 };
 
 /* --- functions ----------------------------------------------------------- */
@@ -146,6 +156,7 @@ void flow_release(struct flow *f)
 	free(f->functions);
 	free(f->function_of);
 	free(f->frames);
+	free(f->path);
 	bytes_release(&f->stream);
 	*f = (struct flow){0};
 }
@@ -188,11 +199,27 @@ static void put_turns(struct flow *f, const struct flow_function *g,
 	top->h = 1;
 }
 
+/* A path ended: what one who reads the history knows then. */
+static void note_end(struct flow *f, const struct flow_function *g,
+                     struct flow_frame *top, const struct codes_op *op)
+{
+	f->npath = 0;
+	if (op->turns_loop || (op->end == CODES_GOES_ON &&
+	                       !g->t->codes.width[top->begin]))
+		top->nsilent++;
+	else
+		top->nsilent = 0;
+	if (!op->turns_loop)
+		top->sofar = top->h;
+	top->begin = g->t->g.edges[op->where].dst;
+}
+
 static void operate(struct flow *f, const struct flow_function *g,
                     struct flow_frame *top, const struct codes_op *op)
 {
 	if (op->turns_loop) {
 		top->n++;
+		note_end(f, g, top, op);
 		return;
 	}
 	top->h = (top->h << op->shift) + op->add;
@@ -210,6 +237,7 @@ static void operate(struct flow *f, const struct flow_function *g,
 	}
 	if (op->end != CODES_GOES_ON)
 		top->h = 1;
+	note_end(f, g, top, op);
 	top->h = (top->h << op->next_shift) + op->next_add;
 }
 
@@ -224,6 +252,8 @@ static void take_edge(struct flow *f, struct flow_frame *top, edge_id e)
 {
 	struct flow_function *g = &f->functions[top->function];
 
+	VEC_RESERVE(f->path, f->npath, f->path_cap);
+	f->path[f->npath++] = e;
 	if (g->on_edge[e])
 		operate(f, g, top, g->on_edge[e]);
 	top->node = g->t->g.edges[e].dst;
@@ -247,7 +277,8 @@ static void make_call(struct flow *f, struct flow_frame *top)
 	const struct flow_function *g = &f->functions[top->function];
 	edge_id e = g->call[top->node];
 
-	if (top->is_behind || top->has_left || top->is_away || e == NONE)
+	if (top->is_behind || top->has_left || top->is_away ||
+	    top->is_halted || e == NONE)
 		return;
 	top->site = g->site[top->node];
 	take_edge(f, top, e);
@@ -265,7 +296,8 @@ static void enter(struct flow *f, uint32_t function)
 		learn(g);
 	VEC_RESERVE(f->frames, f->nframes, f->frames_cap);
 	top = &f->frames[f->nframes++];
-	*top = (struct flow_frame){.function = function, .h = 1};
+	*top = (struct flow_frame){.function = function, .h = 1, .sofar = 1};
+	f->npath = 0;
 	put_mark(f, CAIRN_TRACE_ENTER, g->t->made_up);
 	take_edge(f, top, 0);
 }
@@ -277,6 +309,10 @@ static void go_on(struct flow *f, uint32_t function, block_id node)
 
 	if (!top || top->function != function) {
 		f->nonsense = "a node of another function";
+		return;
+	}
+	if (top->is_halted || top->is_ghost) {
+		f->nonsense = "that a frame goes on which was stopped";
 		return;
 	}
 	if (top->has_left)
@@ -318,8 +354,12 @@ static void die(struct flow *f, struct flow_frame *top)
 	uint32_t address = g->t->made_up, site;
 	edge_id out;
 
-	if (top->has_left)
+	if (top->has_left || top->is_ghost)
 		return;
+	if (top->is_halted) {
+		put_mark(f, CAIRN_TRACE_CUT, address);
+		return;
+	}
 	if (top->is_away) {
 		put_mark(f, CAIRN_TRACE_DEATH, address + g->t->f->ncalls + 2);
 		return;
@@ -344,12 +384,20 @@ static void land(struct flow *f, uint32_t function, block_id node)
 	struct flow_frame *top = top_of(f);
 	const struct codes_op *op;
 
-	if (!top || top->function != function || g->into[node] == NONE) {
+	if (!top || top->function != function || top->is_ghost ||
+	    g->into[node] == NONE) {
 		f->nonsense = "a second return of no call";
 		return;
 	}
 	op = g->on_edge[g->into[node]];
-	*top = (struct flow_frame){.function = function, .node = node, .h = 1};
+	*top = (struct flow_frame){.function = function,
+	                           .node = node,
+	                           .begin = node,
+	                           .h = 1,
+	                           .sofar = 1};
+	f->npath = 0;
+	if (f->nunknown >= f->nframes)
+		f->nunknown = f->nframes - 1;
 	if (op)
 		top->h = (top->h << op->next_shift) + op->next_add;
 	put_mark(f, CAIRN_TRACE_LAND, g->t->made_up + 1 + g->site[node]);
@@ -371,6 +419,14 @@ static void take_node(struct flow *f, uint32_t word)
 	f->is_again = false;
 }
 
+static void pop(struct flow *f)
+{
+	f->nframes--;
+	f->npath = 0;
+	if (f->nunknown > f->nframes)
+		f->nunknown = f->nframes;
+}
+
 static void end_frame(struct flow *f, uint32_t word)
 {
 	struct flow_frame *top = top_of(f);
@@ -385,7 +441,7 @@ static void end_frame(struct flow *f, uint32_t word)
 			die(f, top);
 		else if (!top->has_left)
 			leave(f, top);
-		f->nframes--;
+		pop(f);
 	}
 }
 
@@ -401,24 +457,139 @@ void flow_take(struct flow *f, const uint32_t *words, size_t n)
 	}
 }
 
+/* --- where a context stops ----------------------------------------------- */
+
+/* How many frames a reader has. */
+static uint32_t count_known(const struct flow *f)
+{
+	uint32_t n = 0;
+
+	for (size_t i = f->nunknown; i < f->nframes; i++)
+		n += !f->frames[i].has_left && !f->frames[i].is_ghost;
+	return n;
+}
+
+/* Which of the lines that the map has for a block has this number, from 1 on;
+ * 0: none, or several files have one. */
+static uint32_t find_line(const struct traced_function *t, block_id b,
+                          uint32_t line)
+{
+	const struct map *map = t->map;
+	const struct map_block *block = &map->blocks[t->f->first_block + b];
+	uint32_t n = 0, found = 0, file = 0;
+
+	for (uint32_t s = 0; s < block->nsegments; s++) {
+		const struct map_segment *segment =
+		        &map->segments[block->first_segment + s];
+
+		for (uint32_t i = 0; i < segment->nlines; i++) {
+			const struct map_line *l =
+			        &map->lines[segment->first_line + i];
+
+			n++;
+			if (l->line != line)
+				continue;
+			if (found && l->file != file)
+				return 0;
+			file = l->file;
+			found = found ? found : n;
+		}
+	}
+	return found;
+}
+
+/* Where the innermost frame is, which is in no call. */
+static void put_halt(struct flow *f, const struct flow_frame *top,
+                     uint32_t line)
+{
+	put_mark(f, CAIRN_TRACE_HALT, count_known(f));
+	bytes_put_u64(&f->stream, top->sofar);
+	bytes_put_u64(&f->stream, top->nsilent);
+	for (size_t i = 0; i < f->npath; i++)
+		put_mark(f, CAIRN_TRACE_STEP, f->path[i]);
+	if (line != CAIRN_LINE_SOMEWHERE)
+		line = find_line(f->functions[top->function].t, top->node,
+		                 line);
+	if (line)
+		put_mark(f, CAIRN_TRACE_LINE, line);
+}
+
+void flow_halt(struct flow *f, uint32_t line)
+{
+	struct flow_frame *top = top_of(f);
+
+	if (!top || f->nonsense || top->has_left || top->is_away ||
+	    top->is_halted || top->is_ghost)
+		return;
+	if (!top->is_behind && f->nframes > f->nunknown)
+		put_halt(f, top, line);
+	top->is_halted = true;
+}
+
+/* Replay code leaves a frame that may have gone on, or not.  So may have who
+ * called it; unless it is past: who called it was in that call. */
+static void doubt_end(struct flow *f, bool is_past)
+{
+	struct flow_frame *top = top_of(f);
+
+	if (!top) {
+		f->nonsense = "the end of no frame";
+		return;
+	}
+	if (!is_past)
+		flow_halt(f, CAIRN_LINE_SOMEWHERE);
+	die(f, top);
+	pop(f);
+	top = top_of(f);
+	if (!is_past && top && !top->has_left && !top->is_away)
+		top->is_halted = true;
+}
+
+/* Only that a frame is there matters. */
+static void doubt_node(struct flow *f, uint32_t word, bool is_past)
+{
+	uint32_t function = word < f->nnodes ? f->function_of[word] : 0;
+
+	if (word >= f->nnodes || word - f->functions[function].nodes != 1)
+		return;
+	if (!is_past)
+		flow_halt(f, CAIRN_LINE_SOMEWHERE);
+	VEC_RESERVE(f->frames, f->nframes, f->frames_cap);
+	f->frames[f->nframes++] =
+	        (struct flow_frame){.function = function, .is_ghost = true};
+}
+
+void flow_doubt(struct flow *f, const uint32_t *words, size_t n, bool is_past)
+{
+	for (size_t i = 0; i < n && !f->nonsense; i++) {
+		if (words[i] == STEP_RETURN || words[i] == STEP_OUT)
+			doubt_end(f, is_past);
+		else if (words[i] >= STEP_NODES)
+			doubt_node(f, words[i], is_past);
+	}
+	if (!is_past)
+		flow_halt(f, CAIRN_LINE_SOMEWHERE);
+}
+
 void flow_begin(struct flow *f, uint32_t tid)
 {
-	f->nframes = 0;
+	f->nframes = f->npath = f->nunknown = 0;
 	f->is_again = false;
 	put_mark(f, CAIRN_TRACE_START, tid);
 }
 
 void flow_end(struct flow *f)
 {
-	struct flow_frame *top;
+	struct flow_frame *top = top_of(f);
 
-	for (; (top = top_of(f)); f->nframes--)
-		die(f, top);
+	if (top)
+		make_call(f, top);
 }
 
 /* An outer frame is in its call; one that does not come back has no site. */
-static void mark_frame(struct flow *f, const struct flow_frame *frame)
+static void mark_frame(struct flow *f, size_t i)
 {
+	const struct flow_frame *frame = &f->frames[i];
 	const struct flow_function *g = &f->functions[frame->function];
 	uint32_t address = g->t->made_up;
 	uint32_t site = frame->is_behind ? frame->site : g->site[frame->node];
@@ -427,10 +598,12 @@ static void mark_frame(struct flow *f, const struct flow_frame *frame)
 		return;
 	if (frame->is_away)
 		put_mark(f, CAIRN_TRACE_STACK, address + g->t->f->ncalls + 2);
-	else if (site == NONE)
-		put_mark(f, CAIRN_TRACE_LOST, address);
-	else
+	else if (site != NONE)
 		put_mark(f, CAIRN_TRACE_FRAME, address + 1 + site);
+	else {
+		put_mark(f, CAIRN_TRACE_LOST, address);
+		f->nunknown = i + 1;
+	}
 }
 
 void flow_fork(struct flow *f, uint32_t tid, bool is_in_call)
@@ -443,10 +616,12 @@ void flow_fork(struct flow *f, uint32_t tid, bool is_in_call)
 	put_mark(f, CAIRN_TRACE_START, tid);
 	for (size_t i = 0; i < f->nframes; i++)
 		if (&f->frames[i] != top || is_in_call)
-			mark_frame(f, &f->frames[i]);
-	if (top && !is_in_call)
+			mark_frame(f, i);
+	if (top && !is_in_call) {
 		put_mark(f, CAIRN_TRACE_LOST,
 		         f->functions[top->function].t->made_up);
+		f->nunknown = f->nframes;
+	}
 }
 
 void flow_sync(struct flow *f, uint64_t number)

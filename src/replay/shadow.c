@@ -39,7 +39,7 @@ struct piece {
 	uintptr_t at, size;
 };
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 #define NSIGNALS (sizeof(signals) / sizeof(signals[0]))
 
 static struct {
@@ -50,6 +50,9 @@ static struct {
 	uint64_t pc;          /* of the last fault without remedy */
 	unsigned nhumoured;   /* how often it came again */
 	unsigned char *scrap; /* for accesses that lead nowhere */
+	uintptr_t forbidden;  /* an access there is a fault; 0: none is */
+	int protection;       /* of its page, but while it is looked past */
+	bool is_passing;
 	struct sigaction old[NSIGNALS];
 	bool is_open;
 } shadow;
@@ -79,9 +82,57 @@ static bool map_piece(uintptr_t at, uintptr_t size)
 	return true;
 }
 
+#define TRAP_FLAG 0x100 /* a SIGTRAP comes behind the next instruction */
+
+static void protect(int protection)
+{
+	mprotect((void *)(shadow.forbidden & ~(PAGE - 1)), PAGE, protection);
+}
+
+/* An access to the page of what is forbidden: is it another one?  Then it goes
+ * on, with the page as it was for one instruction. */
+static bool pass_by(int signal, const siginfo_t *info, ucontext_t *u)
+{
+	uintptr_t at = (uintptr_t)info->si_addr;
+
+	if (shadow.is_passing && signal == SIGTRAP) {
+		shadow.is_passing = false;
+		u->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+		protect(shadow.protection);
+		return true;
+	}
+	if (!shadow.forbidden || signal != SIGSEGV ||
+	    info->si_code != SEGV_ACCERR || at == shadow.forbidden ||
+	    (at ^ shadow.forbidden) & ~(PAGE - 1))
+		return false;
+	shadow.is_passing = true;
+	u->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+	protect(PROT_READ | PROT_WRITE);
+	return true;
+}
+
+void shadow_forbid(uint64_t p, bool only_writes)
+{
+	uintptr_t at = p - SHADOW_DISTANCE;
+
+	shadow_permit();
+	map_piece(at & ~(PIECE - 1), PIECE);
+	shadow.forbidden = at;
+	shadow.protection = only_writes ? PROT_READ : PROT_NONE;
+	protect(shadow.protection);
+}
+
+void shadow_permit(void)
+{
+	if (!shadow.forbidden)
+		return;
+	protect(PROT_READ | PROT_WRITE);
+	shadow.forbidden = 0;
+}
+
 static void handle(int signal, siginfo_t *info, void *context)
 {
-	const ucontext_t *u = context;
+	ucontext_t *u = context;
 	uintptr_t at = (uintptr_t)info->si_addr;
 	uint64_t pc = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
 	int e = errno;
@@ -94,10 +145,17 @@ static void handle(int signal, siginfo_t *info, void *context)
 		errno = e;
 		return;
 	}
+	if (pass_by(signal, info, u)) {
+		errno = e;
+		return;
+	}
 	shadow.nhumoured = pc == shadow.pc ? shadow.nhumoured + 1 : 0;
 	shadow.pc = pc;
 	shadow.fault(signal,
-	             info->si_code == SEGV_MAPERR ? at + SHADOW_DISTANCE : 0,
+	             info->si_code == SEGV_MAPERR ||
+	                             (shadow.forbidden && at == shadow.forbidden)
+	                     ? at + SHADOW_DISTANCE
+	                     : 0,
 	             pc);
 	errno = e;
 }

@@ -29,6 +29,11 @@ static inline unsigned char *shadow_at(uint64_t p)
  */
 int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
                 struct cairn_err *err);
+/* An access to this address is a fault from here on, or one that writes, until
+ * it is permitted again; others to its page are as they were. */
+void shadow_forbid(uint64_t p, bool only_writes);
+void shadow_permit(void);
+
 /* Lets the access that faults at p succeed, somewhere; what it and all others
  * do until shadow_clear is lost. */
 bool shadow_humour(uint64_t p);

@@ -24,6 +24,7 @@ struct replay_state {
 	uint64_t frame;     /* and which activation, if it calls setjmp */
 	uint64_t record[8]; /* stands for CAIRN_RT_RECORD */
 	uint32_t *step, *steps_end; /* where the next word goes: steps.h */
+	uint32_t line; /* of what was last done that may raise a signal */
 	/* if they are to be shown: what a call of foreign code calls, and with
 	 * which arguments, as far as they are numbers and fit */
 	uint64_t callee, nargs;
@@ -61,7 +62,8 @@ struct replay_state {
 #define REPLAY_IN ":in"
 void replay_stub_arm(void);
 void replay_stub_in(void);
-#define REPLAY_STEP ":step" /* of steps.c alone */
+#define REPLAY_STEP ":step" /* of steps.c alone, as this is */
+#define REPLAY_LINE ":line"
 #define REPLAY_STEPS ":steps"
 void replay_stub_steps(void);
 

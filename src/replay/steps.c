@@ -6,6 +6,10 @@
  *     p = state->step;  *p = word;  state->step = p + 1
  *     if p + 1 == state->steps_end: STEPS()
  *
+ * So are lines, as calls of REPLAY_LINE, before what may raise a signal:
+ *
+ *     state->line = line
+ *
  * Invariant: on every way through a function the words are: the entry, other
  * nodes in the order in which they begin, and RETURN or OUT in the end.
  * Cost: three instructions with memory for each node.
@@ -17,6 +21,8 @@
 #include "replay/shim.h"
 #include "replay/state.h"
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,16 +53,16 @@ static LLVMTypeRef step_type(LLVMModuleRef m)
 	return LLVMFunctionType(LLVMVoidTypeInContext(c), &word, 1, 0);
 }
 
-static LLVMValueRef step_function(LLVMModuleRef m)
+static LLVMValueRef step_function(LLVMModuleRef m, const char *name)
 {
-	LLVMValueRef f = LLVMGetNamedFunction(m, REPLAY_STEP);
+	LLVMValueRef f = LLVMGetNamedFunction(m, name);
 
-	return f ? f : LLVMAddFunction(m, REPLAY_STEP, step_type(m));
+	return f ? f : LLVMAddFunction(m, name, step_type(m));
 }
 
 static void put_word(LLVMBuilderRef b, LLVMModuleRef m, LLVMValueRef word)
 {
-	LLVMBuildCall2(b, step_type(m), step_function(m), &word, 1, "");
+	LLVMBuildCall2(b, step_type(m), step_function(m, REPLAY_STEP), &word, 1, "");
 }
 
 void steps_put(LLVMBuilderRef b, LLVMModuleRef m, enum step step)
@@ -88,6 +94,52 @@ static LLVMValueRef declare_nodes(LLVMModuleRef m, unsigned number)
 	return v;
 }
 
+/* What may raise a signal in a replay, too. */
+static bool may_fault(LLVMValueRef i)
+{
+	switch (LLVMGetInstructionOpcode(i)) {
+	case LLVMLoad:
+	case LLVMStore:
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+	case LLVMUDiv:
+	case LLVMSDiv:
+	case LLVMURem:
+	case LLVMSRem:
+		return true;
+	case LLVMCall:
+	case LLVMInvoke:
+		return !LLVMIsADbgInfoIntrinsic(i);
+	default:
+		return false;
+	}
+}
+
+/* In each block, where that has another line than what was before. */
+static void place_lines(LLVMModuleRef m, LLVMValueRef f, LLVMBuilderRef b)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(m));
+	LLVMValueRef line_function = step_function(m, REPLAY_LINE);
+
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
+	     block = LLVMGetNextBasicBlock(block)) {
+		LLVMValueRef i = LLVMGetFirstInstruction(block);
+		unsigned last = UINT_MAX;
+
+		for (; i; i = LLVMGetNextInstruction(i)) {
+			LLVMValueRef line;
+
+			if (!may_fault(i) || replay_shim_line(i) == last)
+				continue;
+			last = (unsigned)replay_shim_line(i);
+			line = LLVMConstInt(i32, last, 0);
+			LLVMPositionBuilderBefore(b, i);
+			LLVMBuildCall2(b, step_type(m), line_function, &line, 1,
+			               "");
+		}
+	}
+}
+
 void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number)
 {
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
@@ -95,6 +147,7 @@ void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number)
 	struct places p = {0};
 
 	ir_flow(f, add_place, &p);
+	place_lines(m, f, b); /* calls have their node before them */
 	for (size_t i = 0; i < p.n; i++) {
 		const struct place *place = &p.items[i];
 
@@ -168,10 +221,30 @@ static void expand(struct maker *k, LLVMValueRef call)
 	LLVMInstructionEraseFromParent(call);
 }
 
+static void expand_line(struct maker *k, LLVMValueRef call)
+{
+	LLVMValueRef at;
+
+	LLVMPositionBuilderBefore(k->b, call);
+	at = add_bytes(k, k->state, offsetof(struct replay_state, line));
+	LLVMSetVolatile(LLVMBuildStore(k->b, LLVMGetOperand(call, 0), at), 1);
+	LLVMInstructionEraseFromParent(call);
+}
+
+static void expand_all(struct maker *k, const char *name,
+                       void (*how)(struct maker *k, LLVMValueRef call))
+{
+	LLVMValueRef f = LLVMGetNamedFunction(k->m, name);
+
+	while (f && LLVMGetFirstUse(f))
+		how(k, LLVMGetUser(LLVMGetFirstUse(f)));
+	if (f)
+		LLVMDeleteFunction(f);
+}
+
 void steps_expand(LLVMModuleRef m)
 {
 	LLVMContextRef c = LLVMGetModuleContext(m);
-	LLVMValueRef f = LLVMGetNamedFunction(m, REPLAY_STEP);
 	struct maker k = {
 	        .m = m,
 	        .b = LLVMCreateBuilderInContext(c),
@@ -185,9 +258,7 @@ void steps_expand(LLVMModuleRef m)
 
 	k.steps = LLVMAddFunction(m, REPLAY_STEPS, k.steps_type);
 	LLVMSetFunctionCallConv(k.steps, REPLAY_PRESERVE_MOST);
-	while (f && LLVMGetFirstUse(f))
-		expand(&k, LLVMGetUser(LLVMGetFirstUse(f)));
-	if (f)
-		LLVMDeleteFunction(f);
+	expand_all(&k, REPLAY_STEP, expand);
+	expand_all(&k, REPLAY_LINE, expand_line);
 	LLVMDisposeBuilder(k.b);
 }

@@ -51,6 +51,7 @@ struct frame {
 	struct context *outer;              /* NULL: the thread has none */
 	uint64_t words[CAIRN_RECORD_WORDS]; /* of the code it interrupted */
 	uint64_t gs;
+	uint64_t fault[2]; /* what that did, as HALT has it; 0: somewhere */
 	bool has_come; /* and the log says where */
 };
 
@@ -187,10 +188,13 @@ static void note_sync(struct context *c)
 	c->last_turn = number;
 }
 
-/* Its shadow is zeros again: all that it reads is an input. */
-static void forget(struct context *c)
+/* Its shadow is zeros again: all that it reads is an input.  fault: where it
+ * was interrupted, as HALT has it. */
+static void forget(struct context *c, const uint64_t *fault)
 {
 	record_shadow_clear(c);
+	if (fault[0])
+		note_here(c, CAIRN_OTHER_LEFT, fault, 2);
 	note_here(c, CAIRN_OTHER_FORGET, NULL, 0);
 }
 
@@ -635,6 +639,7 @@ static bool is_raised_here(int sig, const siginfo_t *info, const ucontext_t *u)
 	case SIGBUS:
 		return info->si_code > 0 && code_at(u, 0) != CODE_HLT;
 	case SIGILL:
+	case SIGTRAP:
 		return info->si_code > 0;
 	case SIGFPE:
 		return info->si_code == FPE_INTDIV ||
@@ -651,19 +656,36 @@ static bool is_at(const siginfo_t *info, const ucontext_t *u)
 	       (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
 }
 
-static void on_fault(int sig, const void *about, const void *context)
+/* Did the access that faults write?  The processor says so. */
+static bool context_writes(const void *context)
 {
-	const siginfo_t *info = about;
+	const ucontext_t *u = context;
+
+	return u->uc_mcontext.gregs[REG_ERR] & 2;
+}
+
+/* What HALT says of a signal that the context of the thread raises itself. */
+static void learn_fault(int sig, const siginfo_t *info, const void *context,
+                        uint64_t *fault)
+{
 	bool is_access = sig == SIGSEGV || sig == SIGBUS;
 	uintptr_t at = sig == SIGSEGV ? own_address(info, context)
 	                              : (uintptr_t)info->si_addr;
+
+	if (!is_raised_here(sig, info, context))
+		return;
+	fault[0] = (uint64_t)sig << 1 | (is_access && is_at(info, context));
+	if (is_access && context_writes(context))
+		fault[0] |= CAIRN_HALT_WRITES;
+	fault[1] = is_access ? at : 0;
+}
+
+static void on_fault(int sig, const void *about, const void *context)
+{
 	struct context *c = record_self();
 
-	if (c && is_raised_here(sig, info, context)) {
-		c->fault[0] = (uint64_t)sig << 1 |
-		              (is_access && is_at(info, context));
-		c->fault[1] = is_access ? at : 0;
-	}
+	if (c)
+		learn_fault(sig, about, context, c->fault);
 }
 
 /*
@@ -711,9 +733,10 @@ static void on_handle(uintptr_t handler, int sig, void *info, void *context)
 	struct context *c;
 	struct frame f;
 
-	if (sig == SIGSEGV)
-		own_address(info, context);
+	f.fault[0] = f.fault[1] = 0;
+	learn_fault(sig, info, context, f.fault);
 	enter_handler(&f);
+	f.fault[0] |= is_abroad(f.words);
 	((void (*)(int, void *, void *))handler)(sig, info, context);
 	c = record_self();
 	if (c) {
@@ -751,7 +774,7 @@ static void on_jump(struct thread *t, const struct unwind *u, uintptr_t sp,
 		leave_handler(f);
 		__cairn_record[CAIRN_RECORD_BUSY / 8] = 0;
 		if (f->outer)
-			forget(f->outer);
+			forget(f->outer, f->fault);
 		__cairn_record[CAIRN_RECORD_EXPECT / 8] = CAIRN_RECORD_BASE;
 		rt_leave(&mask);
 	}

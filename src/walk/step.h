@@ -37,6 +37,8 @@ int walk_take_path(struct walk *w, const struct walk_way *way,
  * 0 at the end, WALK_AGAIN if nothing happens. */
 int walk_take_mark(struct walk *w, uint8_t mark, struct walk_event *event,
                    struct cairn_err *err);
+/* Requires: HALT is the next item.  Was a frame below the innermost stopped? */
+bool walk_halts_below(const struct walk *w);
 /* Takes the next item, the history that the innermost frame began before the
  * part: it is over. */
 int walk_resume(struct walk *w, uint8_t byte, struct walk_event *event,

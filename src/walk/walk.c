@@ -125,6 +125,21 @@ static uint64_t walk_open_history(const uint8_t *p, size_t n)
 	return history;
 }
 
+bool walk_is_halted(const struct walk *w)
+{
+	const struct walk_frame *top = walk_top(w);
+
+	return top && top->state == WALK_STOPPED &&
+	       top->nsilent != CAIRN_LINE_SOMEWHERE;
+}
+
+/* May its frame take a history? */
+static bool walk_may_read(enum walk_state state)
+{
+	return state != WALK_AWAY && state != WALK_RESUMES &&
+	       state != WALK_STOPPED;
+}
+
 /* Does a history that is not written yet say more of the innermost frame than
  * is known? */
 static bool walk_is_new(const struct walk *w, uint64_t history)
@@ -132,7 +147,7 @@ static bool walk_is_new(const struct walk *w, uint64_t history)
 	const struct walk_frame *top = walk_top(w);
 
 	return history >= 2 && !(history >> WALK_MANY_TURNS) && top &&
-	       top->state != WALK_AWAY && top->state != WALK_RESUMES &&
+	       walk_may_read(top->state) &&
 	       63 - (unsigned)__builtin_clzll(history) > top->nahead;
 }
 
@@ -450,6 +465,13 @@ static int walk_next_turn(struct walk *w, const struct codes_loop *l,
 	return 1;
 }
 
+/* A history tells what the frame does. */
+static void walk_go_on(struct walk_frame *top)
+{
+	if (top->state != WALK_STOPPING)
+		top->state = WALK_READY;
+}
+
 /* The path of the innermost frame up to the witness that is in hand.  One that
  * stands where the frame is already makes no path. */
 static int walk_next_witness(struct walk *w, struct walk_event *event,
@@ -468,7 +490,7 @@ static int walk_next_witness(struct walk *w, struct walk_event *event,
 	result = walk_find_witness(f, top->next, (uint32_t)w->word, &way, err);
 	if (result < 0)
 		return result;
-	top->state = WALK_READY;
+	walk_go_on(top);
 	if (way->nedges || way->stops)
 		return walk_take_path(w, way, event, err);
 	top->next = way->next;
@@ -496,7 +518,7 @@ static int walk_next_path(struct walk *w, struct walk_event *event,
 		result = walk_find(f, top->next, code, &way, err);
 		if (result < 0)
 			return result;
-		top->state = WALK_READY;
+		walk_go_on(top);
 		return walk_take_path(w, way, event, err);
 	}
 	if (width > w->nbits)
@@ -510,7 +532,7 @@ static int walk_next_path(struct walk *w, struct walk_event *event,
 	                   &way, err);
 	if (result < 0)
 		return result;
-	top->state = WALK_READY;
+	walk_go_on(top);
 	return walk_take_path(w, way, event, err);
 }
 
@@ -541,6 +563,52 @@ static int walk_is_last(struct walk *w, struct cairn_err *err)
 	return !walk_is_new(w, walk_open_history(w->bytes, w->nbytes));
 }
 
+/*
+ * May the innermost frame take a path that nothing tells of?  It may have been
+ * stopped before, which is next in the stream then.  1, 0, or negative.
+ */
+static int walk_may_be_silent(struct walk *w, struct cairn_err *err)
+{
+	uint8_t byte;
+	int result;
+
+	if (w->program->was_killed) {
+		result = walk_is_last(w, err);
+		if (result)
+			return result < 0 ? result : 0;
+	}
+	if (!w->program->has_halts)
+		return 1;
+	result = walk_peek(w, &byte, err);
+	if (result < 0)
+		return result;
+	return !result || byte != CAIRN_TRACE_HALT ||
+	       walk_halts_below(w);
+}
+
+/* The innermost frame comes to where it was stopped. */
+static int walk_come_to_halt(struct walk *w, struct walk_event *event,
+                             struct cairn_err *err)
+{
+	struct walk_frame *top = walk_top(w);
+	struct walk_function *f = &w->program->functions[top->function];
+	const struct walk_way *way;
+
+	if (!top->read) {
+		top->state = WALK_STOPPED;
+		return top->next == CFG_OUTSIDE
+		               ? WALK_AGAIN
+		               : walk_take_path(w, walk_find_stand(f, top->next),
+		                                event, err);
+	}
+	top->read--;
+	CAIRN_TRY(walk_find(f, top->next, 0, &way, err));
+	if (!way->is_plain || (f->codes->width[top->next] &&
+	                       !f->codes->loop_of[top->next]))
+		return walk_corrupt(w, "an impossible way to a halt", err);
+	return walk_take_path(w, way, event, err);
+}
+
 static int walk_step(struct walk *w, struct walk_event *event,
                      struct cairn_err *err)
 {
@@ -560,15 +628,17 @@ static int walk_step(struct walk *w, struct walk_event *event,
 		return w->program->functions[top->function].codes
 		               ? walk_next_path(w, event, err)
 		               : walk_next_witness(w, event, err);
-	if (top && top->state != WALK_AWAY && top->state != WALK_RESUMES) {
+	if (top && top->state == WALK_STOPPING)
+		return walk_come_to_halt(w, event, err);
+	if (top && walk_may_read(top->state)) {
 		result = walk_needs_history(w, &way, err);
-		if (result < 0)
-			return result;
-		if (result == 0 && w->program->was_killed)
-			result = walk_is_last(w, err);
-		if (result < 0)
-			return result;
 		if (result == 0)
+			result = walk_may_be_silent(w, err);
+		else if (result > 0)
+			result = 0;
+		if (result < 0)
+			return result;
+		if (result)
 			return walk_take_path(w, way, event, err);
 	}
 	result = walk_peek(w, &byte, err);
@@ -581,10 +651,10 @@ static int walk_step(struct walk *w, struct walk_event *event,
 		return walk_take_mark(w, byte, event, err);
 	if (top && top->state == WALK_RESUMES)
 		return walk_resume(w, byte, event, err);
-	if (!w->is_lost && (!top || top->state == WALK_AWAY))
+	if (!w->is_lost && (!top || !walk_may_read(top->state)))
 		return walk_corrupt(w, "a history of nobody", err);
 	result = walk_take_history(w, byte, err);
-	if (!top || top->state == WALK_AWAY) /* of a frame that is not known */
+	if (!top || !walk_may_read(top->state)) /* of a frame that is not known */
 		w->has_history = false;
 	return result == 1 ? WALK_AGAIN : result;
 }
@@ -674,7 +744,7 @@ static size_t walk_take_plain(struct walk *w, struct walk_event *events,
 	if (!n)
 		return 0;
 	top->next = next;
-	top->state = WALK_READY;
+	walk_go_on(top);
 	w->nblocks += nblocks;
 	w->has_history = w->nbits || !w->is_full;
 	return n;
@@ -729,7 +799,7 @@ static size_t walk_take_items(struct walk *w, struct walk_event *events,
 	uint64_t nblocks = 0, nread = 0;
 	size_t n = 0, at = w->at;
 
-	if (!f->ways || top->is_inside || top->state == WALK_AWAY)
+	if (!f->ways || top->is_inside || !walk_may_read(top->state))
 		return 0;
 	while (n < cap) {
 		uint32_t value;

@@ -44,6 +44,8 @@ struct walk_function {
 struct walk_program {
 	struct walk_function *functions;
 	uint32_t nfunctions;
+	/* Streams may say where frames were stopped between calls. */
+	bool has_halts;
 	/* It did not end by itself: where nothing is written down nobody knows
 	 * what its last frames did, and the walk does not go on. */
 	bool was_killed;
@@ -82,12 +84,21 @@ struct walk_way {
 	uint32_t nblocks, nedges;
 	uint32_t nbranches; /* edges that are branches */
 	bool enters;        /* the first edge comes from outside */
+	bool is_part;       /* of one that came to no end: a block more, and the
+	                       edge to it if it did not begin there */
 	/* the rest is for the walk */
 	bool is_known, leaves, stops, resumes;
 	bool is_plain; /* the same frame goes on with the next one */
 	enum codes_end end;
 	block_id next; /* where the next one begins: as in struct walk_frame */
 	uint32_t callee;
+};
+
+/* Where a frame was left. */
+enum walk_how {
+	WALK_IN_CALL,
+	WALK_BETWEEN, /* calls, nobody knows where */
+	WALK_HALTED   /* ... in the block that its last path led to */
 };
 
 struct walk_event {
@@ -98,8 +109,8 @@ struct walk_event {
 	/* of a PATH: its first block was entered before, 1, or not, 0 */
 	unsigned nskipped;
 	block_id block; /* of a LAND or FRAME */
-	/* START: kernel id; TIME: ns; SYNC; LOST; DEATH: 1 if it did not die in
-	 * a call, but between calls */
+	/* START: kernel id; TIME: ns; SYNC; LOST; DEATH, and LAND if it was not
+	 * in a call: enum walk_how */
 	uint64_t value;
 };
 
@@ -109,7 +120,11 @@ enum walk_state {
 	WALK_AWAY,    /* in a call that does not come back: a mark */
 	/* its next history is not to be read: then it is at place `nsilent` of
 	 * CAIRN_PLACE */
-	WALK_RESUMES
+	WALK_RESUMES,
+	WALK_STOPPING, /* it takes `read` more paths, silent ones or turns ... */
+	/* ... and was stopped in its block, in line `nsilent` of those that the
+	 * map has for it, from 1 on; 0: not known */
+	WALK_STOPPED
 };
 
 struct walk_frame {
@@ -168,6 +183,9 @@ struct walk {
 	/* What the last SYNC and TIME said; 0: there was none. */
 	uint64_t sync, ns;
 };
+
+/* Was the innermost frame stopped where it is, so that it is known? */
+bool walk_is_halted(const struct walk *w);
 
 /* Frames of a function have `next` below this. */
 uint32_t walk_nplaces(const struct walk_function *f);

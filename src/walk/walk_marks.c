@@ -11,6 +11,8 @@
  * complete (HELD, HEAD): it is taken, and left out of the complete one, if that
  * comes.
  *
+ * A recording knows more: where a frame was stopped, block by block (HALT).
+ *
  * Invariant: between marks no history is in hand.
  * Cost: O(1) per mark; LAND and LOST take as long as there are frames.
  */
@@ -40,6 +42,8 @@ static void walk_kill(struct walk *w, struct walk_event *event)
 static int walk_die(struct walk *w, uint8_t mark, uint32_t function,
                     struct walk_event *event)
 {
+	uint64_t how;
+
 	if (!w->nframes)
 		return w->is_lost || w->program->functions[function].has_tails
 		               ? WALK_AGAIN
@@ -48,8 +52,11 @@ static int walk_die(struct walk *w, uint8_t mark, uint32_t function,
 		walk_top(w)->state = WALK_WAITING;
 		return WALK_AGAIN;
 	}
+	how = mark != CAIRN_TRACE_CUT ? WALK_IN_CALL
+	      : walk_is_halted(w)     ? WALK_HALTED
+	                              : WALK_BETWEEN;
 	walk_kill(w, event);
-	event->value = mark == CAIRN_TRACE_CUT;
+	event->value = how;
 	return 1;
 }
 
@@ -64,12 +71,15 @@ static bool walk_has(const struct walk *w, uint32_t function)
 static int walk_land(struct walk *w, block_id block, bool is_inside,
                      struct walk_event *event)
 {
+	bool was_halted = walk_is_halted(w);
+
 	walk_top(w)->is_inside = is_inside;
 	walk_top(w)->next = block;
 	walk_top(w)->state = WALK_WAITING;
 	walk_top(w)->nahead = 0;
 	walk_say(w, event, WALK_LAND);
 	event->block = block;
+	event->value = was_halted ? WALK_HALTED : WALK_BETWEEN;
 	return 1;
 }
 
@@ -335,6 +345,66 @@ static int walk_take_recorder(struct walk *w, uint8_t mark,
 	}
 }
 
+/* --- recordings ---------------------------------------------------------- */
+
+static uint32_t walk_halt_depth(const struct walk *w)
+{
+	return w->nbytes - w->at < 5 ? 0 : get_le32(w->bytes + w->at + 1);
+}
+
+bool walk_halts_below(const struct walk *w)
+{
+	return walk_halt_depth(w) < w->nframes;
+}
+
+/* Frames that are not known are nobody's concern. */
+static int walk_take_halt(struct walk *w, struct cairn_err *err)
+{
+	const uint8_t *p = w->bytes + w->at + 1;
+	uint32_t depth = walk_halt_depth(w);
+	struct walk_frame *top = walk_top(w);
+	uint64_t unused;
+	int result = walk_take(w, CAIRN_HALT_SIZE, &unused, err);
+
+	if (result <= 0)
+		return result;
+	if (depth != w->nframes || !top || top->state == WALK_AWAY)
+		return w->is_lost ? WALK_AGAIN
+		                  : walk_corrupt(w, "a halt of nobody", err);
+	if (!w->program->functions[top->function].codes)
+		return walk_corrupt(w, "a halt of a witness", err);
+	walk_take_held(w, get_le64(p + 4));
+	top->nahead = 0;
+	top->nsilent = 0;
+	top->read = get_le64(p + 12);
+	top->state = WALK_STOPPING;
+	return WALK_AGAIN;
+}
+
+static int walk_take_step(struct walk *w, uint8_t mark,
+                          struct walk_event *event, struct cairn_err *err)
+{
+	struct walk_frame *top = walk_top(w);
+	const struct walk_way *way;
+	uint64_t value;
+	int result = walk_take(w, 4, &value, err);
+
+	if (result <= 0)
+		return result;
+	if (!top || top->state != WALK_STOPPED)
+		return w->is_lost ? WALK_AGAIN
+		                  : walk_corrupt(w, "a step of nobody", err);
+	if (mark == CAIRN_TRACE_LINE) {
+		top->nsilent = (uint32_t)value;
+		return WALK_AGAIN;
+	}
+	way = walk_find_step(&w->program->functions[top->function], top->next,
+	                     (uint32_t)value);
+	if (!way)
+		return walk_corrupt(w, "a step over no edge", err);
+	return walk_take_path(w, way, event, err);
+}
+
 /* --- all of them --------------------------------------------------------- */
 
 int walk_take_mark(struct walk *w, uint8_t mark, struct walk_event *event,
@@ -345,6 +415,12 @@ int walk_take_mark(struct walk *w, uint8_t mark, struct walk_event *event,
 	uint64_t value;
 	int result;
 
+	if (mark == CAIRN_TRACE_HALT)
+		return walk_take_halt(w, err);
+	if (mark == CAIRN_TRACE_STEP || mark == CAIRN_TRACE_LINE)
+		return walk_take_step(w, mark, event, err);
+	if (mark < CAIRN_TRACE_ENTER)
+		return walk_corrupt(w, "an unknown mark", err);
 	if (mark > CAIRN_TRACE_LOST && mark != CAIRN_TRACE_STACK)
 		return walk_take_recorder(w, mark, event, err);
 	result = walk_take(w, is_long ? 8 : 4, &value, err);

@@ -298,12 +298,10 @@ block_id walk_block_of(const struct walk_function *f, uint32_t place)
 	               : where;
 }
 
-/* The rest of a path from an edge on, or from the end of a last block. */
-const struct walk_way *walk_find_rest(struct walk_function *f, uint32_t place)
+/* The entry of what is no whole path. */
+static struct walk_way **walk_part(struct walk_function *f, block_id first,
+                                   uint64_t place)
 {
-	block_id first = walk_block_of(f, place);
-	edge_id e = place & CAIRN_PLACE_WHERE;
-	struct path path = {.first = first, .end = PATH_STOPS};
 	struct walk_wide *wide;
 	struct walk_wide_slot *slot;
 
@@ -313,11 +311,25 @@ const struct walk_way *walk_find_rest(struct walk_function *f, uint32_t place)
 	if (2 * wide->n >= wide->cap)
 		walk_grow_wide(wide);
 	slot = walk_wide_slot(wide, first, WALK_PLACE_CODE | place);
-	if (slot->way)
-		return slot->way;
-	wide->n++;
-	*slot = (struct walk_wide_slot){xcalloc(1, sizeof(*slot->way)), first,
-	                                WALK_PLACE_CODE | place};
+	if (!slot->way) {
+		wide->n++;
+		slot->first = first;
+		slot->code = WALK_PLACE_CODE | place;
+	}
+	return &slot->way;
+}
+
+/* The rest of a path from an edge on, or from the end of a last block. */
+const struct walk_way *walk_find_rest(struct walk_function *f, uint32_t place)
+{
+	block_id first = walk_block_of(f, place);
+	edge_id e = place & CAIRN_PLACE_WHERE;
+	struct path path = {.first = first, .end = PATH_STOPS};
+	struct walk_way **way = walk_part(f, first, place);
+
+	if (*way)
+		return *way;
+	*way = xcalloc(1, sizeof(**way));
 	if (place >> CAIRN_PLACE_KIND_SHIFT == CAIRN_PLACE_EDGE) {
 		path.nedges = 1;
 		path.edges = &e;
@@ -325,6 +337,61 @@ const struct walk_way *walk_find_rest(struct walk_function *f, uint32_t place)
 		                   ? PATH_LEAVES
 		                   : PATH_ENDED;
 	}
-	walk_learn(slot->way, f, &path);
-	return slot->way;
+	walk_learn(*way, f, &path);
+	return *way;
+}
+
+/* One block, behind an edge if there is one. */
+static struct walk_way *walk_new_part(const struct walk_function *f,
+                                      block_id block, edge_id e)
+{
+	struct walk_way *way = xcalloc(1, sizeof(*way));
+	block_id *blocks = xcalloc(1, sizeof(*blocks));
+	edge_id *edges = xcalloc(1, sizeof(*edges));
+
+	*blocks = block;
+	*edges = e;
+	*way = (struct walk_way){
+	        .blocks = blocks,
+	        .edges = edges,
+	        .nblocks = 1,
+	        .nedges = e != CFG_NONE,
+	        .is_known = true,
+	        .is_part = true,
+	        .end = CODES_GOES_ON,
+	        .next = block,
+	        .callee = WALK_NOTHING,
+	};
+	if (way->nedges) {
+		way->enters = walk_graph(f)->edges[e].src == CFG_OUTSIDE;
+		way->nbranches = f->is_branch && f->is_branch[e];
+	}
+	return way;
+}
+
+/* As the kind of a place: what a part of a path comes by. */
+#define WALK_PLACE_PART (UINT64_C(1) << 33)
+
+const struct walk_way *walk_find_stand(struct walk_function *f, block_id block)
+{
+	struct walk_way **way = walk_part(f, block, WALK_PLACE_PART);
+
+	if (!*way)
+		*way = walk_new_part(f, block, CFG_NONE);
+	return *way;
+}
+
+const struct walk_way *walk_find_step(struct walk_function *f, block_id from,
+                                      edge_id e)
+{
+	const struct cfg *g = walk_graph(f);
+	struct walk_way **way;
+
+	if (e >= g->nedges || g->edges[e].src != from ||
+	    g->edges[e].dst == CFG_OUTSIDE || f->callee[e] != WALK_NOTHING)
+		return NULL;
+	way = walk_part(f, from, WALK_PLACE_PART | (1 + (uint64_t)e));
+	if (!*way)
+		*way = walk_new_part(f, g->edges[e].dst, e);
+	return *way;
 }

@@ -74,5 +74,11 @@ bool walk_is_place(const struct walk_function *f, uint32_t place);
 block_id walk_block_of(const struct walk_function *f, uint32_t place);
 /* The rest of a path from such a place on. */
 const struct walk_way *walk_find_rest(struct walk_function *f, uint32_t place);
+/* A path of nothing but the block that it begins in. */
+const struct walk_way *walk_find_stand(struct walk_function *f, block_id block);
+/* From a block over an edge to the next one, if no path ends there; NULL: there
+ * is no such edge. */
+const struct walk_way *walk_find_step(struct walk_function *f, block_id from,
+                                      edge_id e);
 
 #endif /* CAIRN_WALK_WAYS_H */
