@@ -18,7 +18,7 @@ class Counts:
 
     def __init__(self):
         self.functions = {}
-        self.inexact = set()
+        self.inexact, self.reasons = set(), {}
         self.uncovered = set()
         self.lines = collections.Counter()
         self.branches = collections.Counter()
@@ -35,6 +35,7 @@ class Counts:
                 continue
             if not f["exact"]:
                 self.inexact.add(key)
+                self.reasons[key] = f["reason"]
             self.add_function(key, f)
         for source in report["sources"]:
             for line in source["lines"]:

@@ -24,6 +24,7 @@ Between the licence and the first other line a program has comments.  What is
     same      MODE MODE | words for cairn: both answer the same
     uncovered MODE NAMES: functions that are not covered there
     varies    NAMES: functions whose counts depend on chance ("*": all)
+    differs   MODE NAMES: functions that count otherwise there ("*": all)
     wants     a command without which there is nothing to try
     defect    the number of the point of issue 23 that it shows
     known     MODE why: it fails, and has to until somebody mends it
@@ -41,7 +42,7 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3")
 MODES = ("edges", "edges,strict", "paths", "paths,overlap", "trace", "record")
 KEYS = ("cc", "ld", "library", "plain", "make", "buildenv", "env", "limits",
         "wrap", "args", "exit", "levels", "modes", "check", "refuses", "ask",
-        "same", "uncovered", "varies", "wants", "defect", "known")
+        "same", "uncovered", "varies", "differs", "wants", "defect", "known")
 LIMIT = 600  # seconds: far more than ten times the slowest
 
 

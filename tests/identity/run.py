@@ -48,6 +48,7 @@ from profiles import CAIRN, CAIRN_CC, CAIRN_CXX  # noqa: E402
 
 PLAIN = ("clang-19", "clang++-19")
 MARKED = (CAIRN_CC, CAIRN_CXX)
+THERE = "frames of it were there before"  # and counts are exact
 SHOWN = 5  # mismatches of one mode
 IDENTICAL = re.compile(r"replayed \d+ ticks( in \d+ contexts)?, identical")
 
@@ -111,8 +112,8 @@ class Trial:
 
     def build(self, compilers, mode):
         build = self.program.build(
-            self.level, os.path.join(self.folder, mode or "plain"), compilers,
-            mode)
+            self.level, os.path.join(self.folder, (mode or "plain").replace(",", "-")),
+            compilers, mode)
         build.make()
         return build
 
@@ -200,6 +201,7 @@ class Trial:
         their counts are not exact."""
         names = set(self.program.words("varies"))
         for mode in modes:
+            names |= set(" ".join(self.program.of_mode("differs", mode)).split())
             if self.program.of_mode("check", mode):
                 names |= {key[0] for key in self.runs[mode].inexact}
         return names
@@ -210,7 +212,8 @@ class Trial:
     def unsure(self, mode):
         """Functions that are not exact, and nothing announces it."""
         run = self.runs[mode]
-        names = {k[0] for k in run.inexact}
+        names = {k[0] for k in run.inexact
+                 if not str(run.reasons.get(k)).startswith(THERE)}
         if self.program.of_mode("check", mode):
             names = ()
         return [f"{name}: not exact" for name in sorted(names)]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // Two stacks that hand over to each other by swapcontext, both end.
 // refuses: trace "swapcontext"
+// refuses: record "switches stacks"
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // Little room for addresses: what a recording maps has to fit as well.
+// refuses: record "the address space is limited"
 // limits: ulimit -v 1000000
 #include <stdio.h>
 #include <stdlib.h>

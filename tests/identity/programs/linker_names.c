@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // The linker puts functions in the place of others, folds and drops sections.
 // cc: -ffunction-sections -fdata-sections -fvisibility=hidden -fno-plt
+// uncovered: record never_called
 // ld: -Wl,--wrap=puts -Wl,--gc-sections -Wl,--defsym=alias_of=real_one
 #include <stdio.h>
 

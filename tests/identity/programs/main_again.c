@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+// exit: 216
 // main calls itself, and is called by an exit handler.
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // The same memory at two addresses: what is written at one is read at the
 // other.
+// refuses: record "it maps the same memory at two addresses"
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/mman.h>

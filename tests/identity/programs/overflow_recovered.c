@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // The stack overflows; a handler on another stack jumps out of it.
+// varies: dig main
 // limits: ulimit -s 512
 #include <setjmp.h>
 #include <signal.h>

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// The canary of a frame was overwritten: the function does not return.
+// The canary of the frames was changed: no function with one returns.
 // cc: -fstack-protector-all
 // exit: -6
 #include <stdio.h>
-#include <string.h>
 
-__attribute__((noinline)) static void smash(volatile char *p, int n)
+__attribute__((noinline, no_stack_protector)) static int change(int n)
 {
-	for (int i = 0; i < n; i++)
-		p[i] = 'x';
+	if (n > 3)
+		__asm__ volatile("incq %%fs:0x28" ::: "memory");
+	return n;
 }
 
 __attribute__((noinline)) static int frame(int n)
 {
 	volatile char room[16];
 
-	room[3] = 0;
-	smash(room, n);
-	return room[3];
+	room[n] = (char)change(n);
+	return room[n];
 }
 
 int main(void)
 {
-	printf("%d\n", frame(10));
-	fflush(stdout);
-	return frame(16 + 16);
+	for (int i = 0; i < 6; i++) {
+		printf("%d\n", frame(i));
+		fflush(stdout);
+	}
+	return 0;
 }

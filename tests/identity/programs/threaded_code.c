@@ -37,7 +37,7 @@ jnz:
 		pc++;
 	NEXT;
 halt:
-	return sp[-2] + sp[-1];
+	return sp[-1];
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // A child of vfork that only ends or becomes another program.
+// differs: record spawn main
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
