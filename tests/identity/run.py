@@ -372,9 +372,9 @@ def main():
     finally:
         if not options.keep:
             shutil.rmtree(scratch, ignore_errors=True)
+    tally.report()
     if options.proof:
         tally.report_mend()
-    tally.report()
     return 1 if tally.mismatches or not tally.passed else 0
 
 

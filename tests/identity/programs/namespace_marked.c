@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // A library with marks in a second namespace of the loader.
+// refuses: record "a library in it has a runtime of its own"
 // library: space.so
 // ld: -ldl
 #define _GNU_SOURCE

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+// differs: record malloc calloc free
 // A program's own malloc, which libc and the loader call, before main, too.
 #include <errno.h>
 #include <stddef.h>
