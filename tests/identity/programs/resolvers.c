@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+// uncovered: trace choose choose_other
+// uncovered: record choose choose_other
 // Functions that are chosen while the program is loaded (ifuncs), called
 // directly, through a pointer and in a loop.
 #include <stdio.h>
