@@ -522,6 +522,11 @@ static int refuse(const struct command_tools *t, const struct option *o,
 		        "marks are for x86-64 Linux, not for '%s'; use "
 		        "--cairn=none",
 		        s->not_x86_64);
+	if (s->musl)
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "marks are for programs with glibc, not with "
+		                  "musl ('%s'); use --cairn=none",
+		                  s->musl);
 	if (s->skips_passes)
 		return cairn_fail(
 		        err, CAIRN_E_USAGE,

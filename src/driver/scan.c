@@ -405,6 +405,13 @@ static void set_target(struct scan *s, const char *word, const char *triple)
 	            strstr(triple, "-linux");
 
 	s->not_x86_64 = ours ? NULL : word;
+	s->musl = strstr(triple, "-musl") ? word : NULL;
+}
+
+/* Is it in a folder of musl, or its loader?  The runtime needs glibc. */
+static bool is_of_musl(const char *word)
+{
+	return strstr(word, "-linux-musl/") || strstr(word, "/ld-musl-");
 }
 
 static void set_language(struct state *st, const char *language)
@@ -559,6 +566,8 @@ int scan_words(struct scan *s, struct words *w, struct option *o,
 	for (size_t i = 0; i < w->n; i++) {
 		const char *word = w->items[i].text;
 
+		if (is_of_musl(word))
+			s->musl = word;
 		if (strcmp(word, "--") == 0) {
 			rest_is_input(&st, w, i);
 			break;

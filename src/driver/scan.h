@@ -33,6 +33,7 @@ struct scan {
 	bool foreign_assembler;   /* -fno-integrated-as */
 	const char *linker;       /* -fuse-ld= or --ld-path=, or NULL */
 	const char *not_x86_64;   /* the word that asks for another machine */
+	const char *musl;         /* the word that names that C library */
 	const char *profile_use;  /* the word that names a profile of clang's */
 	const char *skips_passes; /* the word that turns the optimizer off */
 	const char *embeds;       /* the word that puts bitcode beside code */

@@ -1000,7 +1000,7 @@ class Externs
 
 		return !(F && F->isIntrinsic()) && !G.isThreadLocal() &&
 		       !G.getName().starts_with("__cairn") &&
-		       (G.isDeclaration() ||
+		       (G.isDeclaration() || isa<GlobalIFunc>(G) ||
 		        G.hasAvailableExternallyLinkage() || !G.isDSOLocal());
 	}
 

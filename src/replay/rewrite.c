@@ -1408,6 +1408,12 @@ static void remove_old(struct rewriter *r)
 		if (!LLVMIsDeclaration(v))
 			LLVMDeleteGlobal(v);
 	}
+	/* their addresses are loaded, as those of others' functions */
+	for (v = LLVMGetFirstGlobalIFunc(r->m); v; v = next) {
+		next = LLVMGetNextGlobalIFunc(v);
+		if (!replay_shim_is_used(v))
+			LLVMEraseGlobalIFunc(v);
+	}
 }
 
 static void name_function(struct rewriter *r, struct function *fn)

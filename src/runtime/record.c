@@ -527,6 +527,18 @@ static struct context *begin(void)
 	return c;
 }
 
+/* Has the end of the calling thread told.  libc calls the program's calloc,
+ * maybe: after all else, as one calls who has begun nothing yet. */
+static void tell_end(struct context *c)
+{
+	uint64_t *expect = &__cairn_record[CAIRN_RECORD_EXPECT / 8];
+	uint64_t expected = *expect;
+
+	*(volatile uint64_t *)expect = CAIRN_RECORD_BASE;
+	__cxa_thread_atexit_impl(on_thread_end, c, &__dso_handle);
+	*(volatile uint64_t *)expect = expected;
+}
+
 bool core_record(struct cairn_module *m)
 {
 	struct context *c = record_self();
@@ -560,9 +572,8 @@ bool core_record(struct cairn_module *m)
 	if (handler_frame() && !c->is_over)
 		note_came(c, handler_frame());
 	rt_leave(&mask);
-	/* calls the program's malloc, maybe: after all else */
 	if (is_new && !handler_frame() && __cxa_thread_atexit_impl)
-		__cxa_thread_atexit_impl(on_thread_end, c, &__dso_handle);
+		tell_end(c);
 	return true;
 }
 

@@ -106,13 +106,16 @@ static inline struct context *ready(uint64_t n)
 	struct context *c = record_self();
 
 	set_writing(c, true);
-	if (has_room(c, n))
-		return c;
-	if (c && c->is_over)
-		return NULL;
-	cairn_record_slow();
-	c = record_self();
-	set_writing(c, true);
+	/* a context that begins may call the program, which takes room */
+	for (int i = 0; i < 2; i++) {
+		if (has_room(c, n))
+			return c;
+		if (c && c->is_over)
+			return NULL;
+		cairn_record_slow();
+		c = record_self();
+		set_writing(c, true);
+	}
 	return has_room(c, n) ? c : NULL;
 }
 

@@ -265,6 +265,10 @@ void record_shadow_make(struct context *c)
 
 	prepare();
 	shift = find_shift();
+	if (!shift && !shadow.contexts)
+		rt_refuse("a library in it has a runtime of its own",
+		          "load it without dlmopen and RTLD_DEEPBIND, and link "
+		          "it without -Bsymbolic");
 	if (!shift)
 		rt_refuse("there are too many threads at a time", "use fewer");
 	for (unsigned i = 0; i < shadow.nwindows; i++) {

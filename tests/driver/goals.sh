@@ -202,6 +202,11 @@ refuses "residual at the source" "leave out --cairn-stage" "$cc" \
 	--cairn=residual,tested=a.c --cairn-stage=source -c a.c
 refuses "paths, turned around" "leave out --cairn-stage" "$cc" \
 	--cairn-stage=source --cairn=paths -c a.c
+refuses "musl's triple" "not with musl" "$cc" --target=x86_64-linux-musl -c a.c
+refuses "musl's loader" "not with musl" "$cc" \
+	-Wl,-dynamic-linker,/lib/ld-musl-x86_64.so.1 a.o
+refuses "musl's files" "not with musl" "$cc" -nostdlib \
+	/usr/lib/x86_64-linux-musl/crt1.o a.o
 refuses "record" "has no option" "$cc" --cairn=record,slow -c a.c
 refuses "record" "position independent" "$cc" --cairn=record -no-pie a.c
 refuses "detail" "no option 'fast'" "$cc" --cairn=edges,fast -c a.c

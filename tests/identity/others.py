@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that others have: of the other tests, of csmith, of the benchmarks.
+"""
+import importlib.util
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+for place in ("bench", "tests/programs", "tests/identity"):
+    sys.path.insert(0, os.path.join(os.path.dirname(TESTS), place))
+import corpus  # noqa: E402
+import measure  # noqa: E402
+import programs as table  # noqa: E402
+from profiles import Broken  # noqa: E402
+from program import LEVELS, Program, Wrong  # noqa: E402
+
+BATTERY = ("return", "inline_lines", "recursion", "tail_recursion",
+           "computed_goto", "exit_callee", "exit_recursion", "exit_thread",
+           "exit_handler", "quick_exit", "underscore_exit", "atexit", "abort",
+           "segv", "longjmp_loop", "setjmp_loop", "builtin_jump", "siglongjmp",
+           "throw.cpp", "rethrow.cpp", "unwind_dtor.cpp", "terminate.cpp",
+           "static_ctor.cpp", "pthread_exit", "threads", "thrd_create",
+           "signal_handler", "fork", "vfork_exec", "posix_spawn")
+# What the others are: files below tests/, and what program.py has in headers.
+SMALL = {
+    "control": ("programs/control.c", {}),
+    "interpreter": ("programs/interpreter.c", {}),
+    "jumps": ("programs/jumps.c", {}),
+    "leaves": ("programs/leaves.c", {}),
+    "musttail": ("programs/musttail.c", {}),
+    "trips": ("programs/trips.c", {}),
+    "gotos": ("programs/gotos.c", {}),
+    "coroutine": ("programs/coroutine.cpp", {"cc": ["-std=c++20"]}),
+    "shapes": ("programs/shapes_main.cpp programs/shapes.cpp",
+               {"cc": ["-pthread"]}),
+    "irreducible": ("paths/irreducible.c", {}),
+    "nest": ("paths/nest.c", {}),
+    "paths-recursion": ("paths/recursion.c", {}),
+    "paths-throw": ("paths/throw.cpp", {}),
+    "walk": ("replay/walk.c", {}),
+    "walk-cxx": ("replay/walk.cpp", {"cc": ["-std=c++20"]}),
+    "replay-throws": ("replay/throws.cpp", {"cc": ["-std=c++20"]}),
+    "replay-calls": ("replay/calls.c", {}),
+    "replay-gotos": ("replay/gotos.c", {}),
+    "replay-jumps": ("replay/jumps.c", {}),
+    "replay-setjmps": ("replay/setjmps.c", {}),
+    "replay-coroutines": ("replay/coroutines.cpp", {"cc": ["-std=c++20"]}),
+    "replay-vectors": ("replay/vectors.c", {}),
+    "overlap-calls": ("overlap/calls.c", {}),
+    "overlap-loops": ("overlap/loops.c", {}),
+    "overlap-tails": ("overlap/tails.c", {}),
+    "trace-order": ("trace/order.c", {"cc": ["-pthread"]}),
+}
+
+
+QUICK = ("control", "gotos", "walk", "replay-throws", "battery-longjmp_loop",
+         "battery-exit_callee")
+REAL = ("bzip2", "lua", "zlib", "minisat", "csparse")
+FETCHING = threading.Lock()  # programs share packages
+
+
+def path(name):
+    return os.path.join(TESTS, *name.split("/"))
+
+
+def module(name, file):
+    """What another test is written in, though all of them are run.py."""
+    spec = importlib.util.spec_from_file_location(name, file)
+    found = importlib.util.module_from_spec(spec)
+    sys.modules[name] = found
+    spec.loader.exec_module(found)
+    return found
+
+
+csmith = module("run_csmith", path("csmith/run.py"))
+
+
+def battery():
+    """They keep books in a file of a folder, which has to be there."""
+    cases = {c.name: c for c in
+             module("run_battery", path("battery/run.py")).CASES}
+    for name in BATTERY:
+        case = cases[name.partition(".")[0]]
+        yield Program("battery-" + case.name,
+                      [path("battery/" + f) for f in case.files()],
+                      {"cc": ["-pthread -D_GNU_SOURCE"],
+                       "plain": ["battery.o"],
+                       "plainsource": [path("battery/battery.c")],
+                       "env": ["BATTERY_TRUTH={dir}"],
+                       "exit": [str(case.status)]})
+
+
+def small_programs():
+    for name, (files, said) in SMALL.items():
+        yield Program(name, [path(f) for f in files.split()], said)
+    yield from battery()
+
+
+def is_quick(program):
+    return program.hostile or program.name in QUICK
+
+
+class Random(Program):
+    """A program of csmith."""
+
+    def __init__(self, seed):
+        super().__init__(f"csmith-{seed}", [""], {
+            "cc": [*csmith.include_flags()], "exit": ["any"]})
+        self.seed, self.rerun = seed, f"--csmith 1 csmith-{seed}"
+
+    def levels(self):
+        return [LEVELS[self.seed % len(LEVELS)]]
+
+    def prepare(self, folder):
+        """False if it is none that can be compared."""
+        self.sources = [os.path.join(folder, "program.c")]
+        try:
+            csmith.generate(self.seed, self.sources[0])
+            csmith.build(["clang-19"], [*self.levels(), *self.words("cc")],
+                         self.sources[0], os.path.join(folder, "a"))
+            return b"checksum = " in csmith.execute(
+                os.path.join(folder, "a"), folder, csmith.PLAIN_TIMEOUT)[1]
+        except (csmith.Useless, Broken, subprocess.TimeoutExpired):
+            return False
+
+
+def random_programs(names):
+    """(program, level) without end: whoever asks knows when to stop."""
+    for seed in itertools.count(1):
+        program = Random(seed)
+        if not names or program.name in names:
+            yield program, program.levels()[0]
+
+
+class RealBuild:
+    """A program of the benchmarks, in the place of Build."""
+
+    def __init__(self, program, level, folder, compilers, mode):
+        self.program, self.folder = program, os.path.join(folder, "run")
+        flags = ["-g", level, *(["--cairn=" + mode] if mode else [])]
+        self.variant = measure.Variant(mode or "plain", *compilers,
+                                       tuple(flags))
+        self.where = pathlib.Path(folder)
+
+    def make(self):
+        try:
+            self.build = measure.Build(self.program.real, self.variant,
+                                       self.where)
+        except corpus.BenchError as error:
+            raise Wrong(str(error)[-600:]) from None
+
+    def run(self):
+        scratch = self.where / "run"
+        try:
+            result = measure.run(self.build, "tiny", self.program.inputs,
+                                 scratch, links=True)
+        except corpus.BenchError as error:
+            raise Wrong(str(error)[-600:]) from None
+        said = (scratch / "data" / "stderr").read_bytes()
+        return (0, result.digest.encode(),
+                table.kept(self.program.real, said))
+
+    def profiles(self):
+        return sorted(str(p) for p in
+                      (self.where / "run" / "data").glob("*.cairn*"))
+
+
+class Real(Program):
+    def __init__(self, real):
+        super().__init__(real.name, [""], {})
+        self.real, self.rerun = real, f"--real {real.name}"
+
+    def prepare(self, folder):
+        with FETCHING:
+            corpus.fetch([self.real.package], say=lambda text: None)
+            if self.real.prepare:
+                self.real.prepare()
+        self.inputs = measure.Inputs(os.path.join(folder, "in")).make(
+            self.real, "tiny")
+        return True
+
+    def build(self, *arguments):
+        return RealBuild(self, *arguments)
+
+
+def real_programs(names, few):
+    for real in table.PROGRAMS:
+        if real.name in (names or (REAL[:1] if few else
+                                   [p.name for p in table.PROGRAMS])):
+            yield Real(real), "-O2"
