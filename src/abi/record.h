@@ -218,7 +218,7 @@ enum cairn_context {
 /* The IR, in a section that is not loaded: one of these per unit of
  * translation, 8-aligned, then a zstd frame of bitcode. */
 #define CAIRN_IR_SECTION ".cairn.ir"
-#define CAIRN_IR_MAGIC "CAIRNIR3" /* the last one grows with the marks */
+#define CAIRN_IR_MAGIC "CAIRNIR4" /* the last one grows with the marks */
 #define CAIRN_IR_OLDEST '2'       /* ... that can be replayed */
 #define CAIRN_IR_ID 8             /* 16 bytes */
 #define CAIRN_IR_RAW 24           /* u64: bytes of bitcode */
@@ -253,6 +253,8 @@ enum cairn_context {
 #define CAIRN_IR_LINKED "cairn-linked"
 #define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
 #define CAIRN_IR_TURN "cairn.turn" /* ... of an atomic store: it has a cell */
+/* ... of a call: the tick goes on when it has returned */
+#define CAIRN_IR_AFTER "cairn.after"
 
 /* const uint64_t: how many bytes of the log are kept, 0: all; const char[]: the
  * program that sees to that. */

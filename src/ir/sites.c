@@ -10,8 +10,11 @@
  *
  * Ticks: a moment is named by the tick and a site, so every cycle of the CFG
  * has to go through a tick: retreating edges of one depth-first search are in
- * every cycle.  A fault that a handler jumps away from is replayed at the next
- * tick: a frame that calls setjmp has one before it returns, and is gone.
+ * every cycle.  So has every way that leaves a frame and comes to the same site
+ * in another one of the function, which called it: such calls have a tick when
+ * they have returned (CAIRN_IR_AFTER, plugin/returns.cpp).  A fault that a
+ * handler jumps away from is replayed at the next tick: a frame that calls
+ * setjmp has one before it returns, and is gone.
  *
  * Cost: linear in instructions and edges.
  */
@@ -448,6 +451,12 @@ static uint32_t cells_of(LLVMValueRef i, enum ir_kind kind,
 
 /* --- ticks --------------------------------------------------------------- */
 
+static bool ticks_after(LLVMValueRef i, enum ir_kind kind)
+{
+	return (kind == IR_KNOWN || kind == IR_CALL || kind == IR_LINKED) &&
+	       has_metadata(i, CAIRN_IR_AFTER);
+}
+
 struct search {
 	struct ptrmap number; /* of a block */
 	LLVMBasicBlockRef *blocks;
@@ -554,6 +563,7 @@ static void add_sites(struct ir_function *fn, LLVMTargetDataRef layout)
 			if (site.kind == IR_PLAIN)
 				continue;
 			site.ncells = cells_of(i, site.kind, layout);
+			site.ticks_after = ticks_after(i, site.kind);
 			site.cell = site.ncells ? fn->ncells : 0;
 			fn->ncells += site.ncells;
 			VEC_RESERVE(fn->sites, n, cap);

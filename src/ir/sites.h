@@ -55,6 +55,7 @@ struct ir_site {
 	enum ir_kind kind; /* not IR_PLAIN */
 	uint32_t cell;     /* its first one; 0 if it has none */
 	uint32_t ncells;   /* see ir_ncells; loads and the like have one */
+	bool ticks_after;  /* a call: the tick goes on when it has returned */
 };
 
 /* A function that has marks, and what is in it. */
@@ -142,6 +143,12 @@ static inline uint32_t ir_tick_before(const struct ir_function *fn,
                                       const struct ir_site *s)
 {
 	return ir_tick(fn, 1 + fn->nheads + (uint32_t)(s - fn->sites));
+}
+
+static inline uint32_t ir_tick_after(const struct ir_function *fn,
+                                     const struct ir_site *s)
+{
+	return ir_tick_before(fn, s) + 1;
 }
 
 #ifdef __cplusplus

@@ -753,6 +753,7 @@ static void record_module(struct plugin *p)
 	canonical_module(p->module, p->mode.segment);
 	record_find_seen(p->module);
 	record_number_stores(p->module);
+	record_find_returns(p->module);
 	record_unit_init(&u, p->module);
 	for (size_t i = u.functions; i < u.aliases; i++)
 		run_recorded(p, &u, i);

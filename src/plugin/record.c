@@ -533,16 +533,41 @@ static void mark_unknown(const struct recorder *r, LLVMValueRef call,
 	end_rare(r, place);
 }
 
+/* Where the tick goes on when a call has returned, after all else; NULL: it
+ * does not. */
+static LLVMValueRef tick_place(const struct ir_site *s)
+{
+	return s->ticks_after ? behind(s->at) : NULL;
+}
+
+static void tick_after(const struct recorder *r, const struct ir_site *s,
+                       LLVMValueRef place)
+{
+	if (!place)
+		return;
+	LLVMPositionBuilderBefore(r->builder, place);
+	tick(r, ir_tick_after(r->fn, s));
+}
+
+static void mark_known(const struct recorder *r, const struct ir_site *s)
+{
+	tick_after(r, s, tick_place(s));
+}
+
 static void mark_call(const struct recorder *r, const struct ir_site *s)
 {
+	LLVMValueRef place = tick_place(s);
+
 	LLVMPositionBuilderBefore(r->builder, s->at);
 	tick(r, ir_tick_before(r->fn, s));
 	mark_unknown(r, s->at, s->cell);
+	tick_after(r, s, place);
 }
 
 /* A known call, or one of what the table has. */
 static void mark_linked(const struct recorder *r, const struct ir_site *s)
 {
+	LLVMValueRef place = tick_place(s);
 	LLVMValueRef table = LLVMGetNamedGlobal(r->module, CAIRN_IR_EXTERNS);
 	LLVMValueRef at = constant(r, 8 * (uint64_t)ir_linked(s->at)), callee;
 	LLVMValueRef call = record_fork(r->builder, s->at);
@@ -555,6 +580,7 @@ static void mark_linked(const struct recorder *r, const struct ir_site *s)
 	check_value(r, callee, at, 8, s->cell, call);
 	LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, callee);
 	mark_unknown(r, call, s->cell + 1);
+	tick_after(r, s, place);
 }
 
 /*
@@ -688,8 +714,10 @@ static void mark_site(struct recorder *r, const struct ir_site *s)
 		LLVMPositionBuilderBefore(r->builder, s->at);
 		tick(r, ir_tick_before(r->fn, s));
 		break;
-	case IR_PLAIN:
 	case IR_KNOWN:
+		mark_known(r, s);
+		break;
+	case IR_PLAIN:
 	case IR_STOP:
 		break;
 	}

@@ -40,6 +40,9 @@ const char *canonical_why_not(LLVMValueRef f);
 void record_find_seen(LLVMModuleRef module);
 /* Lets atomic stores have cells (CAIRN_IR_TURN). */
 void record_number_stores(LLVMModuleRef module);
+/* Finds calls after which the tick has to go on (CAIRN_IR_AFTER): returns.cpp.
+ * Requires: both of the above are done. */
+void record_find_returns(LLVMModuleRef module);
 /* Notes that f has no marks. */
 void canonical_leave_out(LLVMValueRef f);
 

@@ -332,10 +332,33 @@ static void build_return(struct rewriter *r, const struct function *fn)
 
 /* --- calls --------------------------------------------------------------- */
 
+static void put_tick_after(struct rewriter *r, const struct function *fn,
+                           const struct ir_site *s, LLVMValueRef before)
+{
+	if (s->ticks_after)
+		put_tick(r, fn, ir_tick_after(&fn->ir, s), POINTS_NONE, before);
+}
+
+/* The block on the way from one to another. */
+static LLVMBasicBlockRef add_between(struct rewriter *r,
+                                     const struct function *fn,
+                                     LLVMBasicBlockRef from,
+                                     LLVMBasicBlockRef to)
+{
+	LLVMBasicBlockRef b =
+	        LLVMAppendBasicBlockInContext(r->context, fn->f, "");
+
+	LLVMPositionBuilderAtEnd(r->b, b);
+	LLVMBuildBr(r->b, to);
+	replay_shim_phis_from(to, from, b);
+	return b;
+}
+
 /* An invoke becomes a call and branches; returns the call. */
 static LLVMValueRef lower_invoke(struct rewriter *r, const struct function *fn,
-                                 uint32_t point, LLVMValueRef invoke)
+                                 const struct ir_site *s, uint32_t point)
 {
+	LLVMValueRef invoke = s->at;
 	LLVMBasicBlockRef block = LLVMGetInstructionParent(invoke);
 	LLVMBasicBlockRef normal = LLVMGetNormalDest(invoke);
 	LLVMBasicBlockRef pad = LLVMGetUnwindDest(invoke);
@@ -345,6 +368,8 @@ static LLVMValueRef lower_invoke(struct rewriter *r, const struct function *fn,
 	LLVMValueRef call = replay_shim_invoke_to_call(invoke);
 	LLVMValueRef end = LLVMGetNextInstruction(call), u, c;
 
+	if (s->ticks_after)
+		normal = add_between(r, fn, block, normal);
 	LLVMPositionBuilderBefore(r->b, end);
 	u = load_state(r, FIELD(unwinding));
 	c = LLVMBuildICmp(r->b, LLVMIntNE, u, number(r, 0), "");
@@ -354,18 +379,24 @@ static LLVMValueRef lower_invoke(struct rewriter *r, const struct function *fn,
 	c = LLVMBuildICmp(r->b, LLVMIntEQ, u, cell_number(r, fn, cell), "");
 	put_point(fn, point, u, LLVMBuildCondBr(r->b, c, pad, fn->out));
 	replay_shim_phis_from(pad, block, leaves);
+	put_tick_after(r, fn, s, LLVMGetBasicBlockTerminator(normal));
 	return call;
 }
 
 /* Makes a call of it, with a test behind. */
 static LLVMValueRef lower_call(struct rewriter *r, const struct function *fn,
-                               uint32_t point, LLVMValueRef call)
+                               const struct ir_site *s)
 {
-	if (LLVMIsAInvokeInst(call))
-		return lower_invoke(r, fn, point, call);
-	replay_shim_strip_call(call);
-	put_leave(r, fn, point, LLVMGetNextInstruction(call));
-	return call;
+	uint32_t point = points_in(&fn->ir, (uint32_t)(s - fn->ir.sites));
+	LLVMValueRef next;
+
+	if (LLVMIsAInvokeInst(s->at))
+		return lower_invoke(r, fn, s, point);
+	replay_shim_strip_call(s->at);
+	next = LLVMGetNextInstruction(s->at);
+	put_leave(r, fn, point, next);
+	put_tick_after(r, fn, s, next);
+	return s->at;
 }
 
 /* Who called it at a point, when frames are made again: the call, and what it
@@ -494,8 +525,7 @@ static void call_address(struct rewriter *r, struct function *fn, uint32_t i,
 
 static void rewrite_known(struct rewriter *r, struct function *fn, uint32_t i)
 {
-	LLVMValueRef call =
-	        lower_call(r, fn, points_in(&fn->ir, i), fn->ir.sites[i].at);
+	LLVMValueRef call = lower_call(r, fn, &fn->ir.sites[i]);
 
 	note_call(fn, i, call, call);
 }
@@ -506,7 +536,7 @@ static void rewrite_call(struct rewriter *r, struct function *fn, uint32_t i)
 	LLVMValueRef call, callee;
 
 	put_tick_before(r, fn, s);
-	call = lower_call(r, fn, points_in(&fn->ir, i), s->at);
+	call = lower_call(r, fn, s);
 	LLVMPositionBuilderBefore(r->b, call);
 	callee = LLVMBuildPtrToInt(r->b, LLVMGetCalledValue(call), r->i64, "");
 	call_address(r, fn, i, call, callee, s->cell);
@@ -534,7 +564,7 @@ static void rewrite_linked(struct rewriter *r, struct function *fn, uint32_t i)
 	LLVMValueRef call, is_none, end, phi, values[2];
 	LLVMBasicBlockRef blocks[2];
 
-	call = lower_call(r, fn, points_in(&fn->ir, i), s->at);
+	call = lower_call(r, fn, s);
 	LLVMPositionBuilderBefore(r->b, call);
 	values[0] =
 	        LLVMBuildPtrToInt(r->b, LLVMGetCalledValue(call), r->i64, "");
@@ -604,7 +634,7 @@ static void prepare_twice(struct rewriter *r, struct function *fn)
 		if (r->options->shows_steps)
 			fn->nodes[i] = steps_node_of(s->at);
 		if (LLVMIsAInvokeInst(s->at))
-			s->at = lower_invoke(r, fn, POINTS_NONE, s->at);
+			s->at = lower_invoke(r, fn, s, POINTS_NONE);
 		fn->frames[i] = add_frame(r, fn);
 		if (fn->points)
 			points_add_variable(fn->points, fn->frames[i]);

@@ -14,6 +14,8 @@ int throws(int x);
 int member(int x); // in an archive
 int deep(int n);   // calls back_again
 int back_again(int n);
+int timed(int n); // calls timed_again
+int timed_again(int n);
 __attribute__((visibility("hidden"))) int hidden(int x);
 extern "C" int turn(int x);                      // --wrap
 extern "C" int plain(int x, int (*call)(int x)); // has no marks
