@@ -37,6 +37,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/IRBuilder.h"
@@ -46,6 +47,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/IR/RuntimeLibcalls.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -998,6 +1000,9 @@ class Externs
 	{
 		auto *F = dyn_cast<Function>(&G);
 
+		// the loader chooses what an ifunc is
+		if (isa_and_nonnull<GlobalIFunc>(G.getAliaseeObject()))
+			return true;
 		return !(F && F->isIntrinsic()) && !G.isThreadLocal() &&
 		       !G.getName().starts_with("__cairn") &&
 		       (G.isDeclaration() || isa<GlobalIFunc>(G) ||
@@ -1622,10 +1627,30 @@ void canonical_leave_out(LLVMValueRef Value)
 	unwrap<Function>(Value)->addFnAttr(CAIRN_IR_LEFT_OUT);
 }
 
+// A helper of the code generator (libgcc, compiler-rt), which it calls where no
+// IR says so: the recorder would take that for a call from nowhere.
+static bool isHelper(const Function &F)
+{
+	static const StringSet<> Names = [] {
+		RTLIB::RuntimeLibcallsInfo Info(
+		        Triple("x86_64-unknown-linux-gnu"));
+		StringSet<> Set;
+
+		for (const char *Name : Info.getLibcallNames())
+			if (Name && StringRef(Name).starts_with("__"))
+				Set.insert(Name);
+		return Set;
+	}();
+
+	return !F.hasLocalLinkage() && Names.contains(F.getName());
+}
+
 const char *canonical_why_not(LLVMValueRef Value)
 {
 	auto &F = *unwrap<Function>(Value);
 
+	if (isHelper(F))
+		return "the code generator calls it unseen";
 	for (Argument &A : F.args())
 		if (A.hasInAllocaAttr() || A.hasPreallocatedAttr() ||
 		    A.hasAttribute(Attribute::SwiftError))

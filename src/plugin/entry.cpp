@@ -13,6 +13,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/PrettyStackTrace.h"
 
 using namespace llvm;
 
@@ -104,6 +105,11 @@ class CairnPass : public PassInfoMixin<CairnPass>
 		                .getManager();
 		struct shim Shim = {Functions};
 		char Message[1024] = "";
+		// what clang shows if it crashes here
+		PrettyStackTraceString Trace(
+		        "cairn puts marks into it: compile it with clang "
+		        "instead of cairn-cc, and report this as a mistake of "
+		        "Cairn");
 		bool Changed =
 		        cairn_plugin_run(wrap(&M), &Shim, &Options, Moment,
 		                         Message, sizeof(Message));

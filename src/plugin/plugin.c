@@ -592,6 +592,7 @@ static bool begin_function(struct plugin *p, LLVMValueRef f, struct chosen *c)
 		leave_out(p, f, reason);
 		return false;
 	}
+	shim_work_on(p->module, f);
 	if (mode->paths || mode->trace)
 		shim_land_gotos(p->shim, f);
 	function_prepare(f, p->shim);
@@ -630,6 +631,7 @@ static void finish_function(struct plugin *p, struct chosen *c)
 	struct bytes blob = {0}, segments = {0};
 	struct function *fn = &c->fn;
 
+	shim_work_on(p->module, fn->f);
 	describe_function(fn, &c->mode, &blob);
 	if (c->mode.paths) {
 		if (c->mode.sites)
@@ -704,6 +706,7 @@ static void run_recorded(struct plugin *p, struct record_unit *u, size_t i)
 
 	if (!ir_has_marks(u->globals[i]))
 		return;
+	shim_work_on(p->module, u->globals[i]);
 	mode.trace = true;
 	function_prepare(u->globals[i], p->shim);
 	ir_function_init(&ir, u->globals[i]);
@@ -1038,10 +1041,13 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 		close_plugin(&p);
 		return false;
 	}
+	shim_work_on(module, NULL);
+	shim_catch_errors();
 	if (moment == PLUGIN_LATE && is_source)
 		finish_module(&p);
 	else
 		run_on_module(&p);
+	shim_work_on(module, NULL);
 	if (p.wrong[0])
 		snprintf(message, n, "%s", p.wrong);
 	if (p.wanted)

@@ -367,6 +367,15 @@ static void mark_store(struct recorder *r, const struct ir_site *s)
 	end_rare(r, place);
 }
 
+/* Has the processor an instruction for it, whatever it is? */
+static bool is_native(const struct recorder *r, LLVMValueRef v,
+                      unsigned alignment)
+{
+	uint64_t n = LLVMStoreSizeOfType(r->layout, LLVMTypeOf(v));
+
+	return n <= 8 && alignment >= n;
+}
+
 /*
  * The shadow gets what memory had, and then the same is done to it.  In a turn
  * that found what the shadow had, and left that, nothing happened.
@@ -388,6 +397,8 @@ static void mark_atomic(struct recorder *r, const struct ir_site *s)
 	twin = LLVMInstructionClone(s->at);
 	LLVMSetOperand(twin, 0, shadow_of(r, pointer));
 	LLVMInsertIntoBuilder(r->builder, twin);
+	if (!is_native(r, old, alignment))
+		record_lower_atomic(twin, alignment);
 	begin_turns(r, place);
 	left = bits_of(r, load_shadow(r, LLVMTypeOf(old), shadow_of(r, pointer),
 	                              alignment));

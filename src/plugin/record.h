@@ -94,6 +94,11 @@ LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry);
 /* The same of a function that has one entry: afterwards exceptions leave it by
  * a `resume` alone. */
 void record_catch_here(LLVMValueRef f);
+/* Makes plain loads and stores of an atomic instruction on a shadow: no other
+ * context has it, and the code generator would make a call of one that the
+ * processor does not have, which knows nothing of segments. */
+void record_lower_atomic(LLVMValueRef atomic, unsigned alignment);
+
 void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID]);
 
 #ifdef __cplusplus

@@ -20,6 +20,7 @@
 #include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LowerAtomic.h"
 
 using namespace llvm;
 
@@ -220,6 +221,28 @@ LLVMValueRef record_catch(LLVMValueRef body, LLVMValueRef entry)
 	Instruction *End = makePad(W);
 	changeToInvokeAndSplitBasicBlock(Call, End->getParent());
 	return wrap(End);
+}
+
+void record_lower_atomic(LLVMValueRef atomic, unsigned alignment)
+{
+	auto *I = unwrap<Instruction>(atomic);
+	BasicBlock &B = *I->getParent();
+	Instruction *Last = I->getPrevNode(), *Next = I->getNextNode();
+
+	if (auto *RMW = dyn_cast<AtomicRMWInst>(I))
+		lowerAtomicRMWInst(RMW);
+	else
+		lowerAtomicCmpXchgInst(cast<AtomicCmpXchgInst>(I));
+	for (I = Last ? Last->getNextNode() : &B.front(); I != Next;
+	     I = I->getNextNode()) {
+		if (auto *L = dyn_cast<LoadInst>(I)) {
+			L->setVolatile(true);
+			L->setAlignment(Align(alignment));
+		} else if (auto *S = dyn_cast<StoreInst>(I)) {
+			S->setVolatile(true);
+			S->setAlignment(Align(alignment));
+		}
+	}
 }
 
 void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID])

@@ -327,6 +327,11 @@ class CairnPrinter : public GCMetadataPrinter
 			return mdconst::dyn_extract_or_null<GlobalValue>(
 			        Unit.getOperand(I + 2));
 		};
+		// what it is, the loader knows; GNU ld fails on such a word
+		auto isChosen = [](const GlobalValue *G) {
+			return isa_and_nonnull<GlobalIFunc>(
+			        G->getAliaseeObject());
+		};
 		auto isLinked = [](const GlobalValue *G) {
 			auto *F = dyn_cast_or_null<Function>(G);
 
@@ -341,7 +346,7 @@ class CairnPrinter : public GCMetadataPrinter
 			if (isLinked(G))
 				Out.emitSymbolValue(
 				        linked(AP, *cast<Function>(G)), 8);
-			else if (G && !G->isThreadLocal())
+			else if (G && !G->isThreadLocal() && !isChosen(G))
 				Out.emitSymbolValue(AP.getSymbol(G), 8);
 			else
 				Out.emitIntValue(0, 8);

@@ -38,6 +38,12 @@ LLVMValueRef shim_insertion_point(LLVMBasicBlockRef block);
 /* Moves all fixed-size allocas to the top of f; returns what follows them. */
 LLVMValueRef shim_after_allocas(LLVMValueRef f);
 
+/* What is being worked on, for sentences about mistakes of ours; f: NULL, all
+ * of the module. */
+void shim_work_on(LLVMModuleRef module, LLVMValueRef f);
+/* From now on LLVM's fatal errors are said to be of the marks. */
+void shim_catch_errors(void);
+
 /* True for calls that make a frame, and for __builtin_setjmp, which comes back
  * as they do; not for other intrinsics and inline assembly. */
 bool shim_is_call(LLVMValueRef instruction);

@@ -14,6 +14,7 @@
 #include "replay/meter.h"
 #include "replay/shim.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,6 +128,17 @@ static void handle_error(const char *reason)
 	snprintf(line, sizeof(line), "%.*s", (int)strcspn(reason, "\n"),
 	         reason);
 	end("LLVM says: ", line, NULL);
+}
+
+/* Of all assertions of this program, those in LLVM's headers, too. */
+void __assert_fail(const char *assertion, const char *file, unsigned line,
+                   const char *function)
+{
+	static char text[512];
+
+	(void)function;
+	snprintf(text, sizeof(text), "%s:%u: %s)", file, line, assertion);
+	end("an assumption of Cairn does not hold (", text, NULL);
 }
 
 static void handle_no_memory(void)

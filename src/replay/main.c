@@ -83,6 +83,8 @@ int main(int argc, char **argv)
 	fatal_open();
 	if (version)
 		*version++ = '\0';
+	if (argc) /* was the part after the slash */
+		program_invocation_short_name = argv[0];
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (!argc || strcmp(argv[0], commands[i].name) != 0)
 			continue;

@@ -26,6 +26,7 @@
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -184,6 +185,28 @@ static AllocaInst *demote(Value *v)
 	                        firstOf(*i->getFunction())->getIterator());
 }
 
+// One that only debug information names, which LLVM would remove: it gets a use
+// for as long as that takes, before the setjmp that it is there at.
+static AllocaInst *demoteUnused(Instruction &i, const ir_function *ir)
+{
+	DominatorTree tree(*i.getFunction());
+	AllocaInst *slot = nullptr;
+
+	for (uint32_t k = 0; !slot && k < ir->nsites; k++) {
+		auto *at = unwrap<Instruction>(ir->sites[k].at);
+
+		if (ir->sites[k].kind != IR_TWICE || !tree.dominates(&i, at))
+			continue;
+		auto *use = new FreezeInst(&i, "", at->getIterator());
+
+		slot = demote(&i);
+		auto *load = cast<Instruction>(use->getOperand(0));
+		use->eraseFromParent();
+		load->eraseFromParent();
+	}
+	return slot;
+}
+
 // The number of the block that control came from.
 static PHINode *tellFrom(BasicBlock &b)
 {
@@ -231,7 +254,6 @@ void points_place(struct points *p, const struct ir_function *ir)
 	FunctionCallee mark = markFunction(*p->f->getParent());
 	DenseMap<BasicBlock *, PHINode *> froms;
 
-	(void)ir;
 	for (auto &[n, point] : p->all) {
 		if (!point.tellsFrom)
 			continue;
@@ -256,8 +278,12 @@ void points_place(struct points *p, const struct ir_function *ir)
 		b.SetCurrentDebugLocation(point.at->getDebugLoc());
 		point.mark = b.CreateCall(mark, args);
 	}
-	for (Value *v : p->jumped)
-		p->variables.push_back(demote(v));
+	for (Value *v : p->jumped) {
+		auto *i = dyn_cast<Instruction>(v);
+
+		p->variables.push_back(i && i->use_empty() ? demoteUnused(*i, ir)
+		                                           : demote(v));
+	}
 }
 
 LLVMValueRef points_behind(const struct points *p, uint32_t n,

@@ -87,13 +87,17 @@ struct rewriter {
 	unsigned nfunctions;
 };
 
+/* The IR is what no compiler of ours should write. */
+#define REMEDY                                                         \
+	"build the program again with this version of Cairn, and report " \
+	"it if that does not help"
+
 static int refuse(struct rewriter *r, LLVMValueRef f, const char *what)
 {
 	size_t n;
 
 	return cairn_fail(r->err, CAIRN_E_CORRUPT,
-	                  "%s: function %s %s, which cannot be replayed; "
-	                  "build the program again",
+	                  "%s: %s %s, which cannot be replayed; " REMEDY,
 	                  r->name, LLVMGetValueName2(f, &n), what);
 }
 
@@ -1466,12 +1470,33 @@ static bool is_ours(LLVMValueRef f)
 	return LLVMGetValueName2(f, &n)[0] == *REPLAY_STATE;
 }
 
+static int check_module(struct rewriter *r)
+{
+	char *text = NULL;
+	int rc = 0;
+	size_t n;
+
+	if (LLVMVerifyModule(r->m, LLVMReturnStatusAction, &text))
+		rc = cairn_fail(r->err, CAIRN_E_CORRUPT,
+		                "%s: the IR of %s cannot be made replay code "
+		                "(%.*s); " REMEDY,
+		                r->name, LLVMGetSourceFileName(r->m, &n),
+		                (int)strcspn(text, "\n"), text);
+	LLVMDisposeMessage(text);
+	return rc;
+}
+
 /* Nothing may be left that the recorded program would have had to find. */
 static int check_rest(struct rewriter *r)
 {
 	LLVMValueRef next;
-	char *text = NULL;
 
+	for (LLVMValueRef v = LLVMGetFirstGlobalIFunc(r->m); v; v = next) {
+		next = LLVMGetNextGlobalIFunc(v);
+		if (replay_shim_is_used(v))
+			return refuse(r, v, "is chosen by the loader");
+		LLVMEraseGlobalIFunc(v);
+	}
 	for (LLVMValueRef v = LLVMGetFirstGlobal(r->m); v; v = next) {
 		next = LLVMGetNextGlobal(v);
 		if (is_ours(v))
@@ -1489,16 +1514,7 @@ static int check_rest(struct rewriter *r)
 			return refuse(r, f, "is used and not defined");
 		LLVMDeleteFunction(f);
 	}
-	if (LLVMVerifyModule(r->m, LLVMReturnStatusAction, &text)) {
-		int rc = cairn_fail(r->err, CAIRN_E_CORRUPT,
-		                    "%s: its IR cannot be made replay code: %s",
-		                    r->name, text);
-
-		LLVMDisposeMessage(text);
-		return rc;
-	}
-	LLVMDisposeMessage(text);
-	return 0;
+	return check_module(r);
 }
 
 static uint32_t line_of_cell(LLVMValueRef f, uint32_t cell)

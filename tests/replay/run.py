@@ -209,6 +209,42 @@ def foreign():
         for level in LEVELS:
             try_program(os.path.join(HERE, "foreign", "varargs.cpp"), level,
                         (catches,))
+        helpers = os.path.join(folder, "helpers.o")
+        out = run("clang-19", "-O1", "-c", "-o", helpers,
+                  os.path.join(HERE, "foreign", "helpers.c"))
+        check("helpers", out.returncode and out)
+        for level in LEVELS:
+            try_program(os.path.join(HERE, "foreign", "wide.c"), level,
+                        (helpers,))
+
+
+HELPER = """
+__int128 __divti3(__int128 a, __int128 b)
+{ int n = 0; for (; a >= b; n++) a -= b; return n; }
+__attribute__((noinline)) static __int128 half(__int128 a, __int128 b)
+{ return a / b; }
+int main(int argc, char **argv) { return half(20 + argc, 3) != 7; }
+"""
+
+
+def helper():
+    """A program that has what the code generator calls is not taken for one
+    that is called from nowhere: it is said that it has no marks."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "helper.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(HELPER)
+        for level in LEVELS:
+            program = os.path.join(folder, "helper")
+            built = run(CAIRN_CC, "--cairn=record", level, "-g", source, "-o",
+                        program)
+            check("helper said", (built.returncode or not re.search(
+                "__divti3 is not recorded.*: the code generator", built.stderr)
+            ) and built)
+            out, files = execute(folder, program)
+            again = replay(folder, *files)
+            check(f"helper {level}", (out.returncode or not
+                  again.stdout.endswith(", identical\n")) and (out, again))
 
 
 def link(folder, level, name, compilers, *options, shared=False):
@@ -359,6 +395,7 @@ def main():
         for level in LEVELS + MORE.get(name, []):
             try_program(source, level)
     foreign()
+    helper()
     children()
     linked()
     replaced()

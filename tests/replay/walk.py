@@ -212,6 +212,10 @@ def main():
     for source in PROGRAMS:
         for level in ("-O0", "-O2"):
             try_source(f"{source} {level}", os.path.join(HERE, source), level)
+    for level in ("-O0", "-O1", "-O2"):
+        files = os.path.join(HERE, "files")
+        try_source(f"files {level}", os.path.join(files, "one.cpp"), level,
+                   [os.path.join(files, "two.cpp")])
     for level in ("-O0", "-O2"):
         try_forks(level)
     try_forks("-O2", "handler")
