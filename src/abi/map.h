@@ -91,7 +91,11 @@
  *           a block; a frame that died in such a call did not execute the rest
  *       per segment: uv number of lines; per line: uv instance, uv file, sv
  *           line minus the previous line of this function (first: minus 0),
- *           uv number of IR instructions of the segment that are of this line
+ *           uv number of IR instructions of the segment that are of this line,
+ *           uv number of places; uv each: CAIRN_PLACE_ALONE, or above.  Places
+ *           above of one line and instance are equal in segments whose counts
+ *           add up
+ *       uv  0, or 1 + the line of the last segment that its branch is on
  *   uv  number of edges; edge 0 is outside -> entry
  *   per edge: uv source, uv target, uv kind (enum cairn_edge_kind),
  *       uv 0 or 1 + counter that counts this edge, uv weight
@@ -153,12 +157,17 @@
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
-#define CAIRN_BLOB_VERSION 5u
+#define CAIRN_BLOB_VERSION 6u
+/* The first whose lines have places, and blocks the lines of branches. */
+#define CAIRN_BLOB_VERSION_PLACES 6u
 /* The first whose rows of pairs are as they are now. */
 #define CAIRN_BLOB_VERSION_ROWS 5u
 /* Of these instances have a name only, lines no instructions, and there are
  * neither callees nor outcalls. */
 #define CAIRN_BLOB_VERSION_OLD 2u
+
+/* A place of a line in one segment only. */
+#define CAIRN_PLACE_ALONE 0u
 
 /*
  * How a function counts its paths.  DIRECT: counter k counts path k, and the

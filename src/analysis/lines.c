@@ -4,12 +4,19 @@
  *
  * A line may have code in several blocks (a for statement has three parts), in
  * several copies (inlining, templates, inline functions in two modules).
- * Blocks of one copy run for the same visits of the line, so the greatest of
- * their counts is taken; copies run for different visits, so they are summed.
+ * Copies run for different visits of the line, so they are summed.
  *
- * A branch belongs to the line that its block ends with.  On one line of one
- * copy branches are numbered in block order; equal numbers of different copies
- * are the same source branch and are summed.
+ * Within one copy the optimizer duplicates blocks and moves code between them.
+ * The map says which segments have copies of one piece of the line, a place:
+ * they run for different visits, too.  The places of a line run for the same
+ * visits, so the greatest of their counts is taken.  Segments without a place
+ * have what may have been moved there; where all places have 0 the greatest
+ * segment of all is taken, so that what was executed is.  (src/plugin/places.c
+ * says how places are found.)
+ *
+ * A branch belongs to the line of the instruction that branches.  On one line
+ * of one copy branches are numbered in block order; equal numbers of different
+ * copies are the same source branch and are summed.
  *
  * Copies are kept, so that a reader can say where a count comes from.
  *
@@ -20,6 +27,7 @@
 #include "analysis/lines.h"
 
 #include "analysis/counts.h"
+#include "abi/map.h"
 #include "base/alloc.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -30,14 +38,23 @@
 /* A line within one copy. */
 struct visit {
 	uint32_t instance, file, line;
+	const struct map_line *source;
 	uint64_t count, instructions;
 	bool known;
+};
+
+/* What a segment adds to a place. */
+struct share {
+	uint32_t place;
+	uint64_t count;
 };
 
 struct collector {
 	struct lines *out;
 	struct visit *visits; /* of one function */
 	size_t nvisits, visits_cap;
+	struct share *shares; /* of one line */
+	size_t nshares, shares_cap;
 	size_t copies_cap, branches_cap;
 	uint32_t *files; /* strings of the map to files of the result */
 	const struct map *map;
@@ -73,6 +90,7 @@ static void collect_segment(struct collector *c, uint32_t segment)
 		        .instance = l->instance,
 		        .file = file_of(c, l->file),
 		        .line = l->line,
+		        .source = l,
 		        .count = known ? c->cm->segment[segment] : 0,
 		        .instructions = known ? c->cm->segment[segment] *
 		                                        l->ninstructions
@@ -93,7 +111,50 @@ static int by_visit(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* The greatest count per line and copy; instructions add up. */
+static int by_place(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void add_shares(struct collector *c, const struct visit *v)
+{
+	const uint32_t *places = c->map->places + v->source->first_place;
+
+	for (uint32_t i = 0; i < v->source->nplaces; i++) {
+		VEC_RESERVE(c->shares, c->nshares, c->shares_cap);
+		c->shares[c->nshares++] = (struct share){places[i], v->count};
+	}
+}
+
+/* How often a line ran that has n visits. */
+static uint64_t count_of(struct collector *c, const struct visit *v, size_t n)
+{
+	uint64_t best = 0, sum = 0;
+
+	c->nshares = 0;
+	for (size_t i = 0; i < n; i++)
+		add_shares(c, &v[i]);
+	if (c->nshares)
+		qsort(c->shares, c->nshares, sizeof(*c->shares), by_place);
+	for (size_t i = 0; i < c->nshares; i++) {
+		const struct share *s = &c->shares[i];
+
+		if (!i || s->place != s[-1].place ||
+		    s->place == CAIRN_PLACE_ALONE)
+			sum = 0;
+		sum += s->count;
+		best = sum > best ? sum : best;
+	}
+	if (best)
+		return best;
+	for (size_t i = 0; i < n; i++)
+		best = v[i].count > best ? v[i].count : best;
+	return best;
+}
+
+/* The count per line and copy; instructions add up. */
 static void flush_visits(struct collector *c)
 {
 	struct lines *out = c->out;
@@ -106,11 +167,10 @@ static void flush_visits(struct collector *c)
 		for (next = i + 1;
 		     next < c->nvisits && !by_visit(&v, &c->visits[next]);
 		     next++) {
-			if (c->visits[next].count > v.count)
-				v.count = c->visits[next].count;
 			v.known &= c->visits[next].known;
 			v.instructions += c->visits[next].instructions;
 		}
+		v.count = count_of(c, &c->visits[i], next - i);
 		VEC_RESERVE(out->copies, out->ncopies, c->copies_cap);
 		out->copies[out->ncopies++] = (struct line_copy){
 		        .file = v.file,
@@ -134,22 +194,7 @@ static bool is_branch(uint32_t kind)
 	       kind == CAIRN_EDGE_INDIRECT;
 }
 
-/* The line that a block ends with, NULL if it has none. */
-static const struct map_line *last_line(const struct map *m,
-                                        const struct map_block *b)
-{
-	for (uint32_t s = b->nsegments; s-- > 0;) {
-		const struct map_segment *g =
-		        &m->segments[b->first_segment + s];
-
-		for (uint32_t i = g->nlines; i-- > 0;)
-			if (m->lines[g->first_line + i].line)
-				return &m->lines[g->first_line + i];
-	}
-	return NULL;
-}
-
-/* The line that a block begins with, NULL if it has none. */
+/* The line that the segments of a block begin with, NULL if it has none. */
 static const struct map_line *first_line(const struct map *m,
                                          const struct map_block *b)
 {
@@ -162,6 +207,32 @@ static const struct map_line *first_line(const struct map *m,
 				return &m->lines[g->first_line + i];
 	}
 	return NULL;
+}
+
+/* The next part of a block that is in parts, 0: there is none. */
+static uint32_t next_part(const struct collector *c, uint32_t block)
+{
+	for (uint32_t i = 0; i < c->f->nedges; i++) {
+		const struct map_edge *e = &c->map->edges[c->f->first_edge + i];
+
+		if (e->src == block &&
+		    (e->kind == CAIRN_EDGE_FALL || e->kind == CAIRN_EDGE_CALL ||
+		     e->kind == CAIRN_EDGE_SITE))
+			return e->dst;
+	}
+	return 0;
+}
+
+/* The line that a block begins with, all its parts, NULL if it has none. */
+static const struct map_line *begin_of(const struct collector *c,
+                                       uint32_t block)
+{
+	const struct map_block *b = c->map->blocks + c->f->first_block;
+	const struct map_line *l = NULL;
+
+	while (block && !(l = first_line(c->map, &b[block])))
+		block = next_part(c, block);
+	return l;
 }
 
 /* A block that branches, found through its edges. */
@@ -192,14 +263,12 @@ static size_t find_forks(struct collector *c, struct fork *forks)
 
 	for (uint32_t i = 0; i < c->f->nedges; i++) {
 		const struct map_edge *e = &c->map->edges[c->f->first_edge + i];
+		uint32_t at = c->map->blocks[c->f->first_block + e->src].branch;
 		const struct map_line *l;
 
-		if (!is_branch(e->kind))
+		if (!is_branch(e->kind) || at == MAP_NONE)
 			continue;
-		l = last_line(c->map,
-		              &c->map->blocks[c->f->first_block + e->src]);
-		if (!l)
-			continue;
+		l = &c->map->lines[at];
 		forks[n++] = (struct fork){
 		        .instance = l->instance,
 		        .file = file_of(c, l->file),
@@ -230,11 +299,11 @@ static void add_branch(struct collector *c, const struct fork *k,
                        uint32_t block, uint32_t branch)
 {
 	struct lines *out = c->out;
-	uint32_t at = c->f->first_block + k->src;
-	uint32_t dst = c->map->edges[k->edge].dst;
-	const struct map_line *to =
-	        first_line(c->map, &c->map->blocks[c->f->first_block + dst]);
-	bool known = c->cm->block_known[at];
+	const struct map_block *b =
+	        &c->map->blocks[c->f->first_block + k->src];
+	uint32_t last = b->first_segment + b->nsegments - 1;
+	const struct map_line *to = begin_of(c, c->map->edges[k->edge].dst);
+	bool known = c->cm->segment_known[last];
 	uint32_t line = to ? seen_from(c, to, k->instance) : 0;
 
 	VEC_RESERVE(out->branches, out->nbranches, c->branches_cap);
@@ -244,8 +313,8 @@ static void add_branch(struct collector *c, const struct fork *k,
 	        .block = block,
 	        .branch = branch,
 	        .taken = c->cm->edge_known[k->edge] ? c->cm->edge[k->edge] : 0,
-	        .total = known ? c->cm->block[at] : 0,
-	        .reached = known && c->cm->block[at],
+	        .total = known ? c->cm->segment[last] : 0,
+	        .reached = known && c->cm->segment[last],
 	        .to_file = !to                ? 0
 	                   : line == to->line ? file_of(c, to->file)
 	                                      : k->file,
@@ -436,6 +505,7 @@ struct lines *lines_new(const struct counts *counts)
 		if (counts->profile->modules[i].map)
 			collect_module(&c, counts, i);
 	free(c.visits);
+	free(c.shares);
 	sort_files(c.out);
 	sum_lines(c.out);
 	sum_branches(c.out);

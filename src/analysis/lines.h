@@ -56,8 +56,9 @@ struct lines {
 
 /*
  * Counts of all source lines and their branches.  How often a line ran: within
- * one function, or one inlined copy of one, as often as the segment of it that
- * ran most; then summed over all copies, instances of templates, and modules.
+ * one function, or one inlined copy of one, as often as the piece of it that
+ * ran most, all duplicates of that piece together (lines.c); then summed over
+ * all copies, instances of templates, and modules.
  */
 struct lines *lines_new(const struct counts *c);
 void lines_free(struct lines *l);

@@ -274,6 +274,15 @@ static void whole_put_head(struct whole_writer *x)
 	}
 }
 
+/* A segment that is made of parts. */
+struct whole_segment {
+	const struct map *map;
+	struct map_line *lines;
+	const struct map_line *current;
+	uint32_t *places; /* of the current line */
+	size_t n, cap, nplaces, places_cap;
+};
+
 static bool whole_is_same_line(const struct map_line *a,
                                const struct map_line *b)
 {
@@ -281,48 +290,83 @@ static bool whole_is_same_line(const struct map_line *a,
 	       a->line == b->line;
 }
 
-/* Lines of a segment, each once: those of all parts that make it. */
-static void whole_put_segment(struct whole_writer *x, block_id first,
-                              block_id end)
+/* Calls visit for every line of some blocks. */
+static void whole_each_line(const struct whole *w, block_id first, block_id end,
+                            void (*visit)(struct whole_segment *s,
+                                          const struct map_line *l),
+                            struct whole_segment *s)
 {
-	const struct map *m = x->w->map;
-	struct map_line *lines = NULL;
-	size_t n = 0, cap = 0;
-
 	for (block_id b = first; b < end; b++) {
-		const struct map_block *mb = whole_block(x->w, b);
+		const struct map_block *mb = whole_block(w, b);
 
-		for (uint32_t s = 0; s < mb->nsegments; s++) {
+		for (uint32_t k = 0; k < mb->nsegments; k++) {
 			const struct map_segment *seg =
-			        &m->segments[mb->first_segment + s];
+			        &w->map->segments[mb->first_segment + k];
 
-			for (uint32_t i = 0; i < seg->nlines; i++) {
-				const struct map_line *l =
-				        &m->lines[seg->first_line + i];
-				size_t k = 0;
-
-				while (k < n &&
-				       !whole_is_same_line(&lines[k], l))
-					k++;
-				if (k < n) {
-					lines[k].ninstructions +=
-					        l->ninstructions;
-					continue;
-				}
-				VEC_RESERVE(lines, n, cap);
-				lines[n++] = *l;
-			}
+			for (uint32_t i = 0; i < seg->nlines; i++)
+				visit(s, &w->map->lines[seg->first_line + i]);
 		}
 	}
-	bytes_put_uv(x->b, n);
-	for (size_t i = 0; i < n; i++) {
-		bytes_put_uv(x->b, lines[i].instance);
-		bytes_put_uv(x->b, whole_file(x, lines[i].file));
-		bytes_put_sv(x->b, (int64_t)lines[i].line - x->line);
-		bytes_put_uv(x->b, lines[i].ninstructions);
-		x->line = lines[i].line;
+}
+
+static void whole_add_line(struct whole_segment *s, const struct map_line *l)
+{
+	for (size_t k = 0; k < s->n; k++)
+		if (whole_is_same_line(&s->lines[k], l)) {
+			s->lines[k].ninstructions += l->ninstructions;
+			return;
+		}
+	VEC_RESERVE(s->lines, s->n, s->cap);
+	s->lines[s->n++] = *l;
+}
+
+/* Places of the current line, each once. */
+static void whole_add_places(struct whole_segment *s, const struct map_line *l)
+{
+	if (!whole_is_same_line(s->current, l))
+		return;
+	for (uint32_t i = 0; i < l->nplaces; i++) {
+		uint32_t place = s->map->places[l->first_place + i];
+		size_t k = 0;
+
+		while (k < s->nplaces && s->places[k] != place)
+			k++;
+		if (k < s->nplaces)
+			continue;
+		VEC_RESERVE(s->places, s->nplaces, s->places_cap);
+		s->places[s->nplaces++] = place;
 	}
-	free(lines);
+}
+
+/* Lines of a segment, each once: those of all parts that make it.  Returns 1 +
+ * the number of the line that is the branch's, 0 if that is none. */
+static size_t whole_put_segment(struct whole_writer *x, block_id first,
+                                block_id end, const struct map_line *branch)
+{
+	struct whole_segment s = {.map = x->w->map};
+	size_t at = 0;
+
+	whole_each_line(x->w, first, end, whole_add_line, &s);
+	bytes_put_uv(x->b, s.n);
+	for (size_t i = 0; i < s.n; i++) {
+		const struct map_line *l = s.current = &s.lines[i];
+
+		bytes_put_uv(x->b, l->instance);
+		bytes_put_uv(x->b, whole_file(x, l->file));
+		bytes_put_sv(x->b, (int64_t)l->line - x->line);
+		bytes_put_uv(x->b, l->ninstructions);
+		s.nplaces = 0;
+		whole_each_line(x->w, first, end, whole_add_places, &s);
+		bytes_put_uv(x->b, s.nplaces);
+		for (size_t k = 0; k < s.nplaces; k++)
+			bytes_put_uv(x->b, s.places[k]);
+		x->line = l->line;
+		if (branch && whole_is_same_line(l, branch))
+			at = i + 1;
+	}
+	free(s.lines);
+	free(s.places);
+	return at;
 }
 
 /* The blocks `first` .. `end` - 1 of the map, as one. */
@@ -330,8 +374,9 @@ static void whole_put_block(struct whole_writer *x, block_id first,
                             block_id end)
 {
 	const struct whole *w = x->w;
-	uint32_t flags = 0;
+	uint32_t flags = 0, branch = whole_block(w, end - 1)->branch;
 	uint64_t ninstructions = 0;
+	size_t at = 0;
 
 	for (block_id b = first; b < end; b++) {
 		flags |= whole_block(w, b)->flags;
@@ -347,9 +392,12 @@ static void whole_put_block(struct whole_writer *x, block_id first,
 		while (next < end &&
 		       w->segment_of[next] == w->segment_of[first])
 			next++;
-		whole_put_segment(x, first, next);
+		at = whole_put_segment(
+		        x, first, next,
+		        branch == MAP_NONE ? NULL : &w->map->lines[branch]);
 		first = next;
 	}
+	bytes_put_uv(x->b, at);
 }
 
 static void whole_put_blocks(struct whole_writer *x)

@@ -149,6 +149,18 @@ static int read_head(struct parser *p)
 	return p->c.bad ? corrupt(p, "its names end early") : 0;
 }
 
+static uint32_t read_places(struct parser *p)
+{
+	struct map *m = p->map;
+	uint32_t first = m->nplaces;
+
+	for (uint64_t n = cursor_uv(&p->c); n && !p->c.bad; n--) {
+		VEC_RESERVE(m->places, m->nplaces, m->places_cap);
+		m->places[m->nplaces++] = read_below(p, UINT32_MAX);
+	}
+	return m->nplaces - first;
+}
+
 static void read_line(struct parser *p)
 {
 	struct map *m = p->map;
@@ -161,6 +173,9 @@ static void read_line(struct parser *p)
 		p->c.bad = true;
 	if (p->version > CAIRN_BLOB_VERSION_OLD)
 		l.ninstructions = read_below(p, UINT32_MAX);
+	l.first_place = m->nplaces;
+	if (p->version >= CAIRN_BLOB_VERSION_PLACES)
+		l.nplaces = read_places(p);
 	if (p->c.bad)
 		return;
 	l.line = (uint32_t)p->line;
@@ -181,6 +196,34 @@ static void read_segment(struct parser *p)
 	m->segments[m->nsegments++] = s;
 }
 
+/* Of an older map: the line that the block ends with. */
+static uint32_t last_line(const struct map *m, const struct map_block *b)
+{
+	for (uint32_t s = m->nsegments; s-- > b->first_segment;) {
+		const struct map_segment *g = &m->segments[s];
+
+		for (uint32_t i = g->nlines; i-- > 0;)
+			if (m->lines[g->first_line + i].line)
+				return g->first_line + i;
+	}
+	return MAP_NONE;
+}
+
+/* Which line of the last segment the branch is on. */
+static uint32_t read_branch(struct parser *p, const struct map_block *b)
+{
+	const struct map_segment *last;
+	uint32_t n;
+
+	if (p->c.bad)
+		return MAP_NONE;
+	if (p->version < CAIRN_BLOB_VERSION_PLACES)
+		return last_line(p->map, b);
+	last = &p->map->segments[p->map->nsegments - 1];
+	n = read_below(p, (uint64_t)last->nlines + 1);
+	return n ? last->first_line + n - 1 : MAP_NONE;
+}
+
 static void read_block(struct parser *p)
 {
 	struct map *m = p->map;
@@ -196,6 +239,7 @@ static void read_block(struct parser *p)
 	for (; nsegments && !p->c.bad; nsegments--)
 		read_segment(p);
 	b.nsegments = m->nsegments - b.first_segment;
+	b.branch = read_branch(p, &b);
 	VEC_RESERVE(m->blocks, m->nblocks, m->blocks_cap);
 	m->blocks[m->nblocks++] = b;
 }
@@ -210,7 +254,9 @@ static int read_blocks(struct parser *p)
 	if (n) {
 		VEC_RESERVE(m->blocks, m->nblocks, m->blocks_cap);
 		m->blocks[m->nblocks++] = (struct map_block){
-		        .counter = MAP_NONE, .first_segment = m->nsegments};
+		        .counter = MAP_NONE,
+		        .first_segment = m->nsegments,
+		        .branch = MAP_NONE};
 		while (--n && !p->c.bad)
 			read_block(p);
 	}
@@ -1076,6 +1122,7 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->blocks, 0, m->blocks_cap);
 	VEC_RESERVE(m->segments, 0, m->segments_cap);
 	VEC_RESERVE(m->lines, 0, m->lines_cap);
+	VEC_RESERVE(m->places, 0, m->places_cap);
 	VEC_RESERVE(m->edges, 0, m->edges_cap);
 	VEC_RESERVE(m->sites, 0, m->sites_cap);
 	VEC_RESERVE(m->probes, 0, m->probes_cap);
@@ -1135,6 +1182,7 @@ void map_free(struct map *m)
 	free(m->blocks);
 	free(m->segments);
 	free(m->lines);
+	free(m->places);
 	free(m->edges);
 	free(m->sites);
 	free(m->probes);

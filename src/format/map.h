@@ -20,6 +20,7 @@ struct map_line {
 	uint32_t file;     /* in map->strings */
 	uint32_t line;
 	uint32_t ninstructions; /* of the segment; 0: not known */
+	uint32_t first_place, nplaces; /* in map->places: CAIRN_PLACE_* */
 };
 
 /* A copy of a function that was inlined. */
@@ -51,6 +52,7 @@ struct map_block {
 	uint32_t ninstructions;
 	uint32_t counter;                  /* MAP_NONE if it has none */
 	uint32_t first_segment, nsegments; /* in map->segments */
+	uint32_t branch; /* in map->lines: of its branch; MAP_NONE: unknown */
 	uint32_t first_origin, norigins;   /* in map->origins */
 };
 
@@ -200,6 +202,7 @@ struct map {
 	uint32_t *cuts;     /* where paths are cut: edges of the function */
 	uint32_t *turns;    /* heads of loops that count their turns */
 	uint32_t *left_out; /* beginnings of paths of which no pairs are */
+	uint32_t *places;
 	uint32_t *aliases;  /* linkage names of functions, in strings */
 	struct map_slot *slots;
 	struct map_call *traced;
@@ -212,13 +215,13 @@ struct map {
 	        nprobes, ninstances, ncalls, nfar_sites, ncodes, ncuts, nturns,
 	        nslots, ntraced, nwitnesses, nunits, naddresses, ncallees,
 	        noutcalls, ncopies, nlefts, norigins, nrow_sums, nleft_out,
-	        naliases;
+	        naliases, nplaces;
 	uint32_t functions_cap, blocks_cap, segments_cap, lines_cap, edges_cap,
 	        sites_cap, probes_cap, instances_cap, calls_cap, far_sites_cap,
 	        codes_cap, cuts_cap, turns_cap, slots_cap, traced_cap,
 	        witnesses_cap, units_cap, addresses_cap, callees_cap,
 	        outcalls_cap, copies_cap, lefts_cap, origins_cap, row_sums_cap,
-	        left_out_cap, aliases_cap;
+	        left_out_cap, aliases_cap, places_cap;
 };
 
 /*

@@ -21,27 +21,45 @@
 #include "base/ptrmap.h"
 #include "abi/record.h"
 #include "abi/trace.h"
+#include "ir/code.h"
 #include "ir/flow.h"
+#include "plugin/before.h"
+#include "plugin/places.h"
 #include "plugin/shim.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A line of a segment. */
 struct line {
-	uint32_t instance, file, ninstructions;
-	unsigned number;
+	uint32_t instance, file, line, ninstructions;
+	uint32_t *places; /* in order, each once */
+	size_t nplaces, places_cap;
+};
+
+struct segment {
+	size_t end; /* of its items: they begin where those before end */
 };
 
 struct describer {
+	const struct function *fn;
 	struct ptrmap file_of, instance_of, callee_of;
 	struct bytes files, instances, blocks, callees, outcalls;
 	uint32_t nfiles, ninstances, ncallees, noutcalls;
-	struct line *lines; /* of the current segment */
+	struct place_item *items; /* of all segments */
+	size_t nitems, items_cap;
+	struct segment *segments;
+	uint32_t nsegments;
+	size_t segments_cap;
+	uint32_t *ninstructions; /* of nodes */
+	struct line *lines;      /* of the current segment */
 	size_t nlines, lines_cap;
 	int64_t last_line, last_call;
+	uint32_t block;   /* of LLVM */
 	uint32_t segment; /* of the current block */
 	uint32_t copy;    /* instance that a shared copy is here, or 0 */
+	struct before_cursor before;
 };
 
 char *path_of(LLVMMetadataRef file)
@@ -136,58 +154,58 @@ unsigned line_of(LLVMValueRef instruction, LLVMMetadataRef *file)
 {
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
 
-	/* `unreachable` keeps the line of code that was deleted */
-	if (!location || LLVMIsAPHINode(instruction) ||
-	    LLVMIsAUnreachableInst(instruction))
+	if (!location || !ir_is_code(instruction))
 		return 0;
 	*file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
 	return LLVMDILocationGetLine(location);
 }
 
-/* Is it one of the instructions of its block? */
-static bool is_counted(LLVMValueRef instruction)
+static void add_line(struct describer *d, const struct place_key *key)
 {
-	return !LLVMIsAPHINode(instruction) &&
-	       !LLVMIsADbgInfoIntrinsic(instruction);
+	LLVMMetadataRef at = key->location;
+	struct place_item item = {
+	        .key = *key,
+	        .line = LLVMDILocationGetLine(at),
+	        .block = d->block,
+	        .segment = d->nsegments,
+	};
+
+	if (item.line == 0)
+		return;
+	item.file = file_index(
+	        d, LLVMDIScopeGetFile(LLVMDILocationGetScope(at)));
+	if (item.file == PTRMAP_NONE)
+		return;
+	item.instance = instance_index(d, at);
+	VEC_RESERVE(d->items, d->nitems, d->items_cap);
+	d->items[d->nitems++] = item;
 }
 
-static void add_line(struct describer *d, LLVMValueRef instruction)
+static void add_code(struct describer *d, block_id b,
+                     const struct place_key *key)
 {
-	LLVMMetadataRef file = NULL;
-	struct line line = {.number = line_of(instruction, &file)};
+	d->ninstructions[b]++;
+	if (key->location)
+		add_line(d, key);
+}
 
-	line.file = file_index(d, file);
-	if (line.number == 0 || line.file == PTRMAP_NONE)
-		return;
-	line.instance =
-	        instance_index(d, LLVMInstructionGetDebugLoc(instruction));
-	for (size_t i = d->nlines; i > 0; i--) {
-		struct line *same = &d->lines[i - 1];
+/* The same of what is no longer there, up to and with the next call, or up to
+ * it. */
+static void add_before(struct describer *d, block_id b, bool takes_call)
+{
+	const struct before_item *item;
 
-		if (same->instance != line.instance ||
-		    same->file != line.file || same->number != line.number)
-			continue;
-		same->ninstructions += is_counted(instruction);
-		return;
+	while ((item = before_next(&d->before, takes_call))) {
+		add_code(d, b, &item->key);
+		if (item->is_call)
+			return;
 	}
-	line.ninstructions = is_counted(instruction);
-	VEC_RESERVE(d->lines, d->nlines, d->lines_cap);
-	d->lines[d->nlines++] = line;
 }
 
 static void end_segment(struct describer *d)
 {
-	bytes_put_uv(&d->blocks, d->nlines);
-	for (size_t i = 0; i < d->nlines; i++) {
-		const struct line *line = &d->lines[i];
-
-		bytes_put_uv(&d->blocks, line->instance);
-		bytes_put_uv(&d->blocks, line->file);
-		bytes_put_sv(&d->blocks, (int64_t)line->number - d->last_line);
-		bytes_put_uv(&d->blocks, line->ninstructions);
-		d->last_line = line->number;
-	}
-	d->nlines = 0;
+	VEC_RESERVE(d->segments, d->nsegments, d->segments_cap);
+	d->segments[d->nsegments++] = (struct segment){.end = d->nitems};
 	d->segment++;
 }
 
@@ -203,17 +221,6 @@ static LLVMValueRef end_of(const struct node *node)
 	LLVMValueRef tail = ir_last_call(node->block);
 
 	return !node->end && tail ? LLVMGetNextInstruction(tail) : node->end;
-}
-
-static uint32_t count_instructions(const struct node *node)
-{
-	LLVMValueRef end = end_of(node);
-	uint32_t n = 0;
-
-	for (LLVMValueRef i = node_first(node); i && i != end;
-	     i = LLVMGetNextInstruction(i))
-		n += is_counted(i);
-	return n;
 }
 
 /* The name that users know: traces and recordings have entries and bodies of
@@ -297,20 +304,26 @@ static void add_outcall(struct describer *d, block_id b, LLVMValueRef call)
 }
 
 /* `sites` is a cursor over fn->sites, which are in block order. */
-static void describe_node(struct describer *d, const struct function *fn,
-                          block_id b, uint32_t *next_site)
+static void gather_node(struct describer *d, block_id b, uint32_t *next_site)
 {
+	const struct function *fn = d->fn;
 	const struct node *node = &fn->nodes[b];
 	LLVMValueRef end = end_of(node);
+	bool is_call = false;
 
-	bytes_put_uv(&d->blocks, node->flags);
-	bytes_put_uv(&d->blocks, count_instructions(node));
-	bytes_put_uv(&d->blocks, node->counter);
-	bytes_put_uv(&d->blocks, node->nsegments);
 	d->segment = 0;
+	d->block += !node->first;
+	if (fn->before && !node->first)
+		d->before = before_at(fn->before, node->block);
 	for (LLVMValueRef i = node_first(node); i && i != end;
 	     i = LLVMGetNextInstruction(i)) {
-		add_line(d, i);
+		struct place_key key = place_key_of(i);
+
+		is_call = ir_is_call(i);
+		if (!fn->before && ir_is_code(i))
+			add_code(d, b, &key);
+		if (fn->before && is_call)
+			add_before(d, b, true);
 		if (is_outcall(i) && !node->is_shared)
 			add_outcall(d, b, i);
 		if (*next_site == fn->nsites || fn->sites[*next_site].call != i)
@@ -319,7 +332,109 @@ static void describe_node(struct describer *d, const struct function *fn,
 			end_segment(d);
 		++*next_site;
 	}
+	if (fn->before && !is_call)
+		add_before(d, b, false);
 	end_segment(d);
+}
+
+/* --- what is written of segments ----------------------------------------- */
+
+static struct line *line_of_item(struct describer *d,
+                                 const struct place_item *item)
+{
+	for (size_t i = d->nlines; i > 0; i--) {
+		struct line *same = &d->lines[i - 1];
+
+		if (same->instance == item->instance &&
+		    same->file == item->file && same->line == item->line)
+			return same;
+	}
+	if (d->nlines == d->lines_cap) {
+		size_t old = d->lines_cap;
+
+		VEC_RESERVE(d->lines, d->nlines, d->lines_cap);
+		for (size_t i = old; i < d->lines_cap; i++)
+			d->lines[i] = (struct line){0};
+	}
+	d->lines[d->nlines] = (struct line){
+	        .instance = item->instance,
+	        .file = item->file,
+	        .line = item->line,
+	        .places = d->lines[d->nlines].places,
+	        .places_cap = d->lines[d->nlines].places_cap,
+	};
+	return &d->lines[d->nlines++];
+}
+
+static void add_place(struct line *l, uint32_t place)
+{
+	if (place == PLACE_NONE)
+		return;
+	for (size_t i = 0; i < l->nplaces; i++)
+		if (l->places[i] == place)
+			return;
+	VEC_RESERVE(l->places, l->nplaces, l->places_cap);
+	l->places[l->nplaces++] = place;
+}
+
+static void put_line(struct describer *d, const struct line *l)
+{
+	struct bytes *b = &d->blocks;
+
+	bytes_put_uv(b, l->instance);
+	bytes_put_uv(b, l->file);
+	bytes_put_sv(b, (int64_t)l->line - d->last_line);
+	bytes_put_uv(b, l->ninstructions);
+	bytes_put_uv(b, l->nplaces);
+	for (size_t i = 0; i < l->nplaces; i++)
+		bytes_put_uv(b, l->places[i]);
+	d->last_line = l->line;
+}
+
+/* Leaves the lines in d. */
+static void put_segment(struct describer *d, uint32_t segment)
+{
+	size_t first = segment ? d->segments[segment - 1].end : 0;
+
+	d->nlines = 0;
+	for (size_t i = first; i < d->segments[segment].end; i++) {
+		struct line *l = line_of_item(d, &d->items[i]);
+
+		l->ninstructions++;
+		add_place(l, d->items[i].place);
+	}
+	bytes_put_uv(&d->blocks, d->nlines);
+	for (size_t i = 0; i < d->nlines; i++)
+		put_line(d, &d->lines[i]);
+}
+
+/* 1 + which line of its last segment the branch of a node is on; 0: it has no
+ * branch, or that has no line. */
+static uint32_t branch_line(struct describer *d, const struct node *node,
+                            uint32_t segment)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(node->block);
+	const struct place_item *last;
+
+	if (node->end || !d->nlines || LLVMGetNumSuccessors(end) < 2)
+		return 0;
+	last = &d->items[d->segments[segment].end - 1];
+	if (LLVMInstructionGetDebugLoc(end) != last->key.location)
+		return 0;
+	return 1 + (uint32_t)(line_of_item(d, last) - d->lines);
+}
+
+static void put_node(struct describer *d, block_id b)
+{
+	const struct node *node = &d->fn->nodes[b];
+
+	bytes_put_uv(&d->blocks, node->flags);
+	bytes_put_uv(&d->blocks, d->ninstructions[b]);
+	bytes_put_uv(&d->blocks, node->counter);
+	bytes_put_uv(&d->blocks, node->nsegments);
+	for (uint32_t s = 0; s < node->nsegments; s++)
+		put_segment(d, d->segment++);
+	bytes_put_uv(&d->blocks, branch_line(d, node, d->segment - 1));
 }
 
 /* A shared copy is an instance for each of its calls, as if it was inlined; so
@@ -348,15 +463,21 @@ static void begin_copy(struct describer *d, const struct shared_use *use)
 	d->copy = ++d->ninstances;
 }
 
-static void describe_nodes(struct describer *d, const struct function *fn)
+static void describe_nodes(struct describer *d)
 {
+	const struct function *fn = d->fn;
 	uint32_t next_site = 0, next_use = 0;
 
+	d->ninstructions = xcalloc(fn->g.nblocks, sizeof(*d->ninstructions));
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (next_use < fn->nshared && fn->shared[next_use].first == b)
 			begin_copy(d, &fn->shared[next_use++]);
-		describe_node(d, fn, b, &next_site);
+		gather_node(d, b, &next_site);
 	}
+	places_choose(d->items, d->nitems);
+	d->segment = 0;
+	for (block_id b = 1; b < fn->g.nblocks; b++)
+		put_node(d, b);
 }
 
 const char *name_of(LLVMValueRef f, size_t *n)
@@ -497,18 +618,23 @@ static void describer_release(struct describer *d)
 	bytes_release(&d->blocks);
 	bytes_release(&d->callees);
 	bytes_release(&d->outcalls);
+	for (size_t i = 0; i < d->lines_cap; i++)
+		free(d->lines[i].places);
 	free(d->lines);
+	free(d->items);
+	free(d->segments);
+	free(d->ninstructions);
 }
 
 void describe_function(const struct function *fn, const struct mode *mode,
                        struct bytes *b)
 {
-	struct describer d = {0};
+	struct describer d = {.fn = fn};
 	struct bytes definition = {0};
 	uint32_t naliases;
 
 	put_definition(&d, fn->f, &definition);
-	describe_nodes(&d, fn);
+	describe_nodes(&d);
 	bytes_put_uv(b, CAIRN_BLOB_VERSION);
 	naliases = put_aliases(NULL, fn->f);
 	bytes_put_uv(b,

@@ -14,6 +14,7 @@
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Transforms/Utils/AddDiscriminators.h"
 
 using namespace llvm;
 
@@ -211,6 +212,9 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
 			        addBefore(Passes,
 			                  CairnPass(PLUGIN_BEGIN, false));
 			        Passes.addPass(CairnUse());
+			        // of which block of the source code is: places.c
+			        Passes.addPass(createModuleToFunctionPassAdaptor(
+			                AddDiscriminatorsPass()));
 			        Passes.addPass(CairnPass(PLUGIN_EARLY, false));
 		        });
 		Builder.registerOptimizerLastEPCallback(

@@ -203,6 +203,8 @@ struct function {
 	uint32_t nshared, shared_cap;
 	struct function_paths *paths; /* or NULL: see path.c */
 	struct function_trace *trace; /* or NULL: see trace.c */
+	/* what the code was that it has been made of, or NULL: it was not */
+	const struct before *before;
 	LLVMValueRef counters;        /* the global */
 	uint64_t key; /* names it after inlining; 0 if marked late */
 };

@@ -29,6 +29,7 @@
 #include "graph/weight.h"
 #include "ir/flow.h"
 #include "analysis/segment_build.h"
+#include "plugin/before.h"
 #include "plugin/last.h"
 #include "plugin/record.h"
 #include "plugin/segments.h"
@@ -696,7 +697,8 @@ static const char *record_why_not(LLVMValueRef f)
 	return reason ? reason : canonical_why_not(f);
 }
 
-static void run_recorded(struct plugin *p, struct record_unit *u, size_t i)
+static void run_recorded(struct plugin *p, struct record_unit *u, size_t i,
+                         const struct before *before)
 {
 	struct mode mode = p->mode; /* of the walk over a replay */
 	struct bytes blob = {0};
@@ -711,6 +713,7 @@ static void run_recorded(struct plugin *p, struct record_unit *u, size_t i)
 	function_prepare(u->globals[i], p->shim);
 	ir_function_init(&ir, u->globals[i]);
 	function_import(&fn, ir.f, &mode, p->shim);
+	fn.before = before;
 	flow = xcalloc(fn.g.nedges, sizeof(*flow));
 	weigh(p, &fn, flow);
 	trace_choose(&fn, &mode, flow);
@@ -741,7 +744,9 @@ static void say_left_out(struct plugin *p, LLVMValueRef f, const char *reason)
 static void record_module(struct plugin *p)
 {
 	struct record_unit u;
+	struct before before;
 
+	before_init(&before, p->module);
 	canonical_begin(p->module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 	     f = LLVMGetNextFunction(f)) {
@@ -759,9 +764,10 @@ static void record_module(struct plugin *p)
 	record_find_returns(p->module);
 	record_unit_init(&u, p->module);
 	for (size_t i = u.functions; i < u.aliases; i++)
-		run_recorded(p, &u, i);
+		run_recorded(p, &u, i, &before);
 	record_unit_leave(&u, p->module);
 	record_unit_release(&u);
+	before_release(&before);
 }
 
 static bool has_flag(LLVMModuleRef module, const char *name)

@@ -980,6 +980,11 @@ bool shim_is_executable_only(LLVMModuleRef module)
 	       M.getPIELevel() != PIELevel::Default;
 }
 
+uint32_t shim_discriminator(LLVMMetadataRef location)
+{
+	return unwrap<DILocation>(location)->getBaseDiscriminator();
+}
+
 const char *shim_scope_function(LLVMMetadataRef scope, size_t *n)
 {
 	auto *Scope = unwrap<DILocalScope>(scope);

@@ -183,6 +183,8 @@ void shim_no_sanitize(LLVMValueRef instruction);
 /* Says what the pointer that is the first argument of inline assembly is to. */
 void shim_set_element_type(LLVMValueRef call, LLVMTypeRef type);
 void shim_set_unlikely(LLVMValueRef branch);
+/* Which of the blocks on its line code was in before the optimizer. */
+uint32_t shim_discriminator(LLVMMetadataRef location);
 /* Name of the function that a debug scope belongs to; borrowed. */
 const char *shim_scope_function(LLVMMetadataRef scope, size_t *n);
 /* What a recorded call loads from the table of what other files define

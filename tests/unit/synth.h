@@ -179,8 +179,11 @@ static inline void synth_blob(struct bytes *b, const struct synth_function *f)
 			bytes_put_uv(b, 0);
 			bytes_put_sv(b, (int64_t)k->line + s - line);
 			bytes_put_uv(b, 3);
+			bytes_put_uv(b, 1);
+			bytes_put_uv(b, CAIRN_PLACE_ALONE);
 			line = (int64_t)k->line + s;
 		}
+		bytes_put_uv(b, k->line ? 1 : 0);
 	}
 	bytes_put_uv(b, f->nedges);
 	for (uint32_t i = 0; i < f->nedges; i++) {
