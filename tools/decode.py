@@ -634,7 +634,7 @@ class Function:
 
     def read_blob(self, c):
         version = c.uv()
-        need(version in (2, 3, 4, 5), "unknown map version")
+        need(version in (2, 3, 4, 5, 6), "unknown map version")
         self.flags = c.uv()
         self.name, self.reason = c.str(), c.str()
         c.take(8)
@@ -663,8 +663,12 @@ class Function:
                     line += c.sv()
                     if version > 2:
                         c.uv()
-                    lines.append((instance, files[file], line))
+                    places = [c.uv() for _ in range(c.uv())] \
+                        if version > 5 else []
+                    lines.append((instance, files[file], line, places))
                 self.segments[-1].append(lines)
+            if version > 5:
+                c.uv()
         self.edges, self.kinds = [], []
         for _ in range(c.uv()):
             src, dst, kind, counter, _weight = (c.uv() for _ in range(5))
@@ -2337,17 +2341,30 @@ def count_traced(f):
     return not any(rest[1:])
 
 
+def line_count(runs):
+    """runs: of each segment its count, and the places of the line there."""
+    sums = {}
+    for n, (count, places) in enumerate(runs):
+        for place in places:
+            key = place or -1 - n
+            sums[key] = sums.get(key, 0) + count
+    return max(sums.values(), default=0) or max(count for count, _ in runs)
+
+
 def add_lines(f, lines):
-    most = {}
+    runs = {}
     for b, counts in enumerate(f.segment_counts, 1):
         for s, count in enumerate(counts):
-            for key in f.segments[b][s]:
+            here = {}
+            for *key, places in f.segments[b][s]:
                 if key[2]:
-                    most.setdefault(key, []).append(count)
-    for (_, file, line), counts in most.items():
+                    here.setdefault(tuple(key), set()).update(places)
+            for key, places in here.items():
+                runs.setdefault(key, []).append((count, places))
+    for (_, file, line), found in runs.items():
         old = lines.get((file, line), 0)
-        bad = old is None or None in counts
-        lines[file, line] = None if bad else old + max(counts)
+        bad = old is None or any(count is None for count, _ in found)
+        lines[file, line] = None if bad else old + line_count(found)
 
 
 def decode(data, exes):

@@ -27,7 +27,6 @@
 #include "analysis/lines.h"
 
 #include "analysis/counts.h"
-#include "abi/map.h"
 #include "base/alloc.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -299,8 +298,7 @@ static void add_branch(struct collector *c, const struct fork *k,
                        uint32_t block, uint32_t branch)
 {
 	struct lines *out = c->out;
-	const struct map_block *b =
-	        &c->map->blocks[c->f->first_block + k->src];
+	const struct map_block *b = &c->map->blocks[c->f->first_block + k->src];
 	uint32_t last = b->first_segment + b->nsegments - 1;
 	const struct map_line *to = begin_of(c, c->map->edges[k->edge].dst);
 	bool known = c->cm->segment_known[last];

@@ -253,10 +253,10 @@ static int read_blocks(struct parser *p)
 	p->line = 0;
 	if (n) {
 		VEC_RESERVE(m->blocks, m->nblocks, m->blocks_cap);
-		m->blocks[m->nblocks++] = (struct map_block){
-		        .counter = MAP_NONE,
-		        .first_segment = m->nsegments,
-		        .branch = MAP_NONE};
+		m->blocks[m->nblocks++] =
+		        (struct map_block){.counter = MAP_NONE,
+		                           .first_segment = m->nsegments,
+		                           .branch = MAP_NONE};
 		while (--n && !p->c.bad)
 			read_block(p);
 	}

@@ -19,7 +19,7 @@ struct map_line {
 	uint32_t instance; /* 0: the function itself, else an inlined copy */
 	uint32_t file;     /* in map->strings */
 	uint32_t line;
-	uint32_t ninstructions; /* of the segment; 0: not known */
+	uint32_t ninstructions;        /* of the segment; 0: not known */
 	uint32_t first_place, nplaces; /* in map->places: CAIRN_PLACE_* */
 };
 
@@ -53,7 +53,7 @@ struct map_block {
 	uint32_t counter;                  /* MAP_NONE if it has none */
 	uint32_t first_segment, nsegments; /* in map->segments */
 	uint32_t branch; /* in map->lines: of its branch; MAP_NONE: unknown */
-	uint32_t first_origin, norigins;   /* in map->origins */
+	uint32_t first_origin, norigins; /* in map->origins */
 };
 
 struct map_edge {
@@ -203,7 +203,7 @@ struct map {
 	uint32_t *turns;    /* heads of loops that count their turns */
 	uint32_t *left_out; /* beginnings of paths of which no pairs are */
 	uint32_t *places;
-	uint32_t *aliases;  /* linkage names of functions, in strings */
+	uint32_t *aliases; /* linkage names of functions, in strings */
 	struct map_slot *slots;
 	struct map_call *traced;
 	uint32_t *witnesses; /* slots that write: graph/slots.h */

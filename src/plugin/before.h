@@ -39,8 +39,7 @@ struct before_cursor {
 };
 
 /* At the top of a block; at the end of nothing, if the block is a new one. */
-struct before_cursor before_at(const struct before *b,
-                               LLVMBasicBlockRef block);
+struct before_cursor before_at(const struct before *b, LLVMBasicBlockRef block);
 /* The next item, NULL at the end, or before a call: that is returned if the
  * caller `takes_calls`. */
 const struct before_item *before_next(struct before_cursor *c,

@@ -172,8 +172,8 @@ static void add_line(struct describer *d, const struct place_key *key)
 
 	if (item.line == 0)
 		return;
-	item.file = file_index(
-	        d, LLVMDIScopeGetFile(LLVMDILocationGetScope(at)));
+	item.file =
+	        file_index(d, LLVMDIScopeGetFile(LLVMDILocationGetScope(at)));
 	if (item.file == PTRMAP_NONE)
 		return;
 	item.instance = instance_index(d, at);

@@ -212,9 +212,11 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
 			        addBefore(Passes,
 			                  CairnPass(PLUGIN_BEGIN, false));
 			        Passes.addPass(CairnUse());
-			        // of which block of the source code is: places.c
-			        Passes.addPass(createModuleToFunctionPassAdaptor(
-			                AddDiscriminatorsPass()));
+			        // of which block of the source code is:
+			        // places.c
+			        Passes.addPass(
+			                createModuleToFunctionPassAdaptor(
+			                        AddDiscriminatorsPass()));
 			        Passes.addPass(CairnPass(PLUGIN_EARLY, false));
 		        });
 		Builder.registerOptimizerLastEPCallback(

@@ -205,8 +205,8 @@ struct function {
 	struct function_trace *trace; /* or NULL: see trace.c */
 	/* what the code was that it has been made of, or NULL: it was not */
 	const struct before *before;
-	LLVMValueRef counters;        /* the global */
-	uint64_t key; /* names it after inlining; 0 if marked late */
+	LLVMValueRef counters; /* the global */
+	uint64_t key;          /* names it after inlining; 0 if marked late */
 };
 
 /* What the contexts of a shared copy do on an edge of it: path_shared.c. */

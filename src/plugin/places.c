@@ -67,9 +67,8 @@ static uint64_t operation_of(LLVMValueRef i)
 	if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i))
 		return opcode << 48;
 	callee = LLVMGetCalledValue(i);
-	return opcode << 48 ^ (LLVMIsAFunction(callee)
-	                               ? (uint64_t)(uintptr_t)callee
-	                               : 0);
+	return opcode << 48 ^
+	       (LLVMIsAFunction(callee) ? (uint64_t)(uintptr_t)callee : 0);
 }
 
 struct place_key place_key_of(LLVMValueRef instruction)

@@ -12,7 +12,7 @@
 struct place_key {
 	LLVMMetadataRef location; /* NULL: it has none, and no line */
 	uint64_t operation;       /* equal for copies of one instruction */
-	bool is_fixed; /* runs only where the source runs its line */
+	bool is_fixed;            /* runs only where the source runs its line */
 };
 
 struct place_key place_key_of(LLVMValueRef instruction);
