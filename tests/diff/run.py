@@ -70,6 +70,13 @@ int main(int argc, char **argv)
 	sum += other(times);
 	return sum & 0;
 }
+/*
+ * Far from all differences.
+ *
+ *
+ *
+ *
+ */
 """
 OTHER = """#include "twist.h"
 __attribute__((noinline)) static int step(int n)
