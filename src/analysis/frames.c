@@ -456,16 +456,18 @@ static void place_at_site(struct frame_places *out, const struct index *ix,
 	add_path(out, path);
 }
 
-/* Does the flow show that a call has not come back?  In strict functions, but
- * where they count paths not for one that the compiler made. */
-static bool is_seen_to_end(const struct map *m, uint32_t function, uint64_t pc)
+/* Does the flow show that a frame went on, or not?  In strict functions, but
+ * where they count paths not that it died in a call that the compiler made. */
+static bool is_seen_in_flow(const struct map *m, uint32_t function, uint64_t pc,
+                            bool is_out)
 {
 	const struct map_function *f = &m->functions[function];
 	uint32_t block;
 
 	if (!(f->flags & CAIRN_FN_STRICT))
 		return false;
-	if (f->paths == CAIRN_PATHS_NONE || !(f->flags & CAIRN_FN_LAST))
+	if (f->paths == CAIRN_PATHS_NONE || !(f->flags & CAIRN_FN_LAST) ||
+	    !is_out)
 		return true;
 	block = find_spot(m, f, pc - f->address).block;
 	for (uint32_t i = 0; i < f->nedges; i++)
@@ -494,7 +496,7 @@ static void place_call(struct frame_places *out, const struct index *ix,
 	function = find_function(ix, fr->pc - 1);
 	if (function == MAP_NONE)
 		out->nstray++;
-	else if (is_seen_to_end(ix->map, function, fr->pc - 1))
+	else if (is_seen_in_flow(ix->map, function, fr->pc - 1, is_out))
 		place_anywhere(out, ix->map, function, true, is_out, count);
 	else if (!is_last_call(ix->map, function, fr->pc - 1))
 		place_between(out, ix, function, fr->pc - 1, is_out, count);

@@ -110,9 +110,6 @@ static int check_options(const struct request *q, char **argv, int argc)
 		                          "with --tested");
 	if (!nfield)
 		return cli_usage(argv[0], "no profile of the field given");
-	if (cli_is_among(q->tested, field, nfield))
-		return cli_usage(argv[0], "%s is both tested and field",
-		                 q->tested);
 	status = cli_check_output(argv[0], &q->form, field, nfield);
 	return status ? status
 	              : cli_check_output(argv[0], &q->form,

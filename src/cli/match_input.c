@@ -131,7 +131,6 @@ static int tell(struct teller *t, const struct walk_event *e,
 	switch (e->kind) {
 	case WALK_START:
 		end_thread(t, false);
-		t->id = (uint32_t)e->value;
 		t->was_lost = false;
 		return 0;
 	case WALK_LOST: /* anything may happen until a frame is known again */
@@ -227,10 +226,8 @@ static int tell_lane(struct teller *t, struct lane *l,
 		violations_drop(l->frames, l->n);
 		l->n = 0;
 	}
-	if (e->kind == WALK_START) {
-		l->id = (uint32_t)e->value;
+	if (e->kind == WALK_START)
 		return 0;
-	}
 	if (e->kind > WALK_START)
 		return tell(t, e, err);
 	t->t.id = l->id;

@@ -137,8 +137,7 @@ static void place_edges_of(struct path_writer *w, bool at_top)
 		unsigned n = deeds_of(fn, e, deed);
 
 		if (n == 0 || is_at_top(fn, e) != at_top ||
-		    is_behind_call(fn, e) ||
-		    fn->edges[e].where == AT_SHARED)
+		    is_behind_call(fn, e) || fn->edges[e].where == AT_SHARED)
 			continue;
 		for (unsigned i = 0; i < n; i++)
 			place_before(w, marker_place_of_edge(&w->m, e),

@@ -41,8 +41,9 @@
 /*
  * For loops that must stay as they are, without a locked instruction: MARK(k)
  * makes a line of its own, that no compiler merges with another, and costs
- * nothing; BOOK(k, n) says elsewhere that it was executed n times.  In a comment
- * it does the same for a line that must not have anything put before it.
+ * nothing; BOOK(k, n) says elsewhere that it was executed n times.  In a
+ * comment it does the same for a line that must not have anything put before
+ * it.
  */
 #define BATTERY_MARKS 32
 #define MARK(k) __asm__ volatile("" : : "i"(__LINE__))

@@ -55,6 +55,8 @@ echo "exit $?"
 echo "== nothing new"
 cairn residual --tested tested.cairn t1.cairn
 echo "exit $?"
+cairn residual --tested tested.cairn tested.cairn
+echo "exit $?"
 echo "== died on a path that no test began"
 try u4.cairn 2 1
 cairn residual --stable --tested tested.cairn u4.cairn
@@ -159,7 +161,6 @@ cairn residual --tested v2-closed.cairn u1.cairn
 cairn residual --tested tested.cairn v2-closed.cairn
 cairn residual u1.cairn
 cairn residual --tested tested.cairn
-cairn residual --tested tested.cairn tested.cairn
 cairn residual --tested tested.cairn --tested t1.cairn u1.cairn
 cairn residual --tested tested.cairn u1.cairn u1.cairn
 cairn residual --tested tested.cairn -o u1.cairn u1.cairn

@@ -367,6 +367,9 @@ def check_match(name, trace, truth):
                   and (violations is None) == (found["violations"] > 0),
                   f"{found['events']} events, {found['violations']} "
                   "violations")
+            said = {v["thread"] for v in found["list"]}
+            judge(f"{name} match-path {expression}: threads",
+                  said <= set(truth), f"{said} of {set(truth)}")
 
 
 # --- damage -------------------------------------------------------------------
