@@ -351,6 +351,26 @@ def replaced():
                           and again)
 
 
+def name_tails(folder, compile_here):
+    """Guaranteed tail calls that cannot be recorded, each with a reason."""
+    source = os.path.join(folder, "tail.c")
+    head = "#define TAIL __attribute__((musttail))\n"
+    cases = {"calls setjmp, and makes a guaranteed tail call":
+             "#include <setjmp.h>\n"
+             "jmp_buf b; int g(int n);\n"
+             "int f(int n) { if (setjmp(b)) return 1; TAIL return g(n); }\n",
+             "a structure in memory":
+             "struct s { long v[9]; }; int g(struct s x);\n"
+             "int f(struct s x) { TAIL return g(x); }\n"}
+    for reason, text in cases.items():
+        with open(source, "w", encoding="ascii") as file:
+            file.write(head + text)
+        out = compile_here(source)
+        check("not a tail: " + reason, (out.returncode or not re.search(
+            "f is not recorded.*: .*" + reason, out.stderr) or
+            out.stderr.count("is not recorded") != 1) and out)
+
+
 def left_out():
     """No function of these programs is; a naked one is, and is named."""
     def compile_here(source):
@@ -369,6 +389,7 @@ def left_out():
                        '{ __asm__("ret"); }\n'
                        'int g(void) { return f(); }\n')
         out = compile_here(source)
+        name_tails(folder, compile_here)
         check("naked", (out.returncode or not re.search(
             r"f is not recorded.*: naked function", out.stderr) or
             out.stderr.count("is not recorded") != 1) and out)
