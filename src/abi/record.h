@@ -18,7 +18,9 @@
 /* Thread-local, initial-exec, one for all modules. */
 #define CAIRN_RT_RECORD "__cairn_record"
 #define CAIRN_RECORD_TICK 0
-#define CAIRN_RECORD_EXPECT 8 /* the function that an unknown call calls */
+#define CAIRN_RECORD_EXPECT 8 /* the function that an unknown call calls, also
+                                 by a tail call: then the caller of the caller
+                                 looks at it */
 #define CAIRN_RECORD_STACK 16 /* top of the second stack */
 #define CAIRN_RECORD_SELF 24  /* the runtime's: the context, 0: none yet */
 #define CAIRN_RECORD_FRAME 32 /* ... of the innermost handler of a signal */
@@ -218,7 +220,7 @@ enum cairn_context {
 /* The IR, in a section that is not loaded: one of these per unit of
  * translation, 8-aligned, then a zstd frame of bitcode. */
 #define CAIRN_IR_SECTION ".cairn.ir"
-#define CAIRN_IR_MAGIC "CAIRNIR4" /* the last one grows with the marks */
+#define CAIRN_IR_MAGIC "CAIRNIR5" /* the last one grows with the marks */
 #define CAIRN_IR_OLDEST '2'       /* ... that can be replayed */
 #define CAIRN_IR_ID 8             /* 16 bytes */
 #define CAIRN_IR_RAW 24           /* u64: bytes of bitcode */
@@ -240,9 +242,11 @@ enum cairn_context {
 /*
  * Symbols of a function that others call by name, for other files of the same
  * link: its body, and its entry.  Both are hidden, and weak where they are only
- * declared: 0 if the definition has no marks, or is not in this link.
+ * declared: 0 if the definition has no marks, or is not in this link.  After a
+ * call of the body the caller looks at EXPECT, since the body may end in a tail
+ * call of anything.  (Older objects do not look, and call it by another name.)
  */
-#define CAIRN_LINK_BODY "__cairn_body_"
+#define CAIRN_LINK_BODY "__cairn_inner_"
 #define CAIRN_LINK_ENTRY "__cairn_entry_"
 
 /* Names in the embedded IR. */
@@ -251,6 +255,10 @@ enum cairn_context {
 #define CAIRN_IR_FINAL "cairn-final"       /* no other can take its place */
 /* attribute of a declaration of CAIRN_LINK_BODY: which one of EXTERNS it is */
 #define CAIRN_IR_LINKED "cairn-linked"
+/* attribute: it may end in a tail call of anything, whose result is then the
+ * caller's input */
+#define CAIRN_IR_HANDS_ON "cairn-hands-on"
+#define CAIRN_IR_TAIL "cairn.tail" /* metadata of a call: the frame ends there */
 #define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
 #define CAIRN_IR_TURN "cairn.turn" /* ... of an atomic store: it has a cell */
 /* ... of a call: the tick goes on when it has returned */

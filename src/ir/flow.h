@@ -45,9 +45,9 @@ void ir_reach(LLVMValueRef f, struct ptrmap *seen);
  * nothing: whoever makes them has left.
  */
 static inline bool ir_ends_part(LLVMValueRef i, LLVMValueRef tail,
-                                LLVMValueRef final)
+                                LLVMValueRef last)
 {
-	return ir_is_call(i) && i != tail && i != final;
+	return ir_is_call(i) && i != tail && i != last;
 }
 
 bool ir_is_part(LLVMValueRef call);

@@ -380,6 +380,22 @@ static enum ir_kind kind_of_call(LLVMValueRef call)
 	return IR_CALL;
 }
 
+static bool is_followed(enum ir_kind kind)
+{
+	return kind == IR_KNOWN || kind == IR_LINKED || kind == IR_CALL;
+}
+
+bool ir_can_be_tail(LLVMValueRef call)
+{
+	return is_followed(kind_of_call(call)) && !ir_changes_env(call);
+}
+
+bool ir_hands_on(LLVMValueRef call)
+{
+	return kind_of_call(call) != IR_KNOWN ||
+	       has_text_attribute(LLVMGetCalledValue(call), CAIRN_IR_HANDS_ON);
+}
+
 static bool has_metadata(LLVMValueRef i, const char *name)
 {
 	unsigned kind = LLVMGetMDKindIDInContext(
@@ -388,6 +404,11 @@ static bool has_metadata(LLVMValueRef i, const char *name)
 	        name, (unsigned)strlen(name));
 
 	return LLVMGetMetadata(i, kind) != NULL;
+}
+
+bool ir_is_tail(LLVMValueRef call)
+{
+	return LLVMIsACallInst(call) && has_metadata(call, CAIRN_IR_TAIL);
 }
 
 static enum ir_kind kind_of_load(LLVMValueRef i)
@@ -420,12 +441,12 @@ static enum ir_kind kind_of(LLVMValueRef i)
 	}
 }
 
-static uint32_t cells_of(LLVMValueRef i, enum ir_kind kind,
-                         LLVMTargetDataRef layout)
+static uint32_t cells_of(const struct ir_site *s, LLVMTargetDataRef layout)
 {
+	LLVMValueRef i = s->at;
 	uint32_t n;
 
-	switch (kind) {
+	switch (s->kind) {
 	case IR_LOAD:
 	case IR_RMW:
 	case IR_CMPXCHG:
@@ -435,13 +456,17 @@ static uint32_t cells_of(LLVMValueRef i, enum ir_kind kind,
 		return has_metadata(i, CAIRN_IR_TURN);
 	case IR_READ:
 		return 2;
+	case IR_KNOWN:
+		if (!s->looks)
+			return 0;
+		/* fall through */
 	case IR_LINKED:
 	case IR_CALL:
 	case IR_TWICE:
 	case IR_ENV:
 	case IR_PAD:
 		n = ir_ncells(LLVMTypeOf(i), layout);
-		return (n ? n : 1) + (kind == IR_LINKED);
+		return (n ? n : 1) + (s->kind == IR_LINKED);
 	case IR_INPUT:
 		return ir_ncells(LLVMTypeOf(i), layout);
 	default:
@@ -534,6 +559,12 @@ static void add_args(struct ir_function *fn, LLVMTargetDataRef layout)
 	}
 }
 
+static void look_at_call(struct ir_site *s)
+{
+	s->is_tail = ir_is_tail(s->at);
+	s->looks = !s->is_tail && ir_hands_on(s->at);
+}
+
 /* Behind all others, where they do not change the number of any. */
 static void add_returns(struct ir_function *fn, size_t n, size_t cap)
 {
@@ -562,7 +593,9 @@ static void add_sites(struct ir_function *fn, LLVMTargetDataRef layout)
 
 			if (site.kind == IR_PLAIN)
 				continue;
-			site.ncells = cells_of(i, site.kind, layout);
+			if (is_followed(site.kind))
+				look_at_call(&site);
+			site.ncells = cells_of(&site, layout);
 			site.ticks_after = ticks_after(i, site.kind);
 			site.cell = site.ncells ? fn->ncells : 0;
 			fn->ncells += site.ncells;

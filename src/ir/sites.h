@@ -32,7 +32,8 @@ enum ir_kind {
 	IR_READ,   /* a call of a function of libc that only reads memory:
 	              ir_read; it has two cells */
 	IR_KNOWN,  /* call or invoke of a function of the unit that has marks
-	              and that no other can take the place of */
+	              and that no other can take the place of; if it looks it
+	              has the cells of IR_CALL */
 	IR_LINKED, /* of a function of another file, whose body is called if
 	              the linker has found one, and else the address that is
 	              in the table of those: ir_linked.  It has a cell for the
@@ -53,6 +54,10 @@ enum ir_kind {
 struct ir_site {
 	LLVMValueRef at;
 	enum ir_kind kind; /* not IR_PLAIN */
+	/* Of calls of the kinds KNOWN, LINKED and CALL: it is a tail call; or,
+	 * if it is not, the caller looks whether its result is that of foreign
+	 * code, and so an input. */
+	bool is_tail, looks;
 	uint32_t cell;     /* its first one; 0 if it has none */
 	uint32_t ncells;   /* see ir_ncells; loads and the like have one */
 	bool ticks_after;  /* a call: the tick goes on when it has returned */
@@ -88,6 +93,17 @@ int ir_read(LLVMValueRef call);
  * IR_LINKED calls, or a function declared for such calls is; else -1. */
 int ir_linked(LLVMValueRef call);
 int ir_linked_function(LLVMValueRef f);
+
+/*
+ * Tail calls (CAIRN_IR_TAIL): the frame of the caller is gone when the callee
+ * begins, so nothing can be done after the call.  ir_can_be_tail: is it a call
+ * of kind KNOWN, LINKED or CALL, and is nothing to be done after it?
+ */
+bool ir_can_be_tail(LLVMValueRef call);
+bool ir_is_tail(LLVMValueRef call);
+/* Of a call of these kinds: may what it returns be the result of foreign code?
+ * So it may for a known function that ends in a tail call of anything. */
+bool ir_hands_on(LLVMValueRef call);
 
 /* Is it defined here and not left out? */
 bool ir_has_marks(LLVMValueRef f);

@@ -31,6 +31,7 @@
 //
 // Cost: linear in instructions and uses.
 #include "abi/record.h"
+#include "ir/flow.h"
 #include "ir/sites.h"
 #include "plugin/record.h"
 
@@ -312,8 +313,8 @@ static void decideInstruction(Instruction &I)
 	if (auto *Call = dyn_cast<CallBase>(&I))
 		dropFactsOfCall(*Call);
 	if (auto *Call = dyn_cast<CallInst>(&I))
-		if (Call->isMustTailCall())
-			Call->setTailCallKind(CallInst::TCK_None);
+		if (Call->isMustTailCall() && !ir_can_be_tail(wrap(Call)))
+			Call->setTailCallKind(CallInst::TCK_Tail);
 	if (!isa<LandingPadInst>(I))
 		for (Use &U : I.operands())
 			if (auto *C = dyn_cast<Constant>(U))
@@ -816,12 +817,6 @@ static void replaceBuiltins(Module &M)
 		jumpInstead(*Call);
 }
 
-void canonical_begin(LLVMModuleRef Module)
-{
-	moveGotos(*unwrap(Module));
-	replaceBuiltins(*unwrap(Module));
-}
-
 // --- what setjmp finds
 // -----------------------------------------------------------
 
@@ -833,6 +828,13 @@ static void markTwice(Module &M)
 		if (Function *F = M.getFunction(Name))
 			if (F->isDeclaration())
 				F->addFnAttr(Attribute::ReturnsTwice);
+}
+
+void canonical_begin(LLVMModuleRef Module)
+{
+	moveGotos(*unwrap(Module));
+	replaceBuiltins(*unwrap(Module));
+	markTwice(*unwrap(Module));
 }
 
 // In all of the module: what has no marks may call what has.
@@ -929,6 +931,95 @@ static void keepInMemory(Function &F)
 		DemoteRegToStack(*I);
 	for (BasicBlock *B : Split)
 		MergeBlockIntoPredecessor(B);
+}
+
+// --- tail calls
+// -----------------------------------------------------------------------
+//
+// What the language or the optimizer has marked as a tail call stays one, so
+// that the program needs no more stack than without marks: it is made when the
+// second stack is what it was at the entry, and nothing is done after it.  A
+// function that may so end in a call of anything hands the result on, and its
+// own callers look whether it is that of foreign code.
+
+// The tail call before a return; nullptr: none.
+static CallInst *tailCallOf(const ReturnInst &R)
+{
+	for (const Instruction *I = R.getPrevNode(); I; I = I->getPrevNode())
+		if (auto *Call = dyn_cast<CallInst>(I))
+			if (ir_is_tail(wrap(Call)))
+				return const_cast<CallInst *>(Call);
+	return nullptr;
+}
+
+// Where what is returned is the result in other words, as undef or as an
+// argument that the callee returns, it becomes the result.
+static void returnResults(Function &F)
+{
+	for (BasicBlock &B : F) {
+		Value *Call = unwrap(ir_tail_call(wrap(&B)));
+		auto *Return = dyn_cast<ReturnInst>(B.getTerminator());
+
+		if (Call && Return->getReturnValue() &&
+		    Return->getReturnValue()->getType() == Call->getType())
+			Return->setOperand(0, Call);
+	}
+}
+
+static bool takesCopies(const CallBase &Call)
+{
+	for (unsigned I = 0; I < Call.arg_size(); I++)
+		if (Call.isPassPointeeByValueArgument(I))
+			return true;
+	return false;
+}
+
+// A function that setjmp returns to twice ticks before it returns, one with a
+// variable number of arguments has one entry, in which it does more after that.
+static bool canHaveTails(Function &F)
+{
+	return !F.isVarArg() && !any_of(instructions(F), returnsTwice);
+}
+
+static void findTails(Function &F)
+{
+	LLVMContext &C = F.getContext();
+
+	if (!canHaveTails(F))
+		return;
+	for (BasicBlock &B : F) {
+		auto *Call =
+		        cast_or_null<CallInst>(unwrap(ir_tail_call(wrap(&B))));
+
+		if (Call && ir_can_be_tail(wrap(Call)) && !takesCopies(*Call))
+			Call->setMetadata(CAIRN_IR_TAIL, MDNode::get(C, {}));
+	}
+}
+
+static bool handsOn(const Function &F)
+{
+	return any_of(instructions(F), [](const Instruction &I) {
+		return ir_is_tail(wrap(&I)) && ir_hands_on(wrap(&I));
+	});
+}
+
+// Functions that end in calls of anything, and those that end in calls of such.
+static void findHandsOn(Module &M)
+{
+	SmallVector<Function *, 32> Work;
+	auto add = [&](Function &F) {
+		if (!F.hasFnAttribute(CAIRN_IR_HANDS_ON) && handsOn(F)) {
+			F.addFnAttr(CAIRN_IR_HANDS_ON);
+			Work.push_back(&F);
+		}
+	};
+
+	for (Function &F : M)
+		add(F);
+	while (!Work.empty())
+		for (User *U : Work.pop_back_val()->users())
+			if (auto *Call = dyn_cast<CallInst>(U))
+				add(*Call->getFunction());
 }
 
 // --- variables of threads
@@ -1226,7 +1317,7 @@ class SecondStack
 	SmallVector<IntrinsicInst *, 4> Saves, Restores;
 	SmallVector<Instruction *, 4> ComesBack; // pads and calls that return
 	                                         // twice
-	SmallVector<ReturnInst *, 4> Returns;
+	SmallVector<Instruction *, 4> Ends; // returns, or tail calls before
 	bool ReturnsTwice = false;
 
 	// Of coroutines they stand behind other code.
@@ -1268,7 +1359,9 @@ class SecondStack
 			} else if (isa<LandingPadInst>(I)) {
 				ComesBack.push_back(&I);
 			} else if (auto *R = dyn_cast<ReturnInst>(&I)) {
-				Returns.push_back(R);
+				Instruction *Tail = tailCallOf(*R);
+
+				Ends.push_back(Tail ? Tail : R);
 			}
 		}
 	}
@@ -1460,8 +1553,8 @@ class SecondStack
 		for (Instruction *I : ComesBack)
 			comeBack(I, Current, Base);
 		if (Size || Current)
-			for (ReturnInst *R : Returns) {
-				B.SetInsertPoint(R);
+			for (Instruction *End : Ends) {
+				B.SetInsertPoint(End);
 				storeTop(Old);
 			}
 	}
@@ -1593,7 +1686,6 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 	auto HasMarks = [](Function &F) { return ir_has_marks(wrap(&F)); };
 	Constant *Top = topOfStack(M, IsExecutable);
 
-	markTwice(M);
 	forkInstead(M);
 	for (Function &F : M)
 		if (F.hasAvailableExternallyLinkage()) {
@@ -1601,6 +1693,9 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 			F.setComdat(nullptr);
 		}
 	auto Changers = changersOf(M);
+	for (Function &F : M)
+		if (HasMarks(F))
+			returnResults(F); // before facts are gone
 	for (Function &F : M) {
 		if (!F.isIntrinsic())
 			F.setAttributes(withoutFacts(F.getAttributes(),
@@ -1616,10 +1711,12 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 		numberLabels(F);
 		keepInMemory(F);
 		splitStructures(F);
+		findTails(F);
 		SecondStack(F, Top).run();
 	}
 	addressThreadLocals(M, HasMarks);
 	Externs(M, IsExecutable).replace(HasMarks);
+	findHandsOn(M);
 }
 
 void canonical_leave_out(LLVMValueRef Value)
@@ -1645,6 +1742,22 @@ static bool isHelper(const Function &F)
 	return !F.hasLocalLinkage() && Names.contains(F.getName());
 }
 
+// Of a call that has to be a tail call.
+static const char *whyNoTail(const CallBase &Call)
+{
+	const Function &F = *Call.getFunction();
+
+	if (F.isVarArg())
+		return "hands on a variable number of arguments";
+	if (F.callsFunctionThatReturnsTwice())
+		return "calls setjmp, and makes a guaranteed tail call "
+		       "(musttail)";
+	if (takesCopies(Call))
+		return "makes a guaranteed tail call (musttail) with a "
+		       "structure in memory as an argument";
+	return nullptr;
+}
+
 const char *canonical_why_not(LLVMValueRef Value)
 {
 	auto &F = *unwrap<Function>(Value);
@@ -1665,8 +1778,9 @@ const char *canonical_why_not(LLVMValueRef Value)
 			return "uses types without a size in memory";
 		if (Call && Call->hasOperandBundles())
 			return "has calls with operand bundles";
-		if (Call && Call->isMustTailCall() && F.isVarArg())
-			return "hands on a variable number of arguments";
+		if (Call && Call->isMustTailCall())
+			if (const char *Why = whyNoTail(*Call))
+				return Why;
 	}
 	return nullptr;
 }

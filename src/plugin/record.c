@@ -516,19 +516,21 @@ static void check_env(const struct recorder *r)
 	call_asm(r, CAIRN_RT_RECORD_ENV, r->none, CLOBBERS, NULL, 0);
 }
 
-/* Tells a call whom it calls, and looks whether its result, in the cells from
- * `cell` on, is an input. */
-static void mark_unknown(const struct recorder *r, LLVMValueRef call,
-                         uint32_t cell)
+/* Tells a call which function it calls. */
+static void mark_callee(const struct recorder *r, LLVMValueRef call)
 {
-	LLVMValueRef place, expected, is_foreign;
-
 	LLVMPositionBuilderBefore(r->builder, call);
 	expect(r, LLVMBuildPtrToInt(r->builder, LLVMGetCalledValue(call),
 	                            r->i64, ""));
-	place = behind(call);
-	if (!place)
-		return;
+}
+
+/* Looks, at a place after a call, whether its result, in the cells from `cell`
+ * on, is that of foreign code. */
+static void look(const struct recorder *r, LLVMValueRef call,
+                 LLVMValueRef result, uint32_t cell, LLVMValueRef place)
+{
+	LLVMValueRef expected, is_foreign;
+
 	LLVMPositionBuilderBefore(r->builder, place);
 	expected = LLVMBuildLoad2(r->builder, r->i64,
 	                          word_at(r, CAIRN_RECORD_EXPECT), "");
@@ -539,50 +541,48 @@ static void mark_unknown(const struct recorder *r, LLVMValueRef call,
 	if (ir_changes_env(call))
 		check_env(r);
 	check_leaves(
-	        r, call, &cell,
+	        r, result, &cell,
 	        LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(r->builder)));
 	end_rare(r, place);
-}
-
-/* Where the tick goes on when a call has returned, after all else; NULL: it
- * does not. */
-static LLVMValueRef tick_place(const struct ir_site *s)
-{
-	return s->ticks_after ? behind(s->at) : NULL;
 }
 
 static void tick_after(const struct recorder *r, const struct ir_site *s,
                        LLVMValueRef place)
 {
-	if (!place)
-		return;
 	LLVMPositionBuilderBefore(r->builder, place);
 	tick(r, ir_tick_after(r->fn, s));
 }
 
-static void mark_known(const struct recorder *r, const struct ir_site *s)
+/* What is done after a call, if it comes back. */
+static void mark_after(const struct recorder *r, const struct ir_site *s)
 {
-	tick_after(r, s, tick_place(s));
+	LLVMValueRef place =
+	        s->looks || s->ticks_after ? behind(s->at) : NULL;
+
+	if (place && s->looks)
+		look(r, s->at, s->at, s->cell, place);
+	if (place && s->ticks_after)
+		tick_after(r, s, place);
 }
 
 static void mark_call(const struct recorder *r, const struct ir_site *s)
 {
-	LLVMValueRef place = tick_place(s);
-
 	LLVMPositionBuilderBefore(r->builder, s->at);
 	tick(r, ir_tick_before(r->fn, s));
-	mark_unknown(r, s->at, s->cell);
-	tick_after(r, s, place);
+	mark_callee(r, s->at);
+	mark_after(r, s);
 }
 
 /* A known call, or one of what the table has. */
 static void mark_linked(const struct recorder *r, const struct ir_site *s)
 {
-	LLVMValueRef place = tick_place(s);
 	LLVMValueRef table = LLVMGetNamedGlobal(r->module, CAIRN_IR_EXTERNS);
 	LLVMValueRef at = constant(r, 8 * (uint64_t)ir_linked(s->at)), callee;
-	LLVMValueRef call = record_fork(r->builder, s->at);
+	struct record_fork fork;
+	LLVMValueRef call;
 
+	record_fork(r->builder, s->at, &fork);
+	call = fork.other;
 	LLVMPositionBuilderBefore(r->builder, call);
 	tick(r, ir_tick_before(r->fn, s));
 	at = LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(r->context), table,
@@ -590,8 +590,11 @@ static void mark_linked(const struct recorder *r, const struct ir_site *s)
 	callee = LLVMBuildLoad2(r->builder, r->ptr, at, "");
 	check_value(r, callee, at, 8, s->cell, call);
 	LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, callee);
-	mark_unknown(r, call, s->cell + 1);
-	tick_after(r, s, place);
+	mark_callee(r, call);
+	if (s->looks && fork.rest)
+		look(r, call, fork.result, s->cell + 1, fork.rest);
+	if (s->ticks_after && fork.rest)
+		tick_after(r, s, fork.rest);
 }
 
 /*
@@ -726,7 +729,7 @@ static void mark_site(struct recorder *r, const struct ir_site *s)
 		tick(r, ir_tick_before(r->fn, s));
 		break;
 	case IR_KNOWN:
-		mark_known(r, s);
+		mark_after(r, s);
 		break;
 	case IR_PLAIN:
 	case IR_STOP:

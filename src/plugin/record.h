@@ -80,10 +80,17 @@ enum record_entries {
  * yet, if it needs one and can have it. */
 enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry);
 /*
- * Makes two calls of one whose callee may be 0, which is then not made: returns
- * the other, which is made instead and whose callee is to be set.
+ * Makes two calls of one whose callee may be 0, which is then not made: the
+ * other is made instead, and its callee is to be set.  After both of them there
+ * is `rest`, with what has been called as a result; not after tail calls, each
+ * of which returns, and not if the call does not come back.
  */
-LLVMValueRef record_fork(LLVMBuilderRef builder, LLVMValueRef call);
+struct record_fork {
+	LLVMValueRef other;
+	LLVMValueRef rest, result; /* or NULL */
+};
+void record_fork(LLVMBuilderRef builder, LLVMValueRef call,
+                 struct record_fork *fork);
 /* Calls the body with the arguments of the entry, as the last thing that it
  * does if is_last, and returns what it returns.  Returns the `ret`. */
 LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,

@@ -87,42 +87,74 @@ enum record_entries record_split(LLVMValueRef f, LLVMValueRef *entry)
 	return RECORD_TWO;
 }
 
-LLVMValueRef record_fork(LLVMBuilderRef builder, LLVMValueRef call)
+// A tail call before its return, and another one that returns, too.
+static void forkTail(CallInst &Call, CallInst &Twin, BasicBlock &Other)
 {
-	CallBase &Call = *unwrap<CallBase>(call);
-	IRBuilder<> &B = *unwrap(builder);
-	auto *Invoke = dyn_cast<InvokeInst>(&Call);
-	BasicBlock *Head = Call.getParent();
-	BasicBlock *Rest =
-	        Invoke ? unwrap(shim_split_edge(wrap(Head),
-	                                        wrap(Invoke->getNormalDest())))
-	               : SplitBlock(Head, Call.getNextNode());
-	BasicBlock *Mine = SplitBlock(Head, &Call);
-	BasicBlock *Other = BasicBlock::Create(B.getContext(), "cairn.other",
-	                                       Head->getParent());
-	auto *Twin = cast<CallBase>(Call.clone());
+	Instruction *Return = Call.getParent()->getTerminator()->clone();
 
-	Twin->insertInto(Other, Other->end());
+	Return->insertInto(&Other, Other.end());
+	if (Return->getNumOperands())
+		Return->setOperand(0, &Twin);
+}
+
+// Another call, which comes to `Rest`, too.
+static void forkInto(CallBase &Call, CallBase &Twin, BasicBlock *Other,
+                     BasicBlock *Rest, struct record_fork *Fork)
+{
+	auto *Invoke = dyn_cast<InvokeInst>(&Call);
+	BasicBlock *Mine = Call.getParent();
+
 	if (!Invoke)
 		BranchInst::Create(Rest, Other);
 	else
 		for (PHINode &Phi : Invoke->getUnwindDest()->phis())
 			Phi.addIncoming(Phi.getIncomingValueForBlock(Mine),
 			                Other);
-	if (!Call.use_empty()) {
+	Fork->result = wrap(&Call);
+	if (!Call.getType()->isVoidTy()) {
 		PHINode *Phi =
 		        PHINode::Create(Call.getType(), 2, "", Rest->begin());
 
 		Call.replaceAllUsesWith(Phi);
 		Phi->addIncoming(&Call, Mine);
-		Phi->addIncoming(Twin, Other);
+		Phi->addIncoming(&Twin, Other);
+		Fork->result = wrap(Phi);
 	}
+	Instruction *Place = &*Rest->getFirstInsertionPt();
+	Fork->rest = isa<UnreachableInst>(Place) ? nullptr : wrap(Place);
+}
+
+void record_fork(LLVMBuilderRef builder, LLVMValueRef call,
+                 struct record_fork *fork)
+{
+	CallBase &Call = *unwrap<CallBase>(call);
+	IRBuilder<> &B = *unwrap(builder);
+	auto *Invoke = dyn_cast<InvokeInst>(&Call);
+	bool IsTail = ir_is_tail(call);
+	BasicBlock *Head = Call.getParent(), *Rest = nullptr;
+
+	if (Invoke)
+		Rest = unwrap(shim_split_edge(wrap(Head),
+		                              wrap(Invoke->getNormalDest())));
+	else if (!IsTail)
+		Rest = SplitBlock(Head, Call.getNextNode());
+	SplitBlock(Head, &Call);
+	BasicBlock *Other = BasicBlock::Create(B.getContext(), "cairn.other",
+	                                       Head->getParent());
+	auto *Twin = cast<CallBase>(Call.clone());
+
+	Twin->insertInto(Other, Other->end());
+	*fork = {wrap(Twin), nullptr, nullptr};
+	if (IsTail)
+		forkTail(cast<CallInst>(Call), cast<CallInst>(*Twin), *Other);
+	else
+		forkInto(Call, *Twin, Other, Rest, fork);
 	Head->getTerminator()->eraseFromParent();
 	B.SetInsertPoint(Head);
 	B.SetCurrentDebugLocation(Call.getDebugLoc());
 	Value *IsNone = B.CreateIsNull(Call.getCalledOperand());
-	shim_set_unlikely(wrap(B.CreateCondBr(IsNone, Other, Mine)));
-	return wrap(Twin);
+	shim_set_unlikely(
+	        wrap(B.CreateCondBr(IsNone, Other, Call.getParent())));
 }
 
 LLVMValueRef record_hand_on(LLVMBuilderRef builder, LLVMValueRef entry,

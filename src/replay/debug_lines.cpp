@@ -6,14 +6,16 @@
 // by which it was inlined: a call is executed as long as what was inlined is.
 // A line is entered at an instruction of it if control comes from one that is
 // not, or of the same line of another function or another copy; it is left at
-// the first that is of another line.  Instructions without a line belong to
-// what was before them.  At the top of a block the ways in may differ; each
-// then has its own say.  A loop that is all in one line enters it anew in every
+// the first that is of another line, or before a tail call.  Instructions
+// without a line belong to what was before them.  At the top of a block the
+// ways in may differ; each then has its own say.  A loop that is all in one line enters it anew in every
 // turn; so does a copy of a loop's body, which shows by a variable that is
 // assigned again while the other lines have no instructions left.
 //
 // Cost: linear in instructions, times the nesting of loops without lines.
 #include "replay/debug.hpp"
+
+#include "ir/sites.h"
 
 extern "C" {
 #include "base/alloc.h"
@@ -246,15 +248,29 @@ class Finder
 		return is;
 	}
 
+	// The frame is gone when a tail call is made: a line that goes on until
+	// then is left before it.
+	void leaveByTail(Instruction &call, int group)
+	{
+		if (group > 0)
+			add(call, group, true, {});
+	}
+
 	void scan(BasicBlock &b)
 	{
 		std::vector<const DILocalVariable *> assigned;
-		bool isFirst = true;
+		bool isFirst = true, isGone = false;
 		int now = Lines::OTHER;
 
 		for (Instruction &i : b) {
 			int k = lines.groupOf(i);
 
+			if (isGone) {
+				leaveByTail(*i.getPrevNode(),
+				            isFirst ? out.lookup(&b) : now);
+				break;
+			}
+			isGone = ir_is_tail(wrap(&i));
 			if (k == Lines::NOWHERE)
 				continue;
 			if (isFirst) {

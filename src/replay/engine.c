@@ -310,14 +310,21 @@ static uint32_t number_of(const struct program_function *f)
 
 #define FRAME_HEAD 16u
 
+enum frame_kind {
+	FRAME_OWN,      /* what the function itself writes */
+	FRAME_CALLBACK, /* foreign code has called it; its frames were before */
+	FRAME_HANDED,   /* the same, but it has ended, in a tail call of foreign
+	                   code, which is running */
+};
+
 /* Room for n bytes of a frame. */
 static unsigned char *add_frame(const struct program_function *f,
-                                bool is_callback, uint64_t n)
+                                enum frame_kind kind, uint64_t n)
 {
 	unsigned char *head = bytes_grow(&e.frames, FRAME_HEAD + (size_t)n);
 
 	put_le32(head, number_of(f));
-	put_le32(head + 4, is_callback);
+	put_le32(head + 4, kind);
 	put_le64(head + 8, n);
 	return head + FRAME_HEAD;
 }
@@ -332,14 +339,26 @@ static void *save(uint64_t cell, uint64_t point, uint64_t n)
 	f = program_of_cell(e.program, cell);
 	if (!f)
 		_exit(1);
-	frame = add_frame(f, false, (n + 7) & ~(uint64_t)7);
+	frame = add_frame(f, FRAME_OWN, (n + 7) & ~(uint64_t)7);
 	put_le64(frame, point);
 	return frame;
 }
 
-static void save_callback(const struct program_function *f)
+/* Where foreign code was called: a cell and its site. */
+struct caller {
+	uint64_t cell;
+	uint32_t site;
+};
+
+#define CALLER_SIZE 16u
+
+static void save_callback(const struct program_function *f,
+                          const struct caller *from, enum frame_kind kind)
 {
-	add_frame(f, true, 0);
+	unsigned char *frame = add_frame(f, kind, CALLER_SIZE);
+
+	put_le64(frame, from->cell);
+	put_le64(frame + 8, from->site);
 }
 
 void engine_now(struct engine_moment *m)
@@ -930,12 +949,26 @@ static void load_function(struct program_function *f)
 
 /* --- frames that are made again ------------------------------------------ */
 
+static enum frame_kind kind_of(const unsigned char *frame)
+{
+	return (enum frame_kind)get_le32(frame + 4);
+}
+
+/* The one that is next. */
+static const unsigned char *look_at_frame(void)
+{
+	if (!e.nleft)
+		damaged_checkpoint();
+	return e.left[e.nleft - 1];
+}
+
 static const unsigned char *take_frame(bool is_callback)
 {
-	const unsigned char *frame = e.nleft ? e.left[--e.nleft] : NULL;
+	const unsigned char *frame = look_at_frame();
 
-	if (!frame || get_le32(frame + 4) != is_callback)
+	if ((kind_of(frame) != FRAME_OWN) != is_callback)
 		damaged_checkpoint();
+	e.nleft--;
 	return frame;
 }
 
@@ -967,33 +1000,61 @@ static void *take(uint64_t cell)
 
 static void *next(void)
 {
-	const unsigned char *frame = e.nleft ? e.left[e.nleft - 1] : NULL;
+	const unsigned char *frame = look_at_frame();
 
-	if (!frame)
-		damaged_checkpoint();
-	if (get_le32(frame + 4))
+	if (kind_of(frame) != FRAME_OWN)
 		return NULL;
 	return code_of(function_of(frame))->body;
 }
 
-static void end_callback(const struct program_function *f);
+/* The cells of a result of foreign code. */
+struct result {
+	uint64_t cell, n;
+};
 
-/* The function that foreign code had called goes on, and returns. */
-static void run_callback_again(void)
+static void run_foreign(const struct caller *from, struct result result);
+static void end_callback(const struct program_function *f,
+                         const struct caller *from, bool is_handed);
+
+/* The function that foreign code had called goes on, or those that have taken
+ * its place by tail calls, and returns.  Where it was called. */
+static struct caller run_callback_again(void)
 {
-	struct program_function *f = function_of(take_frame(true));
+	const unsigned char *frame = take_frame(true);
+	struct program_function *f = function_of(frame);
+	bool is_handed = kind_of(frame) == FRAME_HANDED;
+	const struct caller from = {
+	        .cell = get_le64(frame + FRAME_HEAD),
+	        .site = (uint32_t)get_le64(frame + FRAME_HEAD + 8),
+	};
 
-	code_of(f)->entry();
-	end_callback(f);
+	if (is_handed) {
+		const struct caller tail = run_callback_again();
+
+		run_foreign(&tail, (struct result){f->cells, 0});
+	} else {
+		code_of(function_of(look_at_frame()))->entry();
+	}
+	end_callback(f, &from, is_handed);
+	return from;
 }
 
-static void run_foreign(uint64_t cell, uint32_t site, uint64_t n);
+/* Of what a site has. */
+static struct result result_of(uint64_t cell, uint64_t what)
+{
+	return (struct result){cell, (uint32_t)what};
+}
+
+static struct caller caller_of(uint64_t cell, uint64_t what)
+{
+	return (struct caller){cell, (uint32_t)(what >> REPLAY_SITE_SHIFT)};
+}
 
 static void back(uint64_t cell, uint64_t what)
 {
-	run_callback_again();
-	run_foreign(cell, (uint32_t)(what >> REPLAY_SITE_SHIFT),
-	            (uint32_t)what);
+	const struct caller from = run_callback_again();
+
+	run_foreign(&from, result_of(cell, what));
 }
 
 static struct again *again_of(struct program_function *f)
@@ -1029,12 +1090,13 @@ static void read_frames(const struct engine_moment *m)
 
 	while (rest) {
 		uint64_t n = rest < FRAME_HEAD ? UINT64_MAX : get_le64(p + 8);
+		bool is_own = n < UINT64_MAX && kind_of(p) == FRAME_OWN;
 
-		if (n > rest - FRAME_HEAD || (!get_le32(p + 4) && n < 8))
+		if (n > rest - FRAME_HEAD || n < (is_own ? 8 : CALLER_SIZE))
 			damaged_checkpoint();
 		VEC_RESERVE(e.left, e.nleft, e.left_cap);
 		e.left[e.nleft++] = p;
-		if (!get_le32(p + 4))
+		if (is_own)
 			add_point(again_of(function_of(p)),
 			          (uint32_t)get_le64(p + FRAME_HEAD));
 		p += FRAME_HEAD + n;
@@ -1104,16 +1166,35 @@ static void *find(uint64_t address)
 	return found->body;
 }
 
-static void save_callback(const struct program_function *f);
+/* The tail call of foreign code in which a function has ended. */
+static struct caller take_handed(void)
+{
+	const struct caller c = {e.state->handed,
+	                         (uint32_t)e.state->handed_site};
+
+	e.state->handed = 0;
+	if (e.watch)
+		e.watch(tick_now(), e.state->callee, e.state->args,
+		        (unsigned)e.state->nargs);
+	return c;
+}
 
 /* It returned.  Its frames may have been left by an exception that foreign code
  * catches: BACK of its own cell. */
-static void end_callback(const struct program_function *f)
+static void end_callback(const struct program_function *f,
+                         const struct caller *from, bool is_handed)
 {
 	uint64_t cell = f->cells;
 
+	if (e.state->handed) {
+		const struct caller tail = take_handed();
+
+		is_handed = true;
+		run_foreign(&tail, (struct result){cell, 0});
+	}
 	if (e.is_saving) {
-		save_callback(f);
+		save_callback(f, from,
+		              is_handed ? FRAME_HANDED : FRAME_CALLBACK);
 	} else if (!e.state->unwinding) {
 		bump_tick(cell);
 	} else if (e.state->unwinding == cell) {
@@ -1124,7 +1205,7 @@ static void end_callback(const struct program_function *f)
 }
 
 /* Foreign code calls a function that has marks. */
-static void run_callback(void)
+static void run_callback(const struct caller *from)
 {
 	struct program_function *f = program_of_cell(e.program, e.event.cell);
 
@@ -1133,7 +1214,7 @@ static void run_callback(void)
 	load_function(f);
 	take_event();
 	f->entry();
-	end_callback(f);
+	end_callback(f, from, false);
 }
 
 /* Memory was unmapped, or is new: nobody has seen it. */
@@ -1219,23 +1300,23 @@ static void take_back(void)
 		take_other();
 }
 
-/* Is an input of one of n cells next? */
-static bool has_result(uint64_t cell, uint64_t n)
+/* Is an input of one of its cells next? */
+static bool has_result(struct result r)
 {
 	return e.is_armed && e.event.kind == CAIRN_EVENT_IN &&
-	       e.event.cell - cell < 8 * n;
+	       e.event.cell - r.cell < 8 * r.n;
 }
 
 /* What foreign code did, up to where replay code goes on: a result is the last
  * thing. */
-static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
+static void run_foreign(const struct caller *from, struct result result)
 {
 	follow_fork(true);
 	while (e.is_armed && !e.state->unwinding) {
-		e.caller = cell;
-		e.site = site;
+		e.caller = from->cell;
+		e.site = from->site;
 		if (e.event.kind == CAIRN_EVENT_CALLBACK) {
-			run_callback();
+			run_callback(from);
 		} else if (is_other(CAIRN_OTHER_END)) {
 			stop(0, ENGINE_ENDED);
 		} else if (is_lost() || is_last() || is_leaving()) {
@@ -1245,7 +1326,7 @@ static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 		} else if (!recording_has_cell(&e.event)) {
 			take_other();
 		} else {
-			while (has_result(cell, n))
+			while (has_result(result))
 				engine_in(e.event.cell, 0);
 			return;
 		}
@@ -1257,16 +1338,32 @@ static void run_foreign(uint64_t cell, uint32_t site, uint64_t n)
 
 static void foreign(uint64_t cell, uint64_t what)
 {
+	const struct caller from = caller_of(cell, what);
+
 	if (e.watch)
 		e.watch(tick_now(), e.state->callee, e.state->args,
 		        (unsigned)e.state->nargs);
-	run_foreign(cell, (uint32_t)(what >> REPLAY_SITE_SHIFT),
-	            (uint32_t)what);
+	run_foreign(&from, result_of(cell, what));
+}
+
+static void handed(uint64_t cell, uint64_t what)
+{
+	const struct caller from = take_handed();
+
+	run_foreign(&from, result_of(cell, what));
+}
+
+/* A site that has no number and no result. */
+static void run_outside(uint64_t cell)
+{
+	const struct caller from = {cell, UINT32_MAX};
+
+	run_foreign(&from, (struct result){cell, 0});
 }
 
 static void env(uint64_t cell)
 {
-	run_foreign(cell, UINT32_MAX, 0);
+	run_outside(cell);
 }
 
 static void copy(uint64_t cell, uint64_t dst, uint64_t src, uint64_t n)
@@ -1379,7 +1476,7 @@ static void again(uint64_t cell, uint64_t frame)
 static void resume(uint64_t cell)
 {
 	cannot_save();
-	run_foreign(cell, UINT32_MAX, 0);
+	run_outside(cell);
 	if (!e.state->unwinding)
 		diverge(cell, 0, "an exception is passed on");
 }
@@ -1450,6 +1547,7 @@ const struct engine_symbol *engine_symbols(size_t *n)
 	SYMBOL(REPLAY_IN, (uintptr_t)replay_stub_in);
 	SYMBOL(REPLAY_FIND, (uintptr_t)find);
 	SYMBOL(REPLAY_FOREIGN, (uintptr_t)foreign);
+	SYMBOL(REPLAY_HANDED, (uintptr_t)handed);
 	SYMBOL(REPLAY_COPY, (uintptr_t)copy);
 	SYMBOL(REPLAY_SET, (uintptr_t)set);
 	SYMBOL(REPLAY_READ, (uintptr_t)read_memory);
@@ -1477,6 +1575,8 @@ const struct engine_symbol *engine_symbols(size_t *n)
 /* Foreign code is below all frames: events until the end. */
 static void run_context(void)
 {
+	const struct caller outermost = {0, 0};
+
 	for (;;) {
 		const struct recording_event *v = &e.event;
 
@@ -1488,7 +1588,7 @@ static void run_context(void)
 		if (!e.is_armed)
 			diverge(0, 0, "nothing is left to run");
 		if (v->kind == CAIRN_EVENT_CALLBACK) {
-			run_callback();
+			run_callback(&outermost);
 		} else if (recording_has_cell(v)) {
 			diverge(0, 0, "nothing is left to run");
 		} else if (v->what == CAIRN_OTHER_END) {

@@ -82,9 +82,12 @@ static void addPoint(points &p, uint32_t n, Instruction *at, bool isIn)
 	p.all[n] = std::move(point);
 }
 
-static bool isCall(enum ir_kind kind)
+// Is a frame there while it makes the call?
+static bool isIn(const ir_site &s)
 {
-	return kind == IR_CALL || kind == IR_KNOWN || kind == IR_LINKED;
+	return (s.kind == IR_CALL || s.kind == IR_KNOWN ||
+	        s.kind == IR_LINKED) &&
+	       !s.is_tail;
 }
 
 static void addPoints(points &p, const ir_function *ir)
@@ -96,7 +99,7 @@ static void addPoints(points &p, const ir_function *ir)
 	for (uint32_t i = 0; i < ir->nsites; i++) {
 		auto *at = unwrap<Instruction>(ir->sites[i].at);
 
-		if (isCall(ir->sites[i].kind))
+		if (isIn(ir->sites[i]))
 			addPoint(p, points_in(ir, i), at, true);
 	}
 }

@@ -74,8 +74,9 @@ struct rewriter {
 	LLVMTargetDataRef layout;
 	LLVMTypeRef none, i8, i64, pointer, shadow;
 	LLVMValueRef state;
-	struct helper arm, in, find, foreign, copy, set, read, env, fault, land,
-	        again, resume, stop, tell, wrote, save, lost, take, next, back;
+	struct helper arm, in, find, foreign, handed, copy, set, read, env,
+	        fault, land, again, resume, stop, tell, wrote, save, lost, take,
+	        next, back;
 	const char *name;
 	const struct rewrite_options *options;
 	const struct rewrite_again *only; /* NULL: all functions */
@@ -413,14 +414,52 @@ static void note_call(struct function *fn, uint32_t site, LLVMValueRef call,
 		points_result(fn->points, points_in(&fn->ir, site), result);
 }
 
+/* By FOREIGN, HANDED or BACK. */
 static void call_foreign(struct rewriter *r, const struct function *fn,
-                         const struct ir_site *s, uint32_t cell, uint32_t n)
+                         const struct helper *how, const struct ir_site *s,
+                         uint32_t cell, uint32_t n)
 {
 	uint64_t site = (uint64_t)(s - fn->ir.sites);
 	LLVMValueRef args[] = {cell_number(r, fn, cell),
 	                       number(r, site << REPLAY_SITE_SHIFT | n)};
 
-	call_helper(r, &r->foreign, args, 2);
+	call_helper(r, how, args, 2);
+}
+
+/* The first cell of the result of a call. */
+static uint32_t result_cell(const struct ir_site *s)
+{
+	return s->cell + (s->kind == IR_LINKED);
+}
+
+/* Looks, before an instruction, whether foreign code is to run for what was
+ * called at a site, by a tail call.  Returns the result: NULL if it is void. */
+static LLVMValueRef put_look(struct rewriter *r, const struct function *fn,
+                             const struct ir_site *s, LLVMValueRef call,
+                             LLVMValueRef before)
+{
+	LLVMTypeRef type = LLVMTypeOf(call);
+	uint32_t cell = result_cell(s);
+	LLVMValueRef is_handed, end, phi, values[2];
+	LLVMBasicBlockRef blocks[2];
+
+	LLVMPositionBuilderBefore(r->b, before);
+	is_handed = LLVMBuildICmp(r->b, LLVMIntNE, load_state(r, FIELD(handed)),
+	                          number(r, 0), "");
+	end = replay_shim_if(is_handed, before, true);
+	LLVMPositionBuilderBefore(r->b, end);
+	call_foreign(r, fn, &r->handed, s, cell, ir_ncells(type, r->layout));
+	if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
+		return NULL;
+	values[1] = get_value(r, fn, type, &cell);
+	LLVMPositionBuilderBefore(r->b, before);
+	phi = LLVMBuildPhi(r->b, type, "");
+	LLVMReplaceAllUsesWith(call, phi);
+	values[0] = call;
+	blocks[0] = LLVMGetInstructionParent(is_handed);
+	blocks[1] = LLVMGetInstructionParent(end);
+	LLVMAddIncoming(phi, values, blocks, 2);
+	return phi;
 }
 
 /* The body of the function at an address, before an instruction. */
@@ -498,22 +537,24 @@ static void put_arguments(struct rewriter *r, LLVMValueRef call,
 /* A call of the function that was at an address, which had marks, or of foreign
  * code; its result is in the cells from `cell` on. */
 static void call_address(struct rewriter *r, struct function *fn, uint32_t i,
-                         LLVMValueRef call, LLVMValueRef callee, uint32_t cell)
+                         LLVMValueRef call, LLVMValueRef callee)
 {
 	const struct ir_site *s = &fn->ir.sites[i];
-	LLVMValueRef g, then, otherwise, values[2], phi = NULL;
+	LLVMValueRef g, then, otherwise, known, values[2], phi = NULL;
 	LLVMBasicBlockRef blocks[2];
 	uint32_t n = ir_ncells(LLVMTypeOf(call), r->layout);
+	uint32_t cell = result_cell(s);
 
 	g = find_body(r, callee, call);
 	replay_shim_if_else(LLVMBuildICmp(r->b, LLVMIntNE, g,
 	                                  LLVMConstNull(r->pointer), ""),
 	                    call, &then, &otherwise);
-	values[0] = replay_shim_call_like(call, g, then);
+	known = replay_shim_call_like(call, g, then);
+	values[0] = put_look(r, fn, s, known, then);
 	LLVMPositionBuilderBefore(r->b, otherwise);
 	if (r->options->shows_calls)
 		put_arguments(r, call, callee);
-	call_foreign(r, fn, s, cell, n);
+	call_foreign(r, fn, &r->foreign, s, cell, n);
 	if (LLVMGetFirstUse(call)) {
 		values[1] = get_value(r, fn, LLVMTypeOf(call), &cell);
 		blocks[0] = LLVMGetInstructionParent(then);
@@ -524,26 +565,108 @@ static void call_address(struct rewriter *r, struct function *fn, uint32_t i,
 		LLVMReplaceAllUsesWith(call, phi);
 	}
 	LLVMInstructionEraseFromParent(call);
-	note_call(fn, i, values[0], phi);
+	note_call(fn, i, known, phi);
+}
+
+/* The frame ends here, before the end of a block, which it is now. */
+static void tail_body(struct rewriter *r, LLVMValueRef call,
+                      LLVMValueRef callee, LLVMValueRef end)
+{
+	LLVMValueRef result;
+
+	LLVMPositionBuilderBefore(r->b, end);
+	if (r->options->shows_steps)
+		steps_put(r->b, r->m, STEP_RETURN);
+	result = replay_shim_tail_like(call, callee, end);
+	LLVMPositionBuilderBefore(r->b, end);
+	if (LLVMGetTypeKind(LLVMGetReturnType(LLVMGlobalGetValueType(
+	            LLVMGetBasicBlockParent(LLVMGetInstructionParent(end))))) ==
+	    LLVMVoidTypeKind)
+		LLVMBuildRetVoid(r->b);
+	else
+		LLVMBuildRet(r->b, result);
+	replay_shim_cut(end);
+}
+
+/* A tail call of foreign code: the caller of this function does what that did,
+ * when it has returned. */
+static void tail_foreign(struct rewriter *r, const struct function *fn,
+                         uint32_t i, LLVMValueRef call, LLVMValueRef callee,
+                         LLVMValueRef end)
+{
+	const struct ir_site *s = &fn->ir.sites[i];
+
+	LLVMPositionBuilderBefore(r->b, end);
+	if (r->options->shows_calls)
+		put_arguments(r, call, callee);
+	LLVMBuildStore(r->b, cell_number(r, fn, result_cell(s)),
+	               add_bytes(r, r->state, FIELD(handed)));
+	LLVMBuildStore(r->b, number(r, i),
+	               add_bytes(r, r->state, FIELD(handed_site)));
+	if (r->options->shows_steps)
+		steps_put(r->b, r->m, STEP_RETURN);
+	build_return(r, fn);
+	replay_shim_cut(end);
+}
+
+/* The tail call of a function at an address. */
+static void tail_address(struct rewriter *r, const struct function *fn,
+                         uint32_t i, LLVMValueRef call, LLVMValueRef callee)
+{
+	LLVMValueRef g = find_body(r, callee, call), then, otherwise;
+
+	replay_shim_if_else(LLVMBuildICmp(r->b, LLVMIntNE, g,
+	                                  LLVMConstNull(r->pointer), ""),
+	                    call, &then, &otherwise);
+	tail_body(r, call, g, then);
+	tail_foreign(r, fn, i, call, callee, otherwise);
+	LLVMDeleteBasicBlock(LLVMGetInstructionParent(call));
 }
 
 static void rewrite_known(struct rewriter *r, struct function *fn, uint32_t i)
 {
-	LLVMValueRef call = lower_call(r, fn, &fn->ir.sites[i]);
+	const struct ir_site *s = &fn->ir.sites[i];
+	LLVMValueRef call, result;
 
-	note_call(fn, i, call, call);
+	if (s->is_tail) {
+		tail_body(r, s->at, LLVMGetCalledValue(s->at), s->at);
+		return;
+	}
+	result = call = lower_call(r, fn, s);
+	if (s->looks)
+		result = put_look(r, fn, s, call, LLVMGetNextInstruction(call));
+	note_call(fn, i, call, result);
+}
+
+/* A call becomes one of an address. */
+static void rewrite_address(struct rewriter *r, struct function *fn, uint32_t i,
+                            LLVMValueRef call, LLVMValueRef callee)
+{
+	if (fn->ir.sites[i].is_tail)
+		tail_address(r, fn, i, call, callee);
+	else
+		call_address(r, fn, i, call, callee);
+}
+
+/* Lowers it, unless it is a tail call. */
+static LLVMValueRef begin_address(struct rewriter *r, const struct function *fn,
+                                  uint32_t i)
+{
+	const struct ir_site *s = &fn->ir.sites[i];
+
+	return s->is_tail ? s->at
+	                  : lower_call(r, fn, s);
 }
 
 static void rewrite_call(struct rewriter *r, struct function *fn, uint32_t i)
 {
-	const struct ir_site *s = &fn->ir.sites[i];
 	LLVMValueRef call, callee;
 
-	put_tick_before(r, fn, s);
-	call = lower_call(r, fn, s);
+	put_tick_before(r, fn, &fn->ir.sites[i]);
+	call = begin_address(r, fn, i);
 	LLVMPositionBuilderBefore(r->b, call);
 	callee = LLVMBuildPtrToInt(r->b, LLVMGetCalledValue(call), r->i64, "");
-	call_address(r, fn, i, call, callee, s->cell);
+	rewrite_address(r, fn, i, call, callee);
 }
 
 /* What the table of globals of other files has for a call, before an
@@ -568,7 +691,7 @@ static void rewrite_linked(struct rewriter *r, struct function *fn, uint32_t i)
 	LLVMValueRef call, is_none, end, phi, values[2];
 	LLVMBasicBlockRef blocks[2];
 
-	call = lower_call(r, fn, s);
+	call = begin_address(r, fn, i);
 	LLVMPositionBuilderBefore(r->b, call);
 	values[0] =
 	        LLVMBuildPtrToInt(r->b, LLVMGetCalledValue(call), r->i64, "");
@@ -582,7 +705,7 @@ static void rewrite_linked(struct rewriter *r, struct function *fn, uint32_t i)
 	LLVMPositionBuilderBefore(r->b, call);
 	phi = LLVMBuildPhi(r->b, r->i64, "");
 	LLVMAddIncoming(phi, values, blocks, 2);
-	call_address(r, fn, i, call, phi, s->cell + 1);
+	rewrite_address(r, fn, i, call, phi);
 }
 
 /* --- setjmp -------------------------------------------------------------- */
@@ -705,7 +828,7 @@ static void rewrite_twice(struct rewriter *r, const struct function *fn,
 	LLVMPositionBuilderBefore(r->b, s->at);
 	LLVMBuildStore(r->b, load_state(r, FIELD(record) + CAIRN_RECORD_STACK),
 	               fn->frames[i]);
-	call_foreign(r, fn, s, s->cell, 0);
+	call_foreign(r, fn, &r->foreign, s, s->cell, 0);
 	put_leave(r, fn, POINTS_NONE, s->at);
 	LLVMInstructionEraseFromParent(s->at);
 }
@@ -1113,16 +1236,15 @@ static void guard_divisions(struct rewriter *r, const struct function *fn)
 static void call_again(struct rewriter *r, struct function *fn, uint32_t site)
 {
 	const struct ir_site *s = &fn->ir.sites[site];
-	uint32_t point = points_in(&fn->ir, site), n;
-	uint32_t cell = s->cell + (s->kind == IR_LINKED);
+	uint32_t point = points_in(&fn->ir, site), cell = result_cell(s);
 	LLVMValueRef end = points_again(fn->points, point), g, then, otherwise;
-	LLVMValueRef values[2], phi = NULL, args[2];
+	LLVMValueRef values[2], phi = NULL;
 	LLVMBasicBlockRef blocks[2];
 	LLVMTypeRef type = LLVMTypeOf(fn->calls[site]);
 
 	LLVMPositionBuilderBefore(r->b, end);
 	g = call_helper(r, &r->next, NULL, 0);
-	if (s->kind == IR_KNOWN) {
+	if (!s->looks) {
 		points_returned(fn->points, point,
 		                points_call(fn->calls[site], g, end));
 		return;
@@ -1131,11 +1253,9 @@ static void call_again(struct rewriter *r, struct function *fn, uint32_t site)
 	                                  LLVMConstNull(r->pointer), ""),
 	                    end, &then, &otherwise);
 	values[0] = points_call(fn->calls[site], g, then);
+	values[0] = put_look(r, fn, s, values[0], then);
 	LLVMPositionBuilderBefore(r->b, otherwise);
-	n = ir_ncells(type, r->layout);
-	args[0] = cell_number(r, fn, cell);
-	args[1] = number(r, (uint64_t)site << REPLAY_SITE_SHIFT | n);
-	call_helper(r, &r->back, args, 2);
+	call_foreign(r, fn, &r->back, s, cell, ir_ncells(type, r->layout));
 	if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
 		return;
 	values[1] = get_value(r, fn, type, &cell);
@@ -1309,6 +1429,7 @@ static void add_helpers(struct rewriter *r)
 	LLVMSetFunctionCallConv(r->in.f, REPLAY_PRESERVE_MOST);
 	add_helper(r, &r->find, REPLAY_FIND, r->pointer, "i");
 	add_helper(r, &r->foreign, REPLAY_FOREIGN, r->none, "ii");
+	add_helper(r, &r->handed, REPLAY_HANDED, r->none, "ii");
 	add_helper(r, &r->copy, REPLAY_COPY, r->none, "ippi");
 	add_helper(r, &r->read, REPLAY_READ, r->i64, "iiiii");
 	add_helper(r, &r->set, REPLAY_SET, r->none, "pii");

@@ -55,6 +55,21 @@ LLVMBasicBlockRef replay_shim_split(LLVMValueRef before)
 	return wrap(i->getParent()->splitBasicBlock(i));
 }
 
+void replay_shim_cut(LLVMValueRef first)
+{
+	BasicBlock *block = unwrap<Instruction>(first)->getParent();
+	Instruction *last;
+
+	do {
+		last = &block->back();
+		last->dropDbgRecords();
+		if (!last->use_empty())
+			last->replaceAllUsesWith(
+			        PoisonValue::get(last->getType()));
+		last->eraseFromParent();
+	} while (wrap(last) != first);
+}
+
 LLVMValueRef replay_shim_if(LLVMValueRef condition, LLVMValueRef before,
                             bool is_rare)
 {
@@ -79,13 +94,15 @@ void replay_shim_if_else(LLVMValueRef condition, LLVMValueRef before,
 	*otherwise = wrap(b);
 }
 
-// What may stay: what the calling convention depends on.
+// What may stay: what the calling convention depends on.  But for sret: replay
+// code looks at no address that such a function returns, and LLVM makes no tail
+// call of one whose argument is loaded, as in a frame that is made again.
 static AttributeSet kept(LLVMContext &context, AttributeSet set)
 {
 	static const Attribute::AttrKind abi[] = {
 	        Attribute::ZExt,      Attribute::SExt,
-	        Attribute::InReg,     Attribute::StructRet,
-	        Attribute::Nest,      Attribute::StackAlignment,
+	        Attribute::InReg,     Attribute::Nest,
+	        Attribute::StackAlignment,
 	        Attribute::SwiftSelf, Attribute::SwiftError};
 	AttrBuilder b(context);
 
@@ -178,6 +195,32 @@ LLVMValueRef replay_shim_call_like(LLVMValueRef like, LLVMValueRef callee,
 	call->setAttributes(c->getAttributes());
 	call->setDebugLoc(c->getDebugLoc());
 	strip(call);
+	return wrap(call);
+}
+
+// Does a function take and return its values as a call expects it?
+static bool isLike(const Function &f, const CallInst &call)
+{
+	if (f.getFunctionType() != call.getFunctionType() ||
+	    f.getCallingConv() != call.getCallingConv())
+		return false;
+	for (unsigned i = 0; i < f.arg_size(); i++)
+		if (f.getAttributes().getParamAttrs(i) !=
+		    call.getAttributes().getParamAttrs(i))
+			return false;
+	return true;
+}
+
+LLVMValueRef replay_shim_tail_like(LLVMValueRef like, LLVMValueRef callee,
+                                   LLVMValueRef before)
+{
+	auto *call = unwrap<CallInst>(
+	        replay_shim_call_like(like, callee, before));
+	bool must = unwrap<CallInst>(like)->isMustTailCall() ||
+	            isLike(*call->getFunction(), *call);
+
+	call->setTailCallKind(must ? CallInst::TCK_MustTail
+	                           : CallInst::TCK_Tail);
 	return wrap(call);
 }
 

@@ -21,6 +21,8 @@ void replay_shim_hash(const void *data, size_t n, uint8_t id[16]);
 
 /* Splits a block before an instruction; returns the second part. */
 LLVMBasicBlockRef replay_shim_split(LLVMValueRef before);
+/* Removes an instruction and the rest of its block. */
+void replay_shim_cut(LLVMValueRef first);
 /* Puts a block that runs if `condition` holds before an instruction; returns
  * its end.  Both are rare if `is_rare`. */
 LLVMValueRef replay_shim_if(LLVMValueRef condition, LLVMValueRef before,
@@ -38,6 +40,10 @@ void replay_shim_phis_from(LLVMBasicBlockRef block, LLVMBasicBlockRef from,
 /* A call of `callee` like another call: arguments, convention and what the
  * convention depends on. */
 LLVMValueRef replay_shim_call_like(LLVMValueRef call, LLVMValueRef callee,
+                                   LLVMValueRef before);
+/* The same, as a tail call: one for certain if the function around it is of the
+ * same type, else if the code generator can. */
+LLVMValueRef replay_shim_tail_like(LLVMValueRef call, LLVMValueRef callee,
                                    LLVMValueRef before);
 /* Leaves a call or a function only those attributes that a calling convention
  * or the choice of instructions depends on. */

@@ -260,6 +260,20 @@ static int run_in_order(const struct spans *p, const struct spans_work *w)
 	return status;
 }
 
+/* A part in a process of its own: its result counts when it has ended. */
+static _Noreturn void run_apart(const struct spans *p, size_t i,
+                                struct span_result *r,
+                                const struct spans_work *w)
+{
+	struct span_result own = *r;
+
+	meter_begin_apart(i);
+	w->replay(w->context, &p->items[i], &own);
+	fflush(stdout);
+	*r = own;
+	_exit(FINE);
+}
+
 static void begin(struct process *x, const struct spans *p, size_t i,
                   struct span_result *r, const struct spans_work *w)
 {
@@ -277,10 +291,7 @@ static void begin(struct process *x, const struct spans *p, size_t i,
 	if (dup2(fileno(x->out), STDOUT_FILENO) < 0)
 		_exit(ERROR);
 	fatal_say_in(r->err.text, sizeof(r->err.text));
-	meter_begin_apart(i);
-	w->replay(w->context, &p->items[i], r);
-	fflush(stdout);
-	_exit(FINE);
+	run_apart(p, i, r, w);
 }
 
 /* One of them has ended. */

@@ -35,6 +35,9 @@ struct replay_state {
 	} found[REPLAY_NFOUND];
 	/* if stores are to be shown: where */
 	uint64_t watched, nwatched;
+	/* a function has returned that ends in a tail call of foreign code: the
+	 * cell and the site of that call; else 0 */
+	uint64_t handed, handed_site;
 };
 
 /* Symbols of replay code: functions of the unit and their entries for foreign
@@ -75,6 +78,10 @@ void replay_stub_steps(void);
  * function of the cell, which is that of the function if there is no result. */
 #define REPLAY_FOREIGN ":foreign"
 #define REPLAY_SITE_SHIFT 32
+/* void HANDED(cell, site << SHIFT | n): the same for a tail call of foreign code
+ * by what was called at this site, whose n cells get the result.  Requires:
+ * state->handed, which is then 0. */
+#define REPLAY_HANDED ":handed"
 /* void COPY(cell, dst, src, n), void SET(dst, c, n) */
 #define REPLAY_COPY ":copy"
 #define REPLAY_SET ":set"

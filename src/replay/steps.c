@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "ir/flow.h"
+#include "ir/sites.h"
 #include "replay/shim.h"
 #include "replay/state.h"
 
@@ -140,6 +141,14 @@ static void place_lines(LLVMModuleRef m, LLVMValueRef f, LLVMBuilderRef b)
 	}
 }
 
+/* Does it end in a tail call, where the rewriter says that the frame ends? */
+static bool has_tail(LLVMBasicBlockRef block)
+{
+	LLVMValueRef call = ir_tail_call(block);
+
+	return call && ir_is_tail(call);
+}
+
 void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number)
 {
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
@@ -163,7 +172,7 @@ void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number)
 	     block = LLVMGetNextBasicBlock(block)) {
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
-		if (!LLVMIsAReturnInst(end))
+		if (!LLVMIsAReturnInst(end) || has_tail(block))
 			continue;
 		LLVMPositionBuilderBefore(b, end);
 		steps_put(b, m, STEP_RETURN);

@@ -22,7 +22,7 @@ enum step {
 };
 
 /* Puts them into a function, before it is changed: `number` is the function's
- * in its unit. */
+ * in its unit.  Where it ends in a tail call RETURN is missing. */
 void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number);
 /* One more, at the place of a builder. */
 void steps_put(LLVMBuilderRef b, LLVMModuleRef m, enum step step);

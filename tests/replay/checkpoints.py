@@ -24,7 +24,7 @@ from decode import crc32c
 
 PROGRAMS = ["callbacks.c", "calls.c", "jumps.c", "stacks.c", "threads.c",
             "throws.cpp", "coroutines.cpp", "rounding.c", "vectors.c",
-            "faults.c"]
+            "faults.c", "tails.c", "tails.cpp"]
 NCSMITH = int(os.environ.get("CSMITH", "4"))
 NFROM = 4    # checkpoints of a program that are begun at
 NLINES = 2   # and lines that are asked for

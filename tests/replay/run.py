@@ -78,6 +78,41 @@ def try_program(source, level, objects=()):
                   f"{again.returncode} {again.stdout} {again.stderr}")
 
 
+def peak(folder, *args):
+    """What `cairn replay` says, and how much memory it takes, in KiB."""
+    with open(os.path.join(folder, "said"), "w+", encoding="utf-8") as said:
+        pid = os.posix_spawn(
+            CAIRN, [CAIRN, "replay", *args],
+            dict(os.environ, XDG_CACHE_HOME=folder),
+            file_actions=[(os.POSIX_SPAWN_DUP2, said.fileno(), 1)])
+        usage = os.wait4(pid, 0)[2]
+        said.seek(0)
+        text = said.read()
+    return text, usage.ru_maxrss
+
+
+def deep():
+    """A replay of tail calls needs no more stack than they did."""
+    for source, level, steps in (("tails.c", "-O0", 300000),
+                                 ("tails.c", "-O2", 300000),
+                                 ("tails.cpp", "-O2", 50000)):
+        name = f"deep {source} {level}"
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "tails")
+            build(os.path.join(HERE, source), level, program,
+                  "--cairn=record")
+            used = []
+            for n in (100, steps):
+                out, files = execute(folder, program, str(n))
+                check(f"{name} {n}", out.returncode and out)
+                peak(folder, *files)  # compiles
+                text, memory = peak(folder, *files)
+                check(f"{name} {n} replay", "identical" not in text and text)
+                used.append(memory)
+                os.remove(files[0])
+            check(f"{name} memory", used[1] > used[0] + 8000 and used)
+
+
 def children():
     """vfork is fork in a recording: each child has one of its own."""
     source = os.path.join(HERE, "vforks.c")
@@ -302,7 +337,7 @@ def linked():
             check(name, not again.stdout.endswith(", identical\n") and again)
             code = run("objdump", "-d", "--disassemble=main.body",
                        program).stdout
-            calls = re.findall(r"call .*<(?:__cairn_body_)?(\w+?)(?:\.body)?>",
+            calls = re.findall(r"call .*<(?:__cairn_inner_)?(\w+?)(?:\.body)?>",
                                code)
             check(f"{name} known", ("_Z5knowni" in calls) == shared and calls)
 
@@ -352,6 +387,26 @@ def replaced():
                           and again)
 
 
+def name_tails(folder, compile_here):
+    """Guaranteed tail calls that cannot be recorded, each with a reason."""
+    source = os.path.join(folder, "tail.c")
+    head = "#define TAIL __attribute__((musttail))\n"
+    cases = {"calls setjmp, and makes a guaranteed tail call":
+             "#include <setjmp.h>\n"
+             "jmp_buf b; int g(int n);\n"
+             "int f(int n) { if (setjmp(b)) return 1; TAIL return g(n); }\n",
+             "a structure in memory":
+             "struct s { long v[9]; }; int g(struct s x);\n"
+             "int f(struct s x) { TAIL return g(x); }\n"}
+    for reason, text in cases.items():
+        with open(source, "w", encoding="ascii") as file:
+            file.write(head + text)
+        out = compile_here(source)
+        check("not a tail: " + reason, (out.returncode or not re.search(
+            "f is not recorded.*: .*" + reason, out.stderr) or
+            out.stderr.count("is not recorded") != 1) and out)
+
+
 def left_out():
     """No function of these programs is; a naked one is, and is named."""
     def compile_here(source):
@@ -370,6 +425,7 @@ def left_out():
                        '{ __asm__("ret"); }\n'
                        'int g(void) { return f(); }\n')
         out = compile_here(source)
+        name_tails(folder, compile_here)
         check("naked", (out.returncode or not re.search(
             r"f is not recorded.*: naked function", out.stderr) or
             out.stderr.count("is not recorded") != 1) and out)
@@ -381,7 +437,7 @@ def checks():
         program = os.path.join(folder, "seen")
         build(os.path.join(HERE, "seen.c"), "-O2", program, "--cairn=record")
         code = run("objdump", "-d", program).stdout
-        code = re.search(r"<(__cairn_body_again|again\.body)>:\n(.+\n)+",
+        code = re.search(r"<(__cairn_inner_again|again\.body)>:\n(.+\n)+",
                          code)[0]
         check("checks", len(re.findall(r"cmp .*%gs:", code)) != 1 and code)
         check("loads", not re.search(r"(mov|add) +%gs:", code) and code)
@@ -394,6 +450,7 @@ def main():
             continue  # several processes: walk.py and children() have them
         for level in LEVELS + MORE.get(name, []):
             try_program(source, level)
+    deep()
     foreign()
     helper()
     children()
