@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define TOOL "../lib/cairn/cairn-replay"
-#define REMEDY \
+#define REMEDY                                                         \
 	"install cairn again, or the LLVM 19 libraries that it needs " \
 	"(libllvm19)"
 #define NOT_STARTED 127 /* of the loader */
@@ -62,11 +62,12 @@ static int fail_signal(int signal, const char *what, struct cairn_err *err)
 		        "%s: cairn-replay, which does the work, was killed; if "
 		        "memory ran out, end other programs, or use --jobs 1",
 		        what);
-	return cairn_fail(err, CAIRN_E_SYSTEM,
-	                  "%s: cairn-replay, which does the work, was ended by the "
-	                  "signal %d (%s); report this as a mistake of Cairn, "
-	                  "with the recording and the program",
-	                  what, signal, strsignal(signal));
+	return cairn_fail(
+	        err, CAIRN_E_SYSTEM,
+	        "%s: cairn-replay, which does the work, was ended by the "
+	        "signal %d (%s); report this as a mistake of Cairn, "
+	        "with the recording and the program",
+	        what, signal, strsignal(signal));
 }
 
 int worker_judge(int status, const char *what, const char *said,

@@ -66,18 +66,20 @@ int zframe_unpack(const unsigned char *data, size_t size, uint64_t expected,
 	size_t left;
 
 	if (expected > ZFRAME_MAX)
-		return cairn_fail(err, CAIRN_E_LIMIT,
-		                  "%s: a compressed part of it claims more than "
-		                  "4 GiB; restore the file, or make it again",
-		                  name);
+		return cairn_fail(
+		        err, CAIRN_E_LIMIT,
+		        "%s: a compressed part of it claims more than "
+		        "4 GiB; restore the file, or make it again",
+		        name);
 	ctx = ZSTD_createDCtx();
 	left = inflate(ctx, &in, expected, &out);
 	ZSTD_freeDCtx(ctx);
 	if (left || out.n != expected) {
 		bytes_release(&out);
-		return cairn_corrupt(err, name, in.pos,
-		                     "what is compressed there does not unpack; "
-		                     "restore the file, or make it again");
+		return cairn_corrupt(
+		        err, name, in.pos,
+		        "what is compressed there does not unpack; "
+		        "restore the file, or make it again");
 	}
 	*bytes = out.data;
 	*nbytes = out.n;

@@ -18,8 +18,8 @@
 
 using namespace llvm;
 
-#define REMEDY                                                      \
-	"; compile this file with clang instead of cairn-cc, and "  \
+#define REMEDY                                                     \
+	"; compile this file with clang instead of cairn-cc, and " \
 	"report this as a mistake of Cairn\n"
 
 static struct {
@@ -48,9 +48,10 @@ static void handleError(void *, const char *Reason, bool)
 {
 	StringRef Text = Reason;
 
-	giveUp(("with marks LLVM cannot compile it: " + Text.take_until([](char C) {
-		    return C == '\n';
-	    })).str());
+	giveUp(("with marks LLVM cannot compile it: " +
+	        Text.take_until([](char C) {
+		        return C == '\n';
+	        })).str());
 }
 
 void shim_catch_errors(void)
@@ -65,6 +66,6 @@ extern "C" void __assert_fail(const char *Assertion, const char *File,
                               unsigned Line, const char *) noexcept
 {
 	giveUp(("an assumption of Cairn does not hold (" + Twine(File) + ":" +
-	     Twine(Line) + ": " + Assertion + ")")
-	            .str());
+	        Twine(Line) + ": " + Assertion + ")")
+	               .str());
 }

@@ -693,9 +693,8 @@ static void ignore_diagnostic(const DiagnosticInfo *, void *)
 {
 }
 
-static std::shared_ptr<unit> open_unit(const program &p,
-                                       const program_unit &from,
-                                       struct cairn_err *err)
+static std::shared_ptr<unit>
+open_unit(const program &p, const program_unit &from, struct cairn_err *err)
 {
 	auto u = std::make_shared<unit>();
 	size_t n;

@@ -53,7 +53,7 @@ static struct {
 	struct rewrite_options options;
 	struct section *code; /* not yet sealed */
 	size_t ncode, code_cap;
-	char *said; /* LLVM's first error in what is being done, or NULL */
+	char *said;      /* LLVM's first error in what is being done, or NULL */
 	unsigned nagain; /* libraries with functions that make frames */
 } jit;
 
@@ -308,11 +308,12 @@ static int rewrite(LLVMModuleRef m, const struct job *j, struct cairn_err *err)
 static int fail_unit(const struct job *j, const char *source, const char *text,
                      struct cairn_err *err)
 {
-	return cairn_fail(err, CAIRN_E_SYSTEM,
-	                  "%s: the replay code of %s cannot be made: LLVM says: "
-	                  "%s; compile that source with clang instead of "
-	                  "cairn-cc, and report this as a mistake of Cairn",
-	                  j->name, source, text);
+	return cairn_fail(
+	        err, CAIRN_E_SYSTEM,
+	        "%s: the replay code of %s cannot be made: LLVM says: "
+	        "%s; compile that source with clang instead of "
+	        "cairn-cc, and report this as a mistake of Cairn",
+	        j->name, source, text);
 }
 
 static int generate(LLVMModuleRef m, const struct job *j,

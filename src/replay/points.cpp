@@ -284,8 +284,8 @@ void points_place(struct points *p, const struct ir_function *ir)
 	for (Value *v : p->jumped) {
 		auto *i = dyn_cast<Instruction>(v);
 
-		p->variables.push_back(i && i->use_empty() ? demoteUnused(*i, ir)
-		                                           : demote(v));
+		p->variables.push_back(
+		        i && i->use_empty() ? demoteUnused(*i, ir) : demote(v));
 	}
 }
 

@@ -89,7 +89,7 @@ struct rewriter {
 };
 
 /* The IR is what no compiler of ours should write. */
-#define REMEDY                                                         \
+#define REMEDY                                                            \
 	"build the program again with this version of Cairn, and report " \
 	"it if that does not help"
 

@@ -48,8 +48,9 @@ struct replay_state {
 #define REPLAY_ENTRY ":e"
 #define REPLAY_CELLS ":c"
 #define REPLAY_ADDRESS ":a"
-#define REPLAY_NOWHERE 1  /* address of what the linker dropped or never had,
-                             and instead of its nodes */
+#define REPLAY_NOWHERE                                                        \
+	1                 /* address of what the linker dropped or never had, \
+	                     and instead of its nodes */
 #define REPLAY_NODES ":n" /* number of the first node of a function, less 1 */
 #define REPLAY_STATE ":state"
 

@@ -15,6 +15,7 @@
 #include "replay/jit.h"
 #include "replay/program.h"
 #include "replay/rewrite.h"
+#include "replay/shim.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -403,7 +404,7 @@ static int set_up(void **state)
 	char *message = NULL;
 	LLVMMemoryBufferRef source, bitcode;
 	uint64_t table[32], cells = LINK;
-	struct program_unit u = {.id = {1}};
+	struct program_unit u = {0};
 	uint32_t n = 0, unit;
 
 	(void)state;
@@ -420,6 +421,7 @@ static int set_up(void **state)
 	u.packed = t.packed.data;
 	u.npacked = t.packed.n;
 	u.nraw = LLVMGetBufferSize(bitcode);
+	replay_shim_hash(LLVMGetBufferStart(bitcode), u.nraw, u.id);
 	LLVMDisposeMemoryBuffer(bitcode);
 	table[n++] = DATA;      /* g */
 	table[n++] = DATA + 64; /* e */

@@ -4,13 +4,7 @@
  * segments. */
 #include <stdio.h>
 
-struct __attribute__((packed)) odd {
-	char c;
-	_Atomic int n;
-};
-
 static __int128 wide = 5;
-static struct odd odd;
 
 int main(int argc, char **argv)
 {
@@ -27,8 +21,5 @@ int main(int argc, char **argv)
 	                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	old = __atomic_exchange_n(&wide, 3 * argc, __ATOMIC_SEQ_CST);
 	printf("%d %d %d\n", fits, (int)(old >> 70), (int)wide);
-	__atomic_fetch_add(&odd.n, argc, __ATOMIC_SEQ_CST);
-	__atomic_fetch_or(&odd.n, 8 * argc, __ATOMIC_SEQ_CST);
-	printf("%d %d\n", odd.n, odd.c);
 	return 0;
 }
