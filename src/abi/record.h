@@ -32,6 +32,17 @@
 #define CAIRN_RECORD_BASE 1
 
 /*
+ * A replay has what is at p at p - CAIRN_REPLAY_DISTANCE, and notes so far
+ * below that whether it was seen: far from where it is itself, whatever the
+ * limit of the stack is, but not far, since Linux puts mappings anywhere from
+ * 20 TiB on if that is large (ulimit -s).  So no recording has memory below
+ * CAIRN_REPLAY_LOWEST, nor at two addresses CAIRN_REPLAY_SEEN apart.
+ */
+#define CAIRN_REPLAY_DISTANCE UINT64_C(0x40000001540)
+#define CAIRN_REPLAY_SEEN UINT64_C(0x40000000000)
+#define CAIRN_REPLAY_LOWEST UINT64_C(0x80040000000)
+
+/*
  * Called by inline assembly, which steps over the red zone; no register is
  * changed but the flags and what is said here.  Hidden: one per module.
  *

@@ -132,9 +132,10 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 	CAIRN_TRY(session_run(&w->session, c, &result, err));
 	if (result.end == ENGINE_DIVERGED)
 		return CAIRN_E_MISMATCH;
-	if (result.end == ENGINE_STOPPED_IN_CALL)
+	/* the frames that exit or exec left behind are in calls, too */
+	if (result.end == ENGINE_STOPPED_IN_CALL || result.end == ENGINE_ENDED)
 		flow_end(&w->flow);
-	else if (result.end != ENGINE_ENDED && result.end != ENGINE_HALTED)
+	else if (result.end != ENGINE_HALTED)
 		w->is_cut = true;
 	w->is_cut |= engine_has_doubts();
 	write_part(w);

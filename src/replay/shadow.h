@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/record.h"
+
 struct cairn_err;
 
 /*
@@ -14,7 +16,7 @@ struct cairn_err;
  * low six bits of addresses alone.  Pages appear, zeroed, when they are
  * touched.
  */
-#define SHADOW_DISTANCE UINT64_C(0x200000001540)
+#define SHADOW_DISTANCE CAIRN_REPLAY_DISTANCE
 
 static inline unsigned char *shadow_at(uint64_t p)
 {
@@ -45,7 +47,7 @@ void shadow_zero(uint64_t p, uint64_t n);
  * (rewrite.h): the byte for address p is not 0, at p - SHADOW_SEEN from where
  * its contents are.
  */
-#define SHADOW_SEEN UINT64_C(0x200000000000)
+#define SHADOW_SEEN CAIRN_REPLAY_SEEN
 
 void shadow_note(uint64_t p, size_t n);
 

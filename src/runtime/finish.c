@@ -352,6 +352,8 @@ void finish_take_back(const struct unwind *u, uintptr_t walked_to)
 	rt_enter(&mask);
 	if (process.is_sealed)
 		out_unseal();
+	if (process.trace && process.trace->taken_back)
+		process.trace->taken_back();
 	if (t)
 		rt_restore_deltas(t);
 	rt_leave(&mask);

@@ -3,9 +3,10 @@
  * (Executables that are recorded only, by the name of the first.)  Memory that
  * the program maps where it likes: MAP_FIXED, MAP_32BIT, shmat.  Where the
  * kernel chooses, the shadow follows (record_shadow.c); elsewhere a mark would
- * find another shadow, or none, so that the program ends here.  Memory that it
- * gives back: so is its shadow.  (What libc unmaps by itself, in free, does not
- * come by here.)
+ * find another shadow, or none, so that the program ends here.  An address that
+ * is no more than a hint is not taken if it would end the program.  Memory that
+ * it gives back: so is its shadow.  (What libc unmaps by itself, in free, does
+ * not come by here.)
  *
  * Memory that is mapped twice has two shadows, of which a store changes one: a
  * load through the other address, if it is one without a check
@@ -175,10 +176,22 @@ static void *mapped(long r, size_t n)
 	return (void *)r;
 }
 
+static bool is_hint(const void *at, int flags)
+{
+	return at && !(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT));
+}
+
 static void *map(void *at, size_t n, int prot, int flags, int fd, off_t offset)
 {
-	void *p = mapped(
-	        sys6(SYS_mmap, (long)at, (long)n, prot, flags, fd, offset), n);
+	long r = sys6(SYS_mmap, (long)at, (long)n, prot, flags, fd, offset);
+	void *p;
+
+	if ((r >= 0 || r < -4095) && is_hint(at, flags) &&
+	    !record_shadow_follows((uintptr_t)r, n)) {
+		sys3(SYS_munmap, r, (long)n, 0);
+		r = sys6(SYS_mmap, 0, (long)n, prot, flags, fd, offset);
+	}
+	p = mapped(r, n);
 
 	return flags & MAP_ANONYMOUS ? p : shared(p);
 }

@@ -847,10 +847,6 @@ static bool is_complete(struct context *c, uint32_t how)
 		note_own_end(c, how);
 		return true;
 	}
-	if (how == CAIRN_HOW_EXEC) {
-		c->is_stopped = false;
-		return false;
-	}
 	if (c->thread && c->thread->park == RT_PARK_LATE)
 		return false;
 	if (c->is_stopped || c->is_suspended)
@@ -858,6 +854,47 @@ static bool is_complete(struct context *c, uint32_t how)
 	else if (c->has_ended || c->is_idle)
 		note_thread_end(c);
 	return c->is_stopped || c->is_suspended || c->is_idle || is_gone(c);
+}
+
+/* Is it the calling thread's: what runs, what that interrupted, what earlier
+ * handlers left? */
+static bool is_mine(const struct context *c)
+{
+	return c->id && (c == record_self() || c->tid == sys_gettid());
+}
+
+/*
+ * Exec ends all contexts, if it does not fail; then what is noted here is taken
+ * back, so that a log that somebody interrupted at any instruction goes on as
+ * if nothing had been.  Those of threads that did not stop have no end.
+ */
+static void note_exec(struct context *c)
+{
+	bool is_parked = c->thread && c->thread->park == RT_PARK_DONE;
+
+	if (!is_mine(c) && !is_parked && !c->has_ended)
+		return;
+	c->before_exec.is_set = c->bytes;
+	if (c->bytes)
+		c->before_exec.word = *(const uint64_t *)c->bytes;
+	rt_copy_words((uint64_t *)c->before_exec.last,
+	              (const uint64_t *)c->last, sizeof(c->last));
+	is_complete(c, CAIRN_HOW_EXEC);
+}
+
+static void on_taken_back(void)
+{
+	for (struct context *c = record.contexts; c; c = c->next) {
+		c->is_stopped = false;
+		if (!c->before_exec.is_set)
+			continue;
+		c->before_exec.is_set = false;
+		rt_copy_words((uint64_t *)c->last,
+		              (const uint64_t *)c->before_exec.last,
+		              sizeof(c->last));
+		__atomic_store_n((uint64_t *)c->bytes, c->before_exec.word,
+		                 __ATOMIC_RELEASE);
+	}
 }
 
 /* What libc, or a signal, calls after the end is no part of it. */
@@ -879,7 +916,9 @@ static void on_finish(uint32_t how)
 	while (trace.npacking)
 		rt_pause(&trace.npacked, trace.npacked);
 	for (struct context *c = record.contexts; c; c = c->next)
-		if (c->id && is_complete(c, how) && how != CAIRN_HOW_EXEC)
+		if (c->id && how == CAIRN_HOW_EXEC)
+			note_exec(c);
+		else if (c->id && is_complete(c, how))
 			pack_last(c);
 	if (how == CAIRN_HOW_EXEC)
 		return;
@@ -888,13 +927,6 @@ static void on_finish(uint32_t how)
 		out_punch(b->chunk);
 	if (how == CAIRN_HOW_UNLOAD)
 		trace_stop_writer();
-}
-
-/* Is it the calling thread's: what runs, what that interrupted, what earlier
- * handlers left? */
-static bool is_mine(const struct context *c)
-{
-	return c->id && (c == record_self() || c->tid == sys_gettid());
 }
 
 /* Did the handler that forks interrupt it while it wrote an event? */
@@ -988,6 +1020,7 @@ static void on_mark(struct thread *t, unsigned mark, uintptr_t address)
 static const struct trace_hooks hooks = {
         .fault = on_fault,
         .finish = on_finish,
+        .taken_back = on_taken_back,
         .fork = on_fork,
         .mark = on_mark,
         .jump = on_jump,

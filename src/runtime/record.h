@@ -59,9 +59,15 @@ struct context {
 	struct context *next_shadow; /* record_shadow.c */
 	unsigned char *stack;        /* the second stack, with its guard */
 	size_t nstack;
-	uint64_t top;      /* its address */
-	uint32_t env;      /* CAIRN_ENV_*, as its log says */
-	uint64_t ngone;    /* of the ranges that are gone: it has noticed */
+	uint64_t top;   /* its address */
+	uint32_t env;   /* CAIRN_ENV_*, as its log says */
+	uint64_t ngone; /* of the ranges that are gone: it has noticed */
+	/* of the log before exec, which may fail, has put an end to it */
+	struct {
+		bool is_set;
+		uint64_t word;
+		struct record_last last[2];
+	} before_exec;
 	uint64_t fault[2]; /* what ends the process, as HALT has it, or 0 */
 	uint64_t *turn;    /* record_turns.c: the lock that it asked for last */
 	uint64_t turn_from, turn_to; /* numbers: of the store, behind it */

@@ -12,7 +12,8 @@
  *
  * What the program maps at an address of its own choice, outside of the
  * windows, has no shadow: hook_map.c ends the program there.  Below LOWEST, an
- * address minus a shift is none of a process: an access traps.
+ * address minus a shift is none of a process: an access traps.  Windows are
+ * where a replay can have memory as well (CAIRN_REPLAY_LOWEST).
  *
  * The low bits of a shift are skewed, or memory and shadow would compete for
  * the same lines of the caches (DESIGN.md 3.5: 8.8 against 1.5 times).
@@ -31,7 +32,7 @@
 
 #define GIB ((uintptr_t)1 << 30)
 #define MARGIN (128 * GIB)
-#define LOWEST (4 * GIB) /* nobody is above 0 and below, but for MAP_32BIT */
+#define LOWEST (4 * GIB) /* of reservations and shadows */
 #define HIGHEST (((uintptr_t)1 << 47) - RT_PAGE)
 #define SKEW ((uintptr_t)0x1540)
 #define STEP GIB /* between shifts */
@@ -60,14 +61,15 @@ static bool overlap(const struct range *a, const struct range *b)
 /* Ranges come in ascending order. */
 static bool add_range(uintptr_t lo, uintptr_t hi)
 {
-	struct range r = {lo > LOWEST + MARGIN ? lo - MARGIN : LOWEST,
+	const uintptr_t lowest = CAIRN_REPLAY_LOWEST;
+	struct range r = {lo > lowest + MARGIN ? lo - MARGIN : lowest,
 	                  hi < HIGHEST - MARGIN ? hi + MARGIN : HIGHEST};
 	struct range *last =
 	        shadow.nwindows ? &shadow.window[shadow.nwindows - 1] : NULL;
 
 	if (lo >= HIGHEST) /* vsyscall */
 		return true;
-	if (lo < LOWEST)
+	if (lo < lowest)
 		return false;
 	r.lo &= ~(GIB - 1);
 	if (r.hi != HIGHEST)
@@ -123,6 +125,21 @@ static bool take_char(struct lines *l, char c)
 	return true;
 }
 
+/* Would a replay have two of them at one place? */
+static bool are_mixed_up(void)
+{
+	for (unsigned i = 0; i < shadow.nwindows; i++) {
+		struct range r = shadow.window[i];
+
+		r.lo += CAIRN_REPLAY_SEEN;
+		r.hi += CAIRN_REPLAY_SEEN;
+		for (unsigned k = 0; k < shadow.nwindows; k++)
+			if (overlap(&r, &shadow.window[k]))
+				return true;
+	}
+	return false;
+}
+
 /* False if some mapping cannot be followed. */
 static bool find_windows(void)
 {
@@ -140,7 +157,7 @@ static bool find_windows(void)
 		for (long i = 0; ok && i < r; i++)
 			ok = take_char(&l, buffer[i]);
 	sys1(SYS_close, fd);
-	return ok && shadow.nwindows;
+	return ok && shadow.nwindows && !are_mixed_up();
 }
 
 /* --- reservations -----------------------------------------------------------
@@ -192,7 +209,8 @@ static void prepare(void)
 	if (!find_windows())
 		rt_refuse("memory of the program lies where it cannot be "
 		          "followed",
-		          "link it as PIE, map nothing at low addresses");
+		          "link it as PIE, map nothing at low addresses, and "
+		          "set no unusual limit of the stack: ulimit -s 8192");
 	reserve();
 	shadow.is_ready = true;
 }

@@ -280,6 +280,9 @@ struct trace_hooks {
 	/* The file is about to be sealed, and why: enum cairn_file_how.
 	 * Requires: lock held. */
 	void (*finish)(uint32_t how);
+	/* The process goes on after all: exec has failed.  May be NULL.
+	 * Requires: lock held; other threads are still stopped. */
+	void (*taken_back)(void);
 	/* We are the child of a fork, which returns to `to`; `self` may be
 	 * NULL.  Requires: lock held. */
 	void (*fork)(struct thread *self, uintptr_t to);

@@ -25,11 +25,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests", "csmith"))
 import run as csmith  # noqa: E402
-from recorded import CAIRN, compile_program, recordings  # noqa: E402
+from recorded import cairn, CAIRN, compile_program, recordings  # noqa: E402
 from checks import check, finish  # noqa: E402
 from profiles import Broken, call  # noqa: E402
 
 MODES = ("record", "edges", "paths", "trace")
+ENDS = ("exec", "search", "file", "at", "handler", "fail", "fail-handler",
+        "spawn", "_exit", "quick", "exit", "abort", "term")
 PROGRAMS = ("walk.c", "walk.cpp", "throws.cpp", "calls.c")
 
 
@@ -178,6 +180,41 @@ def try_forks(level, *arguments):
             compare_child(f"forked.c {level} {role}", files, arguments)
 
 
+def end(exe, work, arguments):
+    """The status, and the file, of a run that ends in an unusual way."""
+    for file in recordings(work):
+        os.remove(os.path.join(work, file))
+    status = subprocess.run([exe, *arguments], cwd=work, timeout=600,
+                            check=False, capture_output=True).returncode
+    return status, recordings(work)[0]
+
+
+def try_ends(level):
+    """Frames are there, in branches, when exec or _exit ends them; handlers
+    may have run before.  Everything is in the counts, and nothing is lost."""
+    with tempfile.TemporaryDirectory() as folder:
+        exes = {mode: build(os.path.join(HERE, "ended", "ends.c"), level, mode,
+                            os.path.join(folder, mode)) for mode in MODES}
+        for way in ENDS:
+            for more in ((), ("handler",)):
+                name = " ".join(["ends", level, way, *more])
+                ends = {mode: end(exe, os.path.dirname(exe), (way, *more))
+                        for mode, exe in exes.items()}
+                files = {mode: file for mode, (_, file) in ends.items()}
+                found = {mode: counts(file, True)
+                         for mode, file in files.items()}
+                check(name + " status", len(
+                    {status for status, _ in ends.values()}) > 1 and ends)
+                for mode in MODES[1:]:
+                    check(f"{name} counts of {mode}",
+                          first_difference(found["record"], found[mode]))
+                for command, words in (("check", ": sound"),
+                                       ("replay", ", identical\n")):
+                    out = cairn(folder, command, files["record"])
+                    check(f"{name} {command}", words not in out.stdout
+                          and out)
+
+
 def try_source(name, source, level, flags=()):
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -219,6 +256,8 @@ def main():
     for level in ("-O0", "-O2"):
         try_forks(level)
     try_forks("-O2", "handler")
+    for level in ("-O0", "-O2"):
+        try_ends(level)
     seed = left = 1
     left = options.csmith
     while left > 0:

@@ -8,7 +8,8 @@ turns.cpp and handlers.c do so of what threads write that synchronise by
 atomics, and handlers of signals: old and new values, in order; `cairn values`
 and `cairn print` have to show that order, too.  found.c has what threads find
 that the system, or another thread, wrote; crashes.c what was written just
-before a program ended.  Ends with "N passed, M failed".
+before a program ended; of ../ended/ends.c, what handlers wrote before an exec.
+Ends with "N passed, M failed".
 """
 import json
 import os
@@ -474,6 +475,18 @@ def loads(folder):
     check("print elsewhere", not is_refused(out, "more than once") and out)
 
 
+def ended(folder):
+    """By exec, after handlers have run: theirs are their own."""
+    build(folder, "ends", "../ended/ends.c", "-g", "-O1")
+    _, file = recorded.record(folder, os.path.join(folder, "ends"), "exec",
+                              "handler")
+    mine = [[w["context"], w["new"], w["how"]]
+            for w in answer(folder, "--var", "n", file)["writes"]]
+    check("ended by exec", mine != [
+        [2, "10", "store"], [2, "20", "store"], [2, "30", "store"],
+        [1, "36", "store"]] and mine)
+
+
 def main():
     folder = tempfile.mkdtemp()
     try:
@@ -488,6 +501,7 @@ def main():
         found(folder)
         cancelled(folder)
         crashes(folder)
+        ended(folder)
     finally:
         shutil.rmtree(folder)
     return finish()
