@@ -7,6 +7,7 @@
  * A context becomes a thread of the trace.  The rest of the file is copied.
  */
 #include "abi/file.h"
+#include "abi/trace.h"
 #include "analysis/traced.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -134,7 +135,10 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 		return CAIRN_E_MISMATCH;
 	if (result.end == ENGINE_STOPPED_IN_CALL)
 		flow_end(&w->flow);
-	else if (result.end != ENGINE_ENDED && result.end != ENGINE_HALTED)
+	else if (result.end == ENGINE_LOG_ENDS)
+		flow_halt(&w->flow, CAIRN_LINE_SOMEWHERE);
+	if (result.end != ENGINE_ENDED && result.end != ENGINE_STOPPED_IN_CALL &&
+	    result.end != ENGINE_HALTED)
 		w->is_cut = true;
 	w->is_cut |= engine_has_doubts();
 	write_part(w);

@@ -269,8 +269,6 @@ static void fault(int signal, uint64_t p, uint64_t pc)
 	char what[96];
 
 	come_to(signal, p);
-	if (signal == SIGTRAP) /* a program may go on behind it */
-		return;
 	if (is_last())
 		stop(0, ENGINE_STOPPED);
 	if (is_leaving())
@@ -1546,6 +1544,8 @@ static void *run_thread(void *unused)
 	e.is_running = false;
 	shadow_permit();
 	follow_fork(false);
+	if (e.is_held && e.held == DOUBTFUL)
+		e.state->step = e.steps; /* it may not have come so far */
 	engine_take_steps();
 	set_env(CAIRN_ENV_DEFAULT);
 	shadow_close();

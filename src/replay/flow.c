@@ -389,6 +389,7 @@ static void land(struct flow *f, uint32_t function, block_id node)
 		f->nonsense = "a second return of no call";
 		return;
 	}
+	make_call(f, top); /* that it jumps out of */
 	op = g->on_edge[g->into[node]];
 	*top = (struct flow_frame){.function = function,
 	                           .node = node,

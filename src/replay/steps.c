@@ -159,16 +159,23 @@ void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number)
 		else
 			put_word(b, m, node_word(m, base, place->node));
 	}
+	free(p.items);
+	LLVMDisposeBuilder(b);
+}
+
+void steps_place_returns(LLVMModuleRef m, LLVMValueRef f)
+{
+	LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
+
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
 	     block = LLVMGetNextBasicBlock(block)) {
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
-		if (!LLVMIsAReturnInst(end))
+		if (!end || !LLVMIsAReturnInst(end))
 			continue;
 		LLVMPositionBuilderBefore(b, end);
 		steps_put(b, m, STEP_RETURN);
 	}
-	free(p.items);
 	LLVMDisposeBuilder(b);
 }
 

@@ -639,7 +639,6 @@ static bool is_raised_here(int sig, const siginfo_t *info, const ucontext_t *u)
 	case SIGBUS:
 		return info->si_code > 0 && code_at(u, 0) != CODE_HLT;
 	case SIGILL:
-	case SIGTRAP:
 		return info->si_code > 0;
 	case SIGFPE:
 		return info->si_code == FPE_INTDIV ||
