@@ -212,8 +212,9 @@ static bool may_be_further(const struct trace_view *v, const struct walk *w,
 		return false;
 	if (is_halted(f))
 		return f->nsilent == CAIRN_LINE_SOMEWHERE;
-	return w->program->was_killed &&
-	       (f->state == WALK_WAITING || !is_recorder(v));
+	if (f->state == WALK_WAITING)
+		return w->program->was_killed;
+	return !is_recorder(v);
 }
 
 static void put_halt(struct trace_view *v, const struct walk_frame *f)
