@@ -140,7 +140,8 @@ static const struct map_line *line_of(const struct trace_view *v,
                                       const struct walk_frame *f)
 {
 	const struct traced_function *t = &v->in->traced.functions[f->function];
-	const struct map_block *b = &t->map->blocks[t->f->first_block + f->next];
+	const struct map_block *b =
+	        &t->map->blocks[t->f->first_block + f->next];
 	uint32_t n = f->nsilent;
 
 	if (!is_halted(f) || !n)
@@ -252,8 +253,9 @@ static void put_place(struct trace_view *v, const struct walk *w, size_t i)
 		trace_put_lines(v, v->out, f->function, blocks, n);
 		free(blocks);
 	}
-	fputs(may_be_further(v, w, i) ? ", or further on, nobody knows how far\n"
-	                              : "\n",
+	fputs(may_be_further(v, w, i)
+	              ? ", or further on, nobody knows how far\n"
+	              : "\n",
 	      v->out);
 }
 

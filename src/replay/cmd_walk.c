@@ -137,8 +137,8 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 		flow_end(&w->flow);
 	else if (result.end == ENGINE_LOG_ENDS)
 		flow_halt(&w->flow, CAIRN_LINE_SOMEWHERE);
-	if (result.end != ENGINE_ENDED && result.end != ENGINE_STOPPED_IN_CALL &&
-	    result.end != ENGINE_HALTED)
+	if (result.end != ENGINE_ENDED &&
+	    result.end != ENGINE_STOPPED_IN_CALL && result.end != ENGINE_HALTED)
 		w->is_cut = true;
 	w->is_cut |= engine_has_doubts();
 	write_part(w);

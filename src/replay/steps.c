@@ -62,7 +62,8 @@ static LLVMValueRef step_function(LLVMModuleRef m, const char *name)
 
 static void put_word(LLVMBuilderRef b, LLVMModuleRef m, LLVMValueRef word)
 {
-	LLVMBuildCall2(b, step_type(m), step_function(m, REPLAY_STEP), &word, 1, "");
+	LLVMBuildCall2(b, step_type(m), step_function(m, REPLAY_STEP), &word, 1,
+	               "");
 }
 
 void steps_put(LLVMBuilderRef b, LLVMModuleRef m, enum step step)

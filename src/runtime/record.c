@@ -52,7 +52,7 @@ struct frame {
 	uint64_t words[CAIRN_RECORD_WORDS]; /* of the code it interrupted */
 	uint64_t gs;
 	uint64_t fault[2]; /* what that did, as HALT has it; 0: somewhere */
-	bool has_come; /* and the log says where */
+	bool has_come;     /* and the log says where */
 };
 
 static struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends of a program.  Argument: which; every one is in a line that has a comment
- * with its name, with the same frames: main, middle three times, last.
+ * Ends of a program.  Argument: which; every one is in a line that has a
+ * comment with its name, with the same frames: main, middle three times, last.
  */
 #define _GNU_SOURCE
 #include <assert.h>
@@ -17,7 +17,8 @@ struct node {
 	int value;
 };
 
-static struct node third = {NULL, 3}, second = {&third, 2}, first = {&second, 1};
+static struct node third = {NULL, 3}, second = {&third, 2},
+                   first = {&second, 1};
 static const char *volatile text = "constant";
 static volatile int zero, sum;
 static struct node *volatile wild = (struct node *)0x123456789000;
