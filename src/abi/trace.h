@@ -94,7 +94,6 @@
 #define CAIRN_TRACE_LINE 0xe2u
 /* There, or further on: nobody knows how far. */
 #define CAIRN_LINE_SOMEWHERE UINT32_MAX
-* /
 #define CAIRN_HALT_SIZE 20u /* behind the first byte */
 
 /* A HEAD, from its first byte on. */
@@ -163,9 +162,9 @@
  * calls it in every block; the tests have one. */
 #define CAIRN_TRACE_LOG "cairn_log_block"
 
-        /* The bytes of an item behind its first, for all who go from item to
-           item. */
-        static inline unsigned cairn_trace_behind(unsigned char first)
+/* The bytes of an item behind its first, for all who go from item to
+   item. */
+static inline unsigned cairn_trace_behind(unsigned char first)
 {
 	if (first <= CAIRN_TRACE_SMALL || first == CAIRN_TRACE_PAD)
 		return 0;
