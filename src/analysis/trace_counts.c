@@ -60,7 +60,7 @@ struct tc_frame {
 	uint64_t sum;
 	block_id part, behind;
 	bool is_in_call, has_left;
-	bool is_fresh; /* it was entered, and no more is known */
+	bool is_fresh;   /* it was entered, and no more is known */
 	bool is_stopped; /* it is known in which block it was stopped */
 };
 

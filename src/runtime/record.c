@@ -52,7 +52,7 @@ struct frame {
 	uint64_t words[CAIRN_RECORD_WORDS]; /* of the code it interrupted */
 	uint64_t gs;
 	uint64_t fault[2]; /* what that did, as HALT has it; 0: somewhere */
-	bool has_come; /* and the log says where */
+	bool has_come;     /* and the log says where */
 };
 
 static struct {
@@ -650,7 +650,6 @@ static bool is_raised_here(int sig, const siginfo_t *info, const ucontext_t *u)
 	case SIGBUS:
 		return info->si_code > 0 && code_at(u, 0) != CODE_HLT;
 	case SIGILL:
-	case SIGTRAP:
 		return info->si_code > 0;
 	case SIGFPE:
 		return info->si_code == FPE_INTDIV ||
