@@ -217,6 +217,14 @@ enum hot_begin hot_begin_of(const struct hot_function *f,
 	return begin;
 }
 
+static bool ends_with_tail_call(const struct hot_function *f, edge_id e)
+{
+	const struct map_block *b =
+	        &f->row->map->blocks[f->row->f->first_block];
+
+	return b[f->pc.g->edges[e].src].flags & CAIRN_BLOCK_TAIL;
+}
+
 enum hot_end hot_end_of(const struct hot_function *f, const struct path *path)
 {
 	edge_id last = path->nedges ? path->edges[path->nedges - 1] : CFG_NONE;
@@ -228,6 +236,7 @@ enum hot_end hot_end_of(const struct hot_function *f, const struct path *path)
 	if (path->end == PATH_LEAVES)
 		return kind_of(f, last) == CAIRN_EDGE_NORETURN ? HOT_NORETURN
 		       : kind_of(f, last) == CAIRN_EDGE_RESUME ? HOT_RESUME
+		       : ends_with_tail_call(f, last)          ? HOT_TAIL
 		                                               : HOT_RETURN;
 	if (f->pc.paths.dag.how[last] == DAG_BACK)
 		return HOT_BACK;
@@ -250,10 +259,15 @@ const char *hot_begin_name(enum hot_begin b)
 const char *hot_end_name(enum hot_end e)
 {
 	static const char *const names[] = {
-	        [HOT_RETURN] = "return", [HOT_NORETURN] = "noreturn",
-	        [HOT_RESUME] = "resume", [HOT_BACK] = "back",
-	        [HOT_CALL] = "call",     [HOT_GOTO] = "goto",
-	        [HOT_CUT] = "cut",       [HOT_UNFINISHED] = "unfinished",
+	        [HOT_RETURN] = "return",
+	        [HOT_TAIL] = "tail",
+	        [HOT_NORETURN] = "noreturn",
+	        [HOT_RESUME] = "resume",
+	        [HOT_BACK] = "back",
+	        [HOT_CALL] = "call",
+	        [HOT_GOTO] = "goto",
+	        [HOT_CUT] = "cut",
+	        [HOT_UNFINISHED] = "unfinished",
 	};
 
 	return names[e];

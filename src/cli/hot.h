@@ -121,6 +121,7 @@ enum hot_begin {
 
 enum hot_end {
 	HOT_RETURN,
+	HOT_TAIL,     /* a tail call */
 	HOT_NORETURN, /* a call that never returns */
 	HOT_RESUME,   /* an exception is passed on */
 	HOT_BACK,     /* a back edge */

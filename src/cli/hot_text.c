@@ -122,6 +122,7 @@ static void print_end(FILE *out, const struct hot_function *f,
 {
 	static const char *const texts[] = {
 	        [HOT_RETURN] = "returns, at ",
+	        [HOT_TAIL] = "a tail call, at ",
 	        [HOT_NORETURN] = "a call that never returns, at ",
 	        [HOT_RESUME] = "an exception passed on, at ",
 	        [HOT_BACK] = "goes back to ",

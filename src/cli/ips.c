@@ -42,15 +42,36 @@ uint32_t ips_root(const struct ips *x, const struct segments_one *one)
 	return x->s.copies[one->steps[0].copy].root;
 }
 
-const char *ips_end_name(enum segments_end end)
+const char *ips_way_out(const struct map *map, const struct map_function *f,
+                        uint32_t block)
 {
-	static const char *const names[] = {
-	        [SEGMENTS_LEAVES] = "return",
-	        [SEGMENTS_CALLS] = "call",
-	        [SEGMENTS_BACK] = "back",
-	};
+	for (uint32_t i = 0; i < f->nedges; i++) {
+		const struct map_edge *e = &map->edges[f->first_edge + i];
 
-	return names[end];
+		if (e->src != block || e->dst != CFG_OUTSIDE)
+			continue;
+		if (e->kind == CAIRN_EDGE_NORETURN)
+			return "noreturn";
+		if (e->kind == CAIRN_EDGE_RESUME)
+			return "resume";
+		if (map->blocks[f->first_block + block].flags &
+		    CAIRN_BLOCK_TAIL)
+			return "tail";
+	}
+	return "return";
+}
+
+const char *ips_end_name(const struct ips *x, const struct segments_one *one)
+{
+	const struct segments_step *last = &one->steps[one->nsteps - 1];
+	const struct traced_function *f;
+
+	if (one->end != SEGMENTS_LEAVES)
+		return one->end == SEGMENTS_CALLS ? "call" : "back";
+	if (!x->trace)
+		return ips_blocks_way_out(x->blocks, last);
+	f = &x->trace->traced.functions[x->s.copies[last->copy].function];
+	return ips_way_out(f->map, f->f, last->block);
 }
 
 /* --- rows ---------------------------------------------------------------- */

@@ -89,7 +89,7 @@ char *ips_path(const struct ips *x, const struct segments_one *one);
 /* Functions and lines that it runs through; the caller frees it. */
 char *ips_lines(const struct ips *x, const struct segments_one *one);
 uint32_t ips_root(const struct ips *x, const struct segments_one *one);
-const char *ips_end_name(enum segments_end end);
+const char *ips_end_name(const struct ips *x, const struct segments_one *one);
 
 /* The list for a compiler. */
 void ips_list(struct ips *x, struct segment_list *l);

@@ -25,4 +25,13 @@ void ips_blocks_lines(const struct ips_blocks *b,
                                     const struct map_line *line),
                       void *context);
 
+/* How the function is left there; ips_way_out of the block that has this one in
+ * it. */
+const char *ips_blocks_way_out(const struct ips_blocks *b,
+                               const struct segments_step *step);
+/* "return", "tail", "noreturn" or "resume": of a block from which a way leads
+ * out of the function. */
+const char *ips_way_out(const struct map *map, const struct map_function *f,
+                        uint32_t block);
+
 #endif /* CAIRN_CLI_IPS_BLOCKS_H */

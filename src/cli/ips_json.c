@@ -22,7 +22,7 @@ static void put_row(struct ips *x, struct json *j, const struct ips_row *row)
 	json_key(j, "depth");
 	json_u64(j, row->depth);
 	json_key(j, "end");
-	json_string(j, ips_end_name(one.end));
+	json_string(j, ips_end_name(x, &one));
 	json_key(j, "chosen");
 	json_bool(j, row->is_chosen);
 	text = ips_path(x, &one);

@@ -28,6 +28,7 @@
 struct place {
 	struct segments_step step;
 	const struct map *map;
+	const struct map_function *function;
 	const struct map_block *block;
 };
 
@@ -63,7 +64,7 @@ void ips_blocks_add(struct ips_blocks *b, const struct map *map,
 
 			VEC_RESERVE(b->items, b->n, b->cap);
 			b->items[b->n++] = (struct place){
-			        {copy[o->copy], o->block}, map, block};
+			        {copy[o->copy], o->block}, map, f, block};
 		}
 	}
 }
@@ -78,15 +79,32 @@ static int by_step(const void *a, const void *b)
 	                                     : x->step.block > y->step.block;
 }
 
+static const struct place *find_place(const struct ips_blocks *b,
+                                      const struct segments_step *step)
+{
+	struct place key = {.step = *step};
+
+	return bsearch(&key, b->items, b->n, sizeof(*b->items), by_step);
+}
+
+const char *ips_blocks_way_out(const struct ips_blocks *b,
+                               const struct segments_step *step)
+{
+	const struct place *p = find_place(b, step);
+
+	return p ? ips_way_out(p->map, p->function,
+	                       (uint32_t)(p->block - p->map->blocks -
+	                                  p->function->first_block))
+	         : "return";
+}
+
 void ips_blocks_lines(const struct ips_blocks *b,
                       const struct segments_step *step,
                       void (*visit)(void *context, const char *file,
                                     const struct map_line *line),
                       void *context)
 {
-	struct place key = {.step = *step};
-	const struct place *p =
-	        bsearch(&key, b->items, b->n, sizeof(*b->items), by_step);
+	const struct place *p = find_place(b, step);
 
 	for (uint32_t s = 0; p && s < p->block->nsegments; s++) {
 		const struct map_segment *segment =

@@ -25,14 +25,14 @@ static void print_row(struct ips *x, FILE *out, const struct ips_row *row)
 	char *text;
 
 	ips_read(x, row, &one);
-	fprintf(out, "%14" PRIu64 " %6.2f %% %5" PRIu32 "  %-6s  ", row->count,
+	fprintf(out, "%14" PRIu64 " %6.2f %% %5" PRIu32 "  %-8s  ", row->count,
 	        percent(row->count, all_executions(x)), row->depth,
-	        ips_end_name(one.end));
+	        ips_end_name(x, &one));
 	text = ips_path(x, &one);
 	fprintf(out, "%s\n", text);
 	free(text);
 	text = ips_lines(x, &one);
-	fprintf(out, "%45s%s\n", "", text);
+	fprintf(out, "%47s%s\n", "", text);
 	free(text);
 }
 
@@ -71,7 +71,7 @@ void ips_text(struct ips *x, FILE *out)
 	if (x->nchosen < x->nrows)
 		fprintf(out, "%zu of them are chosen\n", x->nchosen);
 	if (n)
-		fprintf(out, "\n%14s %8s %5s  %-6s  blocks, (calls)\n", "count",
+		fprintf(out, "\n%14s %8s %5s  %-8s  blocks, (calls)\n", "count",
 		        "share", "depth", "end");
 	for (size_t i = 0; i < n; i++)
 		print_row(x, out, &x->rows[i]);

@@ -36,7 +36,7 @@ from checks import finish, test  # noqa: E402
 from profiles import CAIRN, CAIRN_CC, CAIRN_CXX  # noqa: E402
 
 VERIFY = ["-Xclang", "-mllvm", "-Xclang", "-cairn-verify"]
-PROGRAMS = ["calls.c", "throws.cpp", "jumps.c"]
+PROGRAMS = ["calls.c", "throws.cpp", "jumps.c", "ends.c"]
 LEVELS = ["-O0", "-O1", "-O2"]
 TIMEOUT = 600
 
@@ -93,7 +93,7 @@ class Program:
 
 
 def counts(report):
-    return {s["path"]: s["count"] for s in report["segments"]}
+    return {(s["path"], s["end"]): s["count"] for s in report["segments"]}
 
 
 def compare(what, built, traced):
@@ -203,6 +203,29 @@ def check_program(source, flags, depths, keep):
 
 
 # --- single things ------------------------------------------------------------
+def check_ends(keep):
+    """Roots say how they end, in traces and builds, as cairn paths does."""
+    work = tempfile.mkdtemp(prefix="segments.", dir=keep)
+    p = Program(os.path.join(HERE, "ends.c"), ["-O2"], work)
+    p.build("trace", "trace")
+    p.execute("trace")
+    p.write_list("list", "--depth", "1", "trace.cairn")
+    p.build("paths,calls=1,prefer=%s" % p.path("list"), "paths")
+    p.execute("paths")
+    for name in ("trace", "paths"):
+        ends = collections.defaultdict(set)
+        for s in p.segments(name + ".cairn")["segments"]:
+            ends[s["root"]].add(s["end"])
+        test("ends of " + name, ends.get("tailer") == {"tail", "return"} and
+             "noreturn" in ends.get("main", ()) and
+             "return" not in ends.get("main", ()), ends)
+    said = run(CAIRN, "paths", "--json", p.path("paths.cairn")).stdout
+    test("ends of cairn paths", '"tail"' in said and '"noreturn"' in said,
+         said[:2000])
+    if not keep:
+        shutil.rmtree(work, ignore_errors=True)
+
+
 def check_two_counts(keep):
     """A callee at two sites has two counts; what is refused is said."""
     work = tempfile.mkdtemp(prefix="segments.", dir=keep)
@@ -227,7 +250,8 @@ def check_two_counts(keep):
                                     for l in lines) == 3, lines)
     p.build("paths,calls=1,prefer=%s" % p.path("top"), "twice")
     p.execute("twice")
-    found = counts(p.segments("twice.cairn"))
+    found = {path: n for (path, _), n in
+             counts(p.segments("twice.cairn")).items()}
     test("two sites, two counts", found.get(
         "twice 1 (1 leaf 1) 2 (2 leaf 1) 3 .") == 200, found)
     p.write_list("list2", "--depth", "2", "trace.cairn")
@@ -401,6 +425,7 @@ def main():
     for level in LEVELS:
         check_deaths(level, args.keep)
     check_two_counts(args.keep)
+    check_ends(args.keep)
     check_untested(args.keep)
     check_others(args.keep)
     check_bad(args.keep)

@@ -48,8 +48,8 @@ function rangeText(d, ranges) {
 
 const BEGINS = {entry: "entry", loop: "loop head", call: "after call",
 	goto: "goto target", cut: "after cut"};
-const ENDS = {return: "return", noreturn: "no return", resume: "resume",
-	back: "back edge", call: "before call", goto: "goto", cut: "cut",
+const ENDS = {return: "return", tail: "tail call", noreturn: "no return",
+	resume: "resume", back: "back edge", call: "before call", goto: "goto", cut: "cut",
 	unfinished: "unfinished"};
 
 function beginText(d, p) {
