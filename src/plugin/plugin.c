@@ -34,6 +34,7 @@
 #include "plugin/record.h"
 #include "plugin/segments.h"
 #include "plugin/shim.h"
+#include "plugin/tails.h"
 #include "plugin/wanted.h"
 
 #include <assert.h>
@@ -58,6 +59,7 @@ struct plugin {
 	struct wanted *wanted;     /* or NULL */
 	struct segs *segs;         /* or NULL */
 	struct callees callees;    /* pairs across calls */
+	struct ptrmap deep;        /* tail calls that have to stay such */
 	struct segment_list list;  /* calls that are inlined, segments */
 	struct interest_options chosen;
 	const char **sets;          /* of chosen, in words */
@@ -499,20 +501,23 @@ static void leave_out(struct plugin *p, LLVMValueRef f, const char *reason)
 	bytes_release(&blob);
 }
 
-/* Pairs across calls: who makes a tail call is gone when the callee comes back,
- * and a fifth of the calls of mujs are such.  They become calls, but for those
- * that the language wants so. */
-static void keep_frames(LLVMValueRef f)
+/* Pairs across calls: a function that makes a tail call is gone when the callee
+ * comes back, and a fifth of the calls of mujs are such.  They become calls, but
+ * for those that the language wants so, and deep ones (tails.h). */
+static void keep_frames(const struct plugin *p, LLVMValueRef f)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
 	     b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef call = ir_tail_call(b);
+		bool is_deep =
+		        call && ptrmap_get(&p->deep, call) != PTRMAP_NONE;
 
-		if (call && LLVMGetTailCallKind(call) == LLVMTailCallKindTail)
+		if (call && !is_deep &&
+		    LLVMGetTailCallKind(call) == LLVMTailCallKindTail)
 			ir_keep_frame(call);
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
 		     i = LLVMGetNextInstruction(i))
-			if (LLVMIsACallInst(i) &&
+			if (LLVMIsACallInst(i) && !(is_deep && i == call) &&
 			    LLVMGetTailCallKind(i) == LLVMTailCallKindTail)
 				LLVMSetTailCallKind(i, LLVMTailCallKindNone);
 	}
@@ -614,7 +619,7 @@ static bool begin_function(struct plugin *p, LLVMValueRef f, struct chosen *c)
 	if (p->segs)
 		segs_begin(p->segs, f, mode);
 	if (mode->overlap && !mode->in_loops)
-		keep_frames(f);
+		keep_frames(p, f);
 	function_import(&c->fn, f, mode, p->shim);
 	if (mode->sites)
 		segs_import(p->segs, &c->fn);
@@ -673,6 +678,8 @@ static void mark_functions(struct plugin *p)
 	struct chosen **all = NULL, *c = xcalloc(1, sizeof(*c));
 	size_t n = 0, cap = 0;
 
+	if (p->mode.overlap && !p->mode.in_loops)
+		tails_find_deep(p->module, &p->deep);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
 	     f = LLVMGetNextFunction(f)) {
 		if (!is_marked_here(p, f) || !begin_function(p, f, c))
@@ -686,6 +693,7 @@ static void mark_functions(struct plugin *p)
 		c = xcalloc(1, sizeof(*c));
 	}
 	finish_functions(p, all, n);
+	ptrmap_release(&p->deep);
 	free(all);
 	free(c);
 }
