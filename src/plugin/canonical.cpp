@@ -1096,7 +1096,7 @@ class Externs
 			return true;
 		return !(F && F->isIntrinsic()) && !G.isThreadLocal() &&
 		       !G.getName().starts_with("__cairn") &&
-		       (G.isDeclaration() || isa<GlobalIFunc>(G) ||
+		       (G.isDeclaration() ||
 		        G.hasAvailableExternallyLinkage() || !G.isDSOLocal());
 	}
 

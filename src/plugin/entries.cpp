@@ -34,6 +34,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -229,6 +230,16 @@ LLVMValueRef shim_own_address(LLVMValueRef f)
 	return wrap(GlobalAlias::create(F.getValueType(), F.getAddressSpace(),
 	                                GlobalValue::PrivateLinkage, Name, &F,
 	                                F.getParent()));
+}
+
+void shim_keep_own_address(LLVMValueRef f)
+{
+	Function &F = *unwrap<Function>(f);
+
+	if (F.isWeakForLinker() && !F.hasComdat())
+		appendToCompilerUsed(
+		        *F.getParent(),
+		        {unwrap<GlobalValue>(shim_own_address(f))});
 }
 
 void shim_ask_for_addresses(LLVMModuleRef module)

@@ -562,6 +562,7 @@ static void run_traced(struct plugin *p, LLVMValueRef f)
 		mark_entry(f, &p->mode);
 		return;
 	}
+	shim_keep_own_address(f);
 	function_import(&fn, f, &p->mode, p->shim);
 	flow = xcalloc(fn.g.nedges, sizeof(*flow));
 	weigh(p, &fn, flow);

@@ -284,6 +284,8 @@ bool shim_may_call_marked(LLVMValueRef call);
 
 /* The address of a function, also if its symbol may be that of another. */
 LLVMValueRef shim_own_address(LLVMValueRef f);
+/* The map names a weak one by where it is, not by what took its place. */
+void shim_keep_own_address(LLVMValueRef f);
 /* From now on the code of a module asks the dynamic linker for addresses of
  * functions that it declares, also in an executable with fixed addresses: there
  * the linker would make up one for those of shared objects. */

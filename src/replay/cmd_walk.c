@@ -144,10 +144,12 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 	w->is_cut |= engine_has_doubts();
 	write_part(w);
 	if (w->flow.nonsense)
-		return cairn_fail(err, CAIRN_E_CORRUPT,
-		                  "%s: replay code says %s; build the program "
-		                  "again",
-		                  w->session.options->file, w->flow.nonsense);
+		return cairn_fail(
+		        err, CAIRN_E_CORRUPT,
+		        "%s: replay code says %s; cairn replay and "
+		        "values may be able to read it; report this as "
+		        "a mistake of Cairn",
+		        w->session.options->file, w->flow.nonsense);
 	if (w->rc < 0)
 		*err = later;
 	return w->rc;

@@ -418,7 +418,8 @@ static _Noreturn void damaged(const char *what)
 {
 	stop(cairn_fail(e.err, CAIRN_E_CORRUPT,
 	                "%s: in event %" PRIu64 " of the log, at tick %" PRIu64
-	                ": %s; record again",
+	                ": %s; record again, and report it if that does not "
+	                "help",
 	                e.log->name, e.nevents, e.event.tick, what),
 	     ENGINE_DIVERGED);
 }

@@ -659,9 +659,12 @@ static int load(struct program *p, uint32_t unit, struct cairn_err *err)
 	int rc;
 
 	if (u->is_loaded)
-		return cairn_fail(err, CAIRN_E_CORRUPT,
-		                  "%s: its IR lacks a function; build it again",
-		                  p->modules[u->module].path);
+		return cairn_fail(
+		        err, CAIRN_E_CORRUPT,
+		        "%s: its IR lacks a function; build it again "
+		        "with this version of Cairn, and report it if "
+		        "that does not help",
+		        p->modules[u->module].path);
 	meter_compile(true);
 	rc = make(&l, err);
 	meter_compile(false);

@@ -127,27 +127,59 @@ static int add_units(struct program *p, uint32_t module, const struct map *map,
 	return 0;
 }
 
+static bool is_defined(const struct map *map, const struct map_function *m)
+{
+	const struct map_unit *u = &map->units[m->unit];
+
+	for (uint32_t i = 0; i < u->naddresses - u->nlinked; i++)
+		if (map->addresses[u->first_address + i] == m->address)
+			return true;
+	return false;
+}
+
+static bool is_taken(const struct program_unit *u, uint32_t index)
+{
+	return index < u->nfunctions && u->functions[index] != PROGRAM_NONE;
+}
+
+static int add_function(struct program *p, const struct map *map,
+                        const struct map_function *m, uint32_t first,
+                        struct cairn_err *err)
+{
+	struct program_function f = {
+	        .unit = first + m->unit,
+	        .index = m->unit_index,
+	        .address = m->address,
+	        .cells = m->counters,
+	        .ncells = m->ncounters,
+	        .line = m->line,
+	};
+
+	f.name = map->strings.items[m->name];
+	if (m->file != MAP_NONE)
+		f.file = map->strings.items[m->file];
+	return program_add_function(p, &f, err);
+}
+
+/* First those that are where their unit says.  Others, whose place another
+ * function has taken, are not called; if there are two units of the same IR (a
+ * file that was linked twice) theirs need not be this one, which may have its
+ * own already. */
 static int add_functions(struct program *p, const struct map *map,
                          uint32_t first, struct cairn_err *err)
 {
-	for (uint32_t i = 0; i < map->nfunctions; i++) {
-		const struct map_function *m = &map->functions[i];
-		struct program_function f = {
-		        .unit = first + m->unit,
-		        .index = m->unit_index,
-		        .address = m->address,
-		        .cells = m->counters,
-		        .ncells = m->ncounters,
-		        .line = m->line,
-		};
+	for (int is_last = 0; is_last < 2; is_last++)
+		for (uint32_t i = 0; i < map->nfunctions; i++) {
+			const struct map_function *m = &map->functions[i];
 
-		if (m->paths != CAIRN_PATHS_RECORD)
-			continue;
-		f.name = map->strings.items[m->name];
-		if (m->file != MAP_NONE)
-			f.file = map->strings.items[m->file];
-		CAIRN_TRY(program_add_function(p, &f, err));
-	}
+			if (m->paths != CAIRN_PATHS_RECORD ||
+			    is_defined(map, m) == (bool)is_last)
+				continue;
+			if (is_last &&
+			    is_taken(&p->units[first + m->unit], m->unit_index))
+				continue;
+			CAIRN_TRY(add_function(p, map, m, first, err));
+		}
 	return 0;
 }
 

@@ -282,6 +282,37 @@ def helper():
                   again.stdout.endswith(", identical\n")) and (out, again))
 
 
+TWICE = """
+#include <stdio.h>
+__attribute__((noinline)) static int sum(int x)
+{ int s = 0; for (int i = 0; i < x; i++) s += i & 1 ? x : 1; return s; }
+__attribute__((constructor)) static void begin(void) { printf("%d\\n", sum(4)); }
+__attribute__((weak)) int main(void) { return 0; }
+"""
+
+
+def twice():
+    """A file that is compiled twice and linked: two units with the same IR, and
+    a function of one that takes the place of the other's."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "same.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(TWICE)
+        for level in LEVELS:
+            program = os.path.join(folder, "same")
+            objects = [os.path.join(folder, name) for name in ("a.o", "b.o")]
+            for name in objects:
+                run(CAIRN_CC, "--cairn=record", level, "-g", "-c", source,
+                    "-o", name)
+            run(CAIRN_CC, "--cairn=record", *objects, "-o", program)
+            out, files = execute(folder, program)
+            again = replay(folder, *files)
+            check(f"twice {level}", (out.stdout != "10\n10\n" or not
+                  again.stdout.endswith(", identical\n")) and (out, again))
+            read = cairn(folder, "check", *files)
+            check(f"twice {level} check", "sound" not in read.stdout and read)
+
+
 def link(folder, level, name, compilers, *options, shared=False):
     """The files of linked/, as an executable; compilers: of the others, and
     of plain.cpp."""
@@ -453,6 +484,7 @@ def main():
     deep()
     foreign()
     helper()
+    twice()
     children()
     linked()
     replaced()
