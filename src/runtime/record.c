@@ -862,37 +862,46 @@ static bool is_mine(const struct context *c)
 	return c->id && (c == record_self() || c->tid == sys_gettid());
 }
 
+/* Where the log goes on. */
+static unsigned char *end_of_log(const struct context *c)
+{
+	return c->bytes + CAIRN_STREAM_COUNT_SIZE + record_used(c);
+}
+
 /*
  * Exec ends all contexts, if it does not fail; then what is noted here is taken
- * back, so that a log that somebody interrupted at any instruction goes on as
- * if nothing had been.  Those of threads that did not stop have no end.
+ * back, so that a log that was interrupted at any instruction, also in the
+ * middle of an event, goes on as if nothing had been.  Those of threads that
+ * did not stop have no end.
  */
 static void note_exec(struct context *c)
 {
 	bool is_parked = c->thread && c->thread->park == RT_PARK_DONE;
 
-	if (!is_mine(c) && !is_parked && !c->has_ended)
+	if (!c->bytes || (!is_mine(c) && !is_parked && !c->has_ended))
 		return;
-	c->before_exec.is_set = c->bytes;
-	if (c->bytes)
-		c->before_exec.word = *(const uint64_t *)c->bytes;
-	rt_copy_words((uint64_t *)c->before_exec.last,
-	              (const uint64_t *)c->last, sizeof(c->last));
+	c->before_exec.is_set = true;
+	c->before_exec.word = *(const uint64_t *)c->bytes;
+	rt_copy(c->before_exec.bytes, end_of_log(c), RECORD_SLACK);
+	rt_copy(c->before_exec.last, c->last, sizeof(c->last));
 	is_complete(c, CAIRN_HOW_EXEC);
+}
+
+static void take_back(struct context *c)
+{
+	c->before_exec.is_set = false;
+	rt_copy(c->last, c->before_exec.last, sizeof(c->last));
+	__atomic_store_n((uint64_t *)c->bytes, c->before_exec.word,
+	                 __ATOMIC_RELEASE);
+	rt_copy(end_of_log(c), c->before_exec.bytes, RECORD_SLACK);
 }
 
 static void on_taken_back(void)
 {
 	for (struct context *c = record.contexts; c; c = c->next) {
 		c->is_stopped = false;
-		if (!c->before_exec.is_set)
-			continue;
-		c->before_exec.is_set = false;
-		rt_copy_words((uint64_t *)c->last,
-		              (const uint64_t *)c->before_exec.last,
-		              sizeof(c->last));
-		__atomic_store_n((uint64_t *)c->bytes, c->before_exec.word,
-		                 __ATOMIC_RELEASE);
+		if (c->before_exec.is_set)
+			take_back(c);
 	}
 }
 

@@ -62,10 +62,12 @@ struct context {
 	uint64_t top;   /* its address */
 	uint32_t env;   /* CAIRN_ENV_*, as its log says */
 	uint64_t ngone; /* of the ranges that are gone: it has noticed */
-	/* of the log before exec, which may fail, has put an end to it */
+	/* of the log before exec, which may fail, has put an end to it; bytes
+	 * there may be those of half an event */
 	struct {
 		bool is_set;
 		uint64_t word;
+		unsigned char bytes[RECORD_SLACK];
 		struct record_last last[2];
 	} before_exec;
 	uint64_t fault[2]; /* what ends the process, as HALT has it, or 0 */

@@ -31,7 +31,7 @@ from profiles import Broken, call  # noqa: E402
 
 MODES = ("record", "edges", "paths", "trace")
 ENDS = ("exec", "search", "file", "at", "handler", "fail", "fail-handler",
-        "spawn", "_exit", "quick", "exit", "abort", "term")
+        "fail-threads", "spawn", "_exit", "quick", "exit", "abort", "term")
 PROGRAMS = ("walk.c", "walk.cpp", "throws.cpp", "calls.c")
 
 

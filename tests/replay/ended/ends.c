@@ -87,6 +87,34 @@ static void fail(void)
 	_exit(n & 0x3f);
 }
 
+/* Each call has a result that nobody knows. */
+static void *draw(void *seed)
+{
+	unsigned state = *(unsigned *)seed, sum = 0;
+
+	for (int i = 0; i < 60000; i++)
+		if (rand_r(&state) % 5 == 0)
+			sum += state;
+	*(unsigned *)seed = sum;
+	return NULL;
+}
+
+/* Threads are stopped anywhere, and go on. */
+static void fail_beside_threads(void)
+{
+	static unsigned seeds[] = {1, 2, 3};
+	pthread_t t[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, draw, &seeds[i]);
+	for (int i = 0; i < 100; i++)
+		execv("/no/such/program", args);
+	for (int i = 0; i < 3; i++) {
+		pthread_join(t[i], NULL);
+		n += (int)(seeds[i] % 100);
+	}
+}
+
 static void try_in_handler(int sig)
 {
 	(void)sig;
@@ -211,6 +239,7 @@ static const struct {
         {"handler", in_handler},
         {"fail", fail},
         {"fail-handler", fail_in_handler},
+        {"fail-threads", fail_beside_threads},
         {"spawn", spawn},
         {"_exit", leave},
         {"quick", leave_quickly},
