@@ -174,8 +174,9 @@ def unzstd(payload, size):
 # --- section 16: recordings --------------------------------------------------
 RECORDING = 128
 OTHERS = ["END", "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
-          "ZERO", "ENV", "OUT", "HASHED", "TURN", "CAME", "HALT"]
-OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1, 0, 0, 0, 3, 2]
+          "ZERO", "ENV", "OUT", "HASHED", "TURN", "CAME", "HALT",
+          "LEFT"]
+OTHER_VALUES = [0, 1, 1, 3, 0, 3, 0, 2, 1, 0, 0, 0, 3, 2, 2]
 
 
 def read_begins(chunks):

@@ -92,7 +92,8 @@
 #define CAIRN_TRACE_HALT 0xe0u
 #define CAIRN_TRACE_STEP 0xe1u
 #define CAIRN_TRACE_LINE 0xe2u
-#define CAIRN_LINE_SOMEWHERE UINT32_MAX /* there, or further on: no one knows */
+/* There, or further on: nobody knows how far. */
+#define CAIRN_LINE_SOMEWHERE UINT32_MAX
 #define CAIRN_HALT_SIZE 20u /* behind the first byte */
 
 /* A HEAD, from its first byte on. */
@@ -161,7 +162,8 @@
  * calls it in every block; the tests have one. */
 #define CAIRN_TRACE_LOG "cairn_log_block"
 
-/* The bytes of an item behind its first, for all who go from item to item. */
+/* The bytes of an item behind its first, for all who go from item to
+   item. */
 static inline unsigned cairn_trace_behind(unsigned char first)
 {
 	if (first <= CAIRN_TRACE_SMALL || first == CAIRN_TRACE_PAD)

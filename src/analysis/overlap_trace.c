@@ -604,7 +604,8 @@ static void ot_path(struct ot *o, const struct walk_event *event)
 
 	if (f->is_in_call)
 		ot_end_call(o, f, true);
-	if (!event->way->nedges && !event->way->is_part) { /* in a block without a way out */
+	if (!event->way->nedges &&
+	    !event->way->is_part) { /* in a block without a way out */
 		ot_break_off(o, f);
 		f->has_left = true;
 		return;

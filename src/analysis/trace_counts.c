@@ -60,7 +60,7 @@ struct tc_frame {
 	uint64_t sum;
 	block_id part, behind;
 	bool is_in_call, has_left;
-	bool is_fresh; /* it was entered, and no more is known */
+	bool is_fresh;   /* it was entered, and no more is known */
 	bool is_stopped; /* it is known in which block it was stopped */
 };
 
@@ -359,7 +359,7 @@ static int tc_walk_thread(struct trace_counter *c, size_t thread,
 		assert(rc < 0 || c->nframes == w.walk.nframes);
 	} while (result == 1 && rc == 0);
 	if (rc == 0 && c->nframes) {
-		if (profile_is_open(c->p))
+		if (profile_is_open(c->p) && !c->t.program.has_halts)
 			tc_doubt(c, tc_top(c));
 		tc_top(c)->is_stopped &= walk_is_halted(&w.walk);
 	}

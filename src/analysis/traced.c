@@ -276,8 +276,7 @@ static uint32_t traced_site_at(void *context, uint32_t address, block_id *block,
 /* Two places are one.  In one module the linker made it so. */
 static int traced_ambiguous(const struct traced *t,
                             const struct traced_place *x,
-                            const struct traced_place *y,
-                            struct cairn_err *err)
+                            const struct traced_place *y, struct cairn_err *err)
 {
 	const struct traced_function *f = &t->functions[x->function];
 	const struct traced_function *g = &t->functions[y->function];
@@ -286,15 +285,16 @@ static int traced_ambiguous(const struct traced *t,
 	if (f->module == g->module)
 		return cairn_fail(
 		        err, CAIRN_E_LIMIT,
-		        "%s: %s and %s have the same code, so that what a trace "
+		        "%s: %s and %s have the same code, so that what a "
+		        "trace "
 		        "says of one cannot be told from the other; link "
 		        "without folding of identical code (--icf=none)",
-		        modules[f->module].path,
-		        map_string(f->map, f->f->name),
+		        modules[f->module].path, map_string(f->map, f->f->name),
 		        map_string(g->map, g->f->name));
 	return cairn_fail(
 	        err, CAIRN_E_LIMIT,
-	        "%s and %s were at addresses with the same low 32 bits (%#" PRIx32
+	        "%s and %s were at addresses with the same low 32 bits "
+	        "(%#" PRIx32
 	        "), so that what the trace says of one cannot be told from the "
 	        "other; where they are is chance, unless the program runs "
 	        "without it (setarch -R): run it again",

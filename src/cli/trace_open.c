@@ -13,11 +13,13 @@
  */
 #include "cli/trace_view.h"
 
+#include "abi/file.h"
 #include "abi/trace.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "format/map.h"
+#include "format/profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -138,7 +140,8 @@ static const struct map_line *line_of(const struct trace_view *v,
                                       const struct walk_frame *f)
 {
 	const struct traced_function *t = &v->in->traced.functions[f->function];
-	const struct map_block *b = &t->map->blocks[t->f->first_block + f->next];
+	const struct map_block *b =
+	        &t->map->blocks[t->f->first_block + f->next];
 	uint32_t n = f->nsilent;
 
 	if (!is_halted(f) || !n)
@@ -192,19 +195,51 @@ static void put_ways(struct trace_view *v, const struct open_frame *f)
 		putc('\n', v->out);
 }
 
+static bool is_recorder(const struct trace_view *v)
+{
+	return profile_flags(v->in->profile) & CAIRN_FILE_LAST;
+}
+
+/* Was a frame of some thread between calls when the program ended? */
+static bool was_between_calls(const struct trace_view *v)
+{
+	const struct profile *p = v->in->profile;
+
+	for (size_t i = 0; i < p->nframes; i++)
+		if (p->frames[i].kind == CAIRN_FRAME_OUT_ASYNC)
+			return true;
+	return false;
+}
+
+/*
+ * May it have gone on from there?  The program was stopped, and who writes no
+ * branch at once has not said so.
+ */
+static bool may_be_further(const struct trace_view *v, const struct walk *w,
+                           size_t i)
+{
+	const struct walk_frame *f = &w->frames[i];
+
+	if (i + 1 < w->nframes || f->state == WALK_AWAY)
+		return false;
+	if (is_halted(f))
+		return f->nsilent == CAIRN_LINE_SOMEWHERE;
+	if (f->state == WALK_WAITING)
+		return !w->program->has_halts &&
+		       (w->program->was_killed || was_between_calls(v));
+	return !is_recorder(v);
+}
+
 static void put_halt(struct trace_view *v, const struct walk_frame *f)
 {
 	const struct map_line *line = line_of(v, f);
 
-	fputs("      in ", v->out);
+	fputs("in ", v->out);
 	if (line)
 		fprintf(v->out, "%s:%" PRIu32, trace_base(file_of(v, f, line)),
 		        line->line);
 	else
 		trace_put_lines(v, v->out, f->function, &f->next, 1);
-	if (f->nsilent == CAIRN_LINE_SOMEWHERE)
-		fputs(", or further on, nobody knows how far", v->out);
-	putc('\n', v->out);
 }
 
 static void put_place(struct trace_view *v, const struct walk *w, size_t i)
@@ -213,29 +248,27 @@ static void put_place(struct trace_view *v, const struct walk *w, size_t i)
 	block_id next = next_of(v, f);
 	uint32_t *blocks, n;
 
+	fputs("      ", v->out);
 	if (f->state == WALK_AWAY) {
-		fputs("      in a call that does not come back\n", v->out);
-		return;
-	}
-	if (is_halted(f)) {
+		fputs("in a call that does not come back", v->out);
+	} else if (is_halted(f)) {
 		put_halt(v, f);
-		return;
-	}
-	if (!is_moving(w, i) || next == CFG_OUTSIDE) {
-		if (next == CFG_OUTSIDE) {
-			fputs("      at its beginning\n", v->out);
-			return;
-		}
-		fputs("      in a call, before ", v->out);
+	} else if (next == CFG_OUTSIDE) {
+		fputs("at its beginning", v->out);
+	} else if (!is_moving(w, i)) {
+		fputs("in a call, before ", v->out);
 		trace_put_lines(v, v->out, f->function, &next, 1);
-		putc('\n', v->out);
-		return;
+	} else {
+		blocks = straight_on(&v->in->traced.functions[f->function],
+		                     next, &n);
+		fputs("in ", v->out);
+		trace_put_lines(v, v->out, f->function, blocks, n);
+		free(blocks);
 	}
-	blocks = straight_on(&v->in->traced.functions[f->function], next, &n);
-	fputs("      in ", v->out);
-	trace_put_lines(v, v->out, f->function, blocks, n);
-	putc('\n', v->out);
-	free(blocks);
+	fputs(may_be_further(v, w, i)
+	              ? ", or further on, nobody knows how far\n"
+	              : "\n",
+	      v->out);
 }
 
 static void put_thread(struct trace_view *v, const struct open_thread *t,
@@ -295,6 +328,8 @@ static void put_json_frame(const struct trace_view *v,
 	json_string(&j, trace_input_name(v->in, f->function));
 	json_key(&j, "in_call");
 	json_bool(&j, !is_in);
+	json_key(&j, "may_be_further");
+	json_bool(&j, may_be_further(v, w, i));
 	blocks = straight_on(&v->in->traced.functions[f->function],
 	                     is_in ? next_of(v, at) : CFG_OUTSIDE, &n);
 	put_ids(&j, "in", blocks, is_halted(at) ? 1 : n);

@@ -33,6 +33,7 @@
 #include "replay/shadow.h"
 #include "replay/state.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -41,6 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define STACK_SIZE ((size_t)16 << 30)
@@ -70,6 +72,8 @@ static struct {
 	 * said of it is known, doubtful, or no more than replay code goes on
 	 * to do. */
 	bool is_held;
+	bool has_told;  /* of this tick, which the context will leave */
+	bool is_trying; /* in a child: will_halt */
 	enum { DOUBTFUL, KNOWN, PAST } held;
 	bool is_forking; /* in this tick, and it was not told */
 	bool notes_seen, has_forgotten, has_doubts;
@@ -149,6 +153,8 @@ static uint64_t distance(void)
 
 static _Noreturn void stop(int code, enum engine_end end)
 {
+	if (e.is_trying)
+		_exit(end != ENGINE_HALTED);
 	e.code = code;
 	e.end = end;
 	siglongjmp(e.stop, 1);
@@ -259,7 +265,7 @@ static _Noreturn void diverge(uint64_t cell, uint64_t line, const char *what)
 }
 
 static void come_to(int signal, uint64_t p);
-static void take_event(void);
+static void leave_elsewhere(void);
 
 /* No memory, or a signal that the program cannot have survived, unless it
  * jumped out of a handler. */
@@ -269,12 +275,10 @@ static void fault(int signal, uint64_t p, uint64_t pc)
 	char what[96];
 
 	come_to(signal, p);
-	if (signal == SIGTRAP) /* a program may go on behind it */
-		return;
 	if (is_last())
 		stop(0, ENGINE_STOPPED);
 	if (is_leaving())
-		take_event(); /* elsewhere */
+		leave_elsewhere();
 	if (signal == SIGSEGV && is_lost() && shadow_humour(p))
 		return;
 	if (signal == SIGSEGV)
@@ -452,18 +456,8 @@ static bool is_access(const struct recording_event *v)
 	return signal == SIGSEGV || signal == SIGBUS;
 }
 
-/*
- * Will replay code have the fault, too?  There is memory at most addresses; who
- * follows which way the context goes has it made a fault (forbid), and is told
- * if that does not come.
- */
-static bool comes_again(const struct recording_event *v)
-{
-	return e.follower || (v->what == CAIRN_OTHER_HALT &&
-	                      (!is_access(v) || v->value[1] < NO_MEMORY_BELOW));
-}
-
-/* The access at which the context will raise its signal. */
+/* There is memory at most addresses: the access at which the context will raise
+ * its signal is made a fault. */
 static void forbid(void)
 {
 	const struct recording_event *v = &e.event;
@@ -483,12 +477,6 @@ static bool next_event(void)
 		return false;
 	while (is_end(&e.event) && read_event(&v))
 		e.event = v;
-	if (is_other(CAIRN_OTHER_HALT) && !is_abroad() &&
-	    !comes_again(&e.event))
-		e.event.what = CAIRN_OTHER_STOP;
-	if (is_other(CAIRN_OTHER_LEFT) && !is_abroad() &&
-	    !comes_again(&e.event))
-		return next_event();
 	return true;
 }
 
@@ -506,6 +494,7 @@ static void check_event(uint64_t now)
 		damaged("it names a cell that no module has");
 }
 
+static void take_event(void);
 static void put_out(void);
 void engine_take_steps(void);
 
@@ -524,6 +513,26 @@ static void take_fork(void)
 	take_event();
 }
 
+/*
+ * Does the context raise the signal in this tick that ended it?  Assembly is in
+ * no replay, and stacks are of another size.  A child of this process tries it,
+ * for those who will believe all that is done before.
+ */
+static bool will_halt(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		e.is_trying = true;
+	if (child <= 0)
+		return child == 0;
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 /* The last tick concerns those who want to know what was done in it, or may
  * have been.  Foreign code runs from where a tick begins. */
 static void begin_last(void)
@@ -534,6 +543,10 @@ static void begin_last(void)
 	}
 	if (!e.wrote && !e.tell && (!e.follower || is_lost()))
 		stop(0, ENGINE_STOPPED);
+	if (is_other(CAIRN_OTHER_HALT) && !e.follower && !will_halt()) {
+		shadow_permit();
+		e.event.what = CAIRN_OTHER_STOP;
+	}
 }
 
 /* The tick ends the context, or is left by it: what is said from here on. */
@@ -595,6 +608,22 @@ void engine_take_steps(void)
 		e.follower->steps(e.follower->context, e.steps, n);
 }
 
+/* The context left this tick from another place than the log says, one that is
+ * in no replay: nobody knows what it did before. */
+static void leave_elsewhere(void)
+{
+	if (e.has_told)
+		diverge(0, 0, "the signal does not come that it got");
+	shadow_permit();
+	take_event();
+}
+
+/* At this address, or where it is noted that this is seen. */
+static bool is_at(uint64_t p, uint64_t address)
+{
+	return p == address || p + SHADOW_SEEN == address;
+}
+
 /* The context raises a signal of its own here, with this address, if it is
  * known: is it that of the log? */
 static void come_to(int signal, uint64_t p)
@@ -606,7 +635,7 @@ static void come_to(int signal, uint64_t p)
 	if (signal == SIGBUS)
 		signal = SIGSEGV;
 	if (!own || own != signal ||
-	    (signal == SIGSEGV && p && p != e.event.value[1]))
+	    (signal == SIGSEGV && p && !is_at(p, e.event.value[1])))
 		return;
 	shadow_permit();
 	e.held = KNOWN;
@@ -614,6 +643,7 @@ static void come_to(int signal, uint64_t p)
 	if (e.follower)
 		e.follower->halted(e.follower->context, e.state->line);
 	e.held = PAST;
+	e.has_told = false;
 	if (is_last())
 		stop(0, ENGINE_HALTED);
 	take_event();
@@ -697,7 +727,7 @@ static void break_off(void)
 	if (is_last())
 		stop(0, ENGINE_STOPPED);
 	if (is_leaving())
-		take_event(); /* from elsewhere in this tick */
+		leave_elsewhere();
 	if (is_lost())
 		forget();
 }
@@ -801,8 +831,9 @@ static void tell_write(struct engine_write w, uint64_t p, uint64_t n)
 	        p + n < e.watched + e.nwatched ? p + n : e.watched + e.nwatched;
 
 	w.at = p > e.watched ? p : e.watched;
-	if (!e.wrote || w.at >= end || is_past())
+	if (!e.wrote || w.at >= end || is_past() || e.is_trying)
 		return;
+	e.has_told |= is_leaving();
 	w.n = (size_t)(end - w.at);
 	w.tick = tick_now();
 	w.order = w.is_outside ? engine_order() : order_of_store(p);
@@ -1529,9 +1560,10 @@ _Noreturn void engine_differ(const char *what)
 
 static void tell(uint64_t id)
 {
+	e.has_told |= is_leaving();
 	if (is_lost())
 		e.nuntold += !is_past();
-	else if (e.tell)
+	else if (e.tell && !e.is_trying)
 		e.tell(e.listener, id, tick_now(), e.state->args);
 }
 
@@ -1612,7 +1644,7 @@ static void reset(void)
 	set_env(CAIRN_ENV_DEFAULT);
 	e.nevents = 0;
 	e.has_forgotten = e.has_doubts = false;
-	e.is_held = false;
+	e.is_held = e.has_told = false;
 	e.held = DOUBTFUL;
 	e.is_forking = false;
 	e.order = e.raised = 0;
@@ -1646,6 +1678,8 @@ static void *run_thread(void *unused)
 	e.is_running = false;
 	shadow_permit();
 	follow_fork(false);
+	if (e.is_held && e.held == DOUBTFUL)
+		e.state->step = e.steps; /* it may not have come so far */
 	engine_take_steps();
 	set_env(CAIRN_ENV_DEFAULT);
 	shadow_close();

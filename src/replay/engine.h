@@ -37,7 +37,7 @@ enum engine_end {
 	ENGINE_STOPPED, /* the process ended while the context was at this
 	                   tick, and the replay came there */
 	ENGINE_STOPPED_IN_CALL, /* ... of foreign code */
-	ENGINE_HALTED, /* by a signal that the context raised here itself */
+	ENGINE_HALTED,   /* by a signal that the context raised here itself */
 	ENGINE_LOG_ENDS, /* identical up to the last event of a log that breaks
 	                    off: the program was killed */
 	ENGINE_PAUSED,   /* somebody has seen enough */

@@ -15,7 +15,7 @@
  * Where a context stops between calls the stream says so, block by block: the
  * history up to the last path that ended, and the edges since then.
  *
- * Invariant: frames are those of the replay; `node` is where a frame is.  `path`
+ * Invariant: frames are those of the replay; `node` is where a frame is. `path`
  * has the edges of the innermost one's path, which began in block `begin`.
  * Oracle: a build with --cairn=trace of the same source has the same blocks.
  * Cost: some 20 ns for a step.
@@ -204,8 +204,8 @@ static void note_end(struct flow *f, const struct flow_function *g,
                      struct flow_frame *top, const struct codes_op *op)
 {
 	f->npath = 0;
-	if (op->turns_loop || (op->end == CODES_GOES_ON &&
-	                       !g->t->codes.width[top->begin]))
+	if (op->turns_loop ||
+	    (op->end == CODES_GOES_ON && !g->t->codes.width[top->begin]))
 		top->nsilent++;
 	else
 		top->nsilent = 0;
@@ -277,8 +277,8 @@ static void make_call(struct flow *f, struct flow_frame *top)
 	const struct flow_function *g = &f->functions[top->function];
 	edge_id e = g->call[top->node];
 
-	if (top->is_behind || top->has_left || top->is_away ||
-	    top->is_halted || e == NONE)
+	if (top->is_behind || top->has_left || top->is_away || top->is_halted ||
+	    e == NONE)
 		return;
 	top->site = g->site[top->node];
 	take_edge(f, top, e);
@@ -389,6 +389,7 @@ static void land(struct flow *f, uint32_t function, block_id node)
 		f->nonsense = "a second return of no call";
 		return;
 	}
+	make_call(f, top); /* that it jumps out of */
 	op = g->on_edge[g->into[node]];
 	*top = (struct flow_frame){.function = function,
 	                           .node = node,

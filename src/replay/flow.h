@@ -24,8 +24,8 @@ struct flow {
 	uint32_t nnodes;
 	struct flow_frame *frames; /* innermost last */
 	size_t nframes, frames_cap;
-	bool is_again;        /* the next word is the node of a call */
-	uint32_t *path;       /* edges that the innermost took since one ended */
+	bool is_again;  /* the next word is the node of a call */
+	uint32_t *path; /* edges that the innermost took since one ended */
 	size_t npath, path_cap;
 	size_t nunknown;      /* outermost frames that no reader knows */
 	struct bytes stream;  /* of the context, since it was last taken */
@@ -46,7 +46,8 @@ void flow_release(struct flow *f);
 void flow_begin(struct flow *f, uint32_t tid);
 void flow_take(struct flow *f, const uint32_t *words, size_t n);
 /* Words of a tick of which nobody knows how much was done: the context was
- * stopped in it, or left it.  is_past: nothing of it, but replay code went on. */
+ * stopped in it, or left it.  is_past: nothing of it, but replay code went on.
+ */
 void flow_doubt(struct flow *f, const uint32_t *words, size_t n, bool is_past);
 /* It was stopped here, between calls, in this line; 0: not known. */
 void flow_halt(struct flow *f, uint32_t line);

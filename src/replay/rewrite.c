@@ -1332,6 +1332,8 @@ static void rewrite_function(struct rewriter *r, struct function *fn)
 	put_head_ticks(r, fn);
 	for (uint32_t i = 0; i < fn->ir.nsites; i++)
 		rewrite_site(r, fn, i);
+	if (r->options->shows_steps)
+		steps_place_returns(r->m, fn->f);
 	fill_out(r, fn);
 	finish_points(r, fn);
 	replay_shim_lower_atomics(fn->f);

@@ -152,8 +152,8 @@ static void handle(int signal, siginfo_t *info, void *context)
 	shadow.nhumoured = pc == shadow.pc ? shadow.nhumoured + 1 : 0;
 	shadow.pc = pc;
 	shadow.fault(signal,
-	             info->si_code == SEGV_MAPERR ||
-	                             (shadow.forbidden && at == shadow.forbidden)
+	             info->si_code == SEGV_MAPERR || (shadow.forbidden &&
+	                                              at == shadow.forbidden)
 	                     ? at + SHADOW_DISTANCE
 	                     : 0,
 	             pc);

@@ -63,7 +63,8 @@ static LLVMValueRef step_function(LLVMModuleRef m, const char *name)
 
 static void put_word(LLVMBuilderRef b, LLVMModuleRef m, LLVMValueRef word)
 {
-	LLVMBuildCall2(b, step_type(m), step_function(m, REPLAY_STEP), &word, 1, "");
+	LLVMBuildCall2(b, step_type(m), step_function(m, REPLAY_STEP), &word, 1,
+	               "");
 }
 
 void steps_put(LLVMBuilderRef b, LLVMModuleRef m, enum step step)
@@ -168,16 +169,23 @@ void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number)
 		else
 			put_word(b, m, node_word(m, base, place->node));
 	}
+	free(p.items);
+	LLVMDisposeBuilder(b);
+}
+
+void steps_place_returns(LLVMModuleRef m, LLVMValueRef f)
+{
+	LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
+
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
 	     block = LLVMGetNextBasicBlock(block)) {
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
-		if (!LLVMIsAReturnInst(end) || has_tail(block))
+		if (!end || !LLVMIsAReturnInst(end) || has_tail(block))
 			continue;
 		LLVMPositionBuilderBefore(b, end);
 		steps_put(b, m, STEP_RETURN);
 	}
-	free(p.items);
 	LLVMDisposeBuilder(b);
 }
 

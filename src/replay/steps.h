@@ -24,6 +24,8 @@ enum step {
 /* Puts them into a function, before it is changed: `number` is the function's
  * in its unit.  Where it ends in a tail call RETURN is missing. */
 void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number);
+/* RETURNs, when all that stands before a return is there: a tick may. */
+void steps_place_returns(LLVMModuleRef m, LLVMValueRef f);
 /* One more, at the place of a builder. */
 void steps_put(LLVMBuilderRef b, LLVMModuleRef m, enum step step);
 /* The node of a call that steps_place has seen; and AGAIN, for that. */

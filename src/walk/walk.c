@@ -582,8 +582,7 @@ static int walk_may_be_silent(struct walk *w, struct cairn_err *err)
 	result = walk_peek(w, &byte, err);
 	if (result < 0)
 		return result;
-	return !result || byte != CAIRN_TRACE_HALT ||
-	       walk_halts_below(w);
+	return !result || byte != CAIRN_TRACE_HALT || walk_halts_below(w);
 }
 
 /* The innermost frame comes to where it was stopped. */
@@ -598,13 +597,14 @@ static int walk_come_to_halt(struct walk *w, struct walk_event *event,
 		top->state = WALK_STOPPED;
 		return top->next == CFG_OUTSIDE
 		               ? WALK_AGAIN
-		               : walk_take_path(w, walk_find_stand(f, top->next),
+		               : walk_take_path(w,
+		                                walk_find_stand(f, top->next),
 		                                event, err);
 	}
 	top->read--;
 	CAIRN_TRY(walk_find(f, top->next, 0, &way, err));
-	if (!way->is_plain || (f->codes->width[top->next] &&
-	                       !f->codes->loop_of[top->next]))
+	if (!way->is_plain ||
+	    (f->codes->width[top->next] && !f->codes->loop_of[top->next]))
 		return walk_corrupt(w, "an impossible way to a halt", err);
 	return walk_take_path(w, way, event, err);
 }
@@ -654,7 +654,8 @@ static int walk_step(struct walk *w, struct walk_event *event,
 	if (!w->is_lost && (!top || !walk_may_read(top->state)))
 		return walk_corrupt(w, "a history of nobody", err);
 	result = walk_take_history(w, byte, err);
-	if (!top || !walk_may_read(top->state)) /* of a frame that is not known */
+	if (!top ||
+	    !walk_may_read(top->state)) /* of a frame that is not known */
 		w->has_history = false;
 	return result == 1 ? WALK_AGAIN : result;
 }

@@ -121,7 +121,8 @@ enum walk_state {
 	/* its next history is not to be read: then it is at place `nsilent` of
 	 * CAIRN_PLACE */
 	WALK_RESUMES,
-	WALK_STOPPING, /* it takes `read` more paths, silent ones or turns ... */
+	WALK_STOPPING, /* it takes `read` more paths, silent ones or turns ...
+	                */
 	/* ... and was stopped in its block, in line `nsilent` of those that the
 	 * map has for it, from 1 on; 0: not known */
 	WALK_STOPPED

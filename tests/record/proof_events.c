@@ -20,11 +20,12 @@ static void print_place(uint64_t cell)
 static void print_other(const struct recording_event *e)
 {
 	static const char *const names[CAIRN_NOTHERS] = {
-	        "END",  "STACK", "SYNC", "BEGIN", "STOP", "FORK", "FORGET",
-	        "ZERO", "ENV",   "OUT",  "OUT",   "TURN", "CAME", "HALT",
+	        "END",  "STACK",  "SYNC", "BEGIN", "STOP",
+	        "FORK", "FORGET", "ZERO", "ENV",   "OUT",
+	        "OUT",  "TURN",   "CAME", "HALT",  "LEFT",
 	};
-	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0,
-	                                          2, 1, 4, 4, 2, 3, 2};
+	static const unsigned n[CAIRN_NOTHERS] = {0, 1, 1, 3, 0, 3, 0, 2,
+	                                          1, 4, 4, 2, 3, 2, 2};
 
 	printf(" %s", names[e->what]);
 	if (recording_has_cell(e))
