@@ -359,7 +359,7 @@ static int tc_walk_thread(struct trace_counter *c, size_t thread,
 		assert(rc < 0 || c->nframes == w.walk.nframes);
 	} while (result == 1 && rc == 0);
 	if (rc == 0 && c->nframes) {
-		if (profile_is_open(c->p))
+		if (profile_is_open(c->p) && !c->t.program.has_halts)
 			tc_doubt(c, tc_top(c));
 		tc_top(c)->is_stopped &= walk_is_halted(&w.walk);
 	}

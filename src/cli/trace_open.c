@@ -200,6 +200,17 @@ static bool is_recorder(const struct trace_view *v)
 	return profile_flags(v->in->profile) & CAIRN_FILE_LAST;
 }
 
+/* Was a frame of some thread between calls when the program ended? */
+static bool was_between_calls(const struct trace_view *v)
+{
+	const struct profile *p = v->in->profile;
+
+	for (size_t i = 0; i < p->nframes; i++)
+		if (p->frames[i].kind == CAIRN_FRAME_OUT_ASYNC)
+			return true;
+	return false;
+}
+
 /*
  * May it have gone on from there?  The program was stopped, and who writes no
  * branch at once has not said so.
@@ -214,7 +225,8 @@ static bool may_be_further(const struct trace_view *v, const struct walk *w,
 	if (is_halted(f))
 		return f->nsilent == CAIRN_LINE_SOMEWHERE;
 	if (f->state == WALK_WAITING)
-		return w->program->was_killed;
+		return !w->program->has_halts &&
+		       (w->program->was_killed || was_between_calls(v));
 	return !is_recorder(v);
 }
 

@@ -690,12 +690,34 @@ static void learn_fault(int sig, const siginfo_t *info, const void *context,
 	fault[1] = is_access ? at : 0;
 }
 
+static uint64_t pc_of(const void *context)
+{
+	const ucontext_t *u = context;
+
+	return (uint64_t)u->uc_mcontext.gregs[REG_RIP];
+}
+
+/* A handler that raises its signal once more gets it when it has returned, at
+ * the instruction that raised it first: the context was nowhere else since. */
 static void on_fault(int sig, const void *about, const void *context)
 {
 	struct context *c = record_self();
 
-	if (c)
-		learn_fault(sig, about, context, c->fault);
+	if (!c)
+		return;
+	learn_fault(sig, about, context, c->fault);
+	if (!c->fault[0] && c->last_fault[0] && c->fault_tick == tick_now() &&
+	    c->fault_pc == pc_of(context))
+		rt_copy_words(c->fault, c->last_fault, sizeof(c->fault));
+}
+
+/* The process may end in the handler. */
+static void keep_fault(struct context *c, const uint64_t *fault, uint64_t pc)
+{
+	rt_copy_words(c->fault, fault, sizeof(c->fault));
+	rt_copy_words(c->last_fault, fault, sizeof(c->last_fault));
+	c->fault_tick = c->tick;
+	c->fault_pc = pc;
 }
 
 /*
@@ -732,8 +754,10 @@ static void enter_handler(struct frame *f)
 /* Back to what was interrupted. */
 static void leave_handler(const struct frame *f)
 {
-	if (f->outer)
+	if (f->outer) {
 		f->outer->is_suspended = false;
+		f->outer->fault[0] = f->outer->fault[1] = 0;
+	}
 	rt_copy_words(__cairn_record, f->words, sizeof(f->words));
 	__asm__ volatile("wrgsbase %0" : : "r"(f->gs) : "memory");
 }
@@ -747,6 +771,8 @@ static void on_handle(uintptr_t handler, int sig, void *info, void *context)
 	learn_fault(sig, info, context, f.fault);
 	enter_handler(&f);
 	f.fault[0] |= is_abroad(f.words);
+	if (f.outer)
+		keep_fault(f.outer, f.fault, pc_of(context));
 	((void (*)(int, void *, void *))handler)(sig, info, context);
 	c = record_self();
 	if (c) {

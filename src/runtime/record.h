@@ -71,7 +71,9 @@ struct context {
 		struct record_last last[2];
 	} before_exec;
 	uint64_t fault[2]; /* what ends the process, as HALT has it, or 0 */
-	uint64_t *turn;    /* record_turns.c: the lock that it asked for last */
+	uint64_t last_fault[2];        /* the last that a handler got ... */
+	uint64_t fault_tick, fault_pc; /* ... and where that was */
+	uint64_t *turn; /* record_turns.c: the lock that it asked for last */
 	uint64_t turn_from, turn_to; /* numbers: of the store, behind it */
 	/* the last one that its log has, or would have if others had got one in
 	 * between */

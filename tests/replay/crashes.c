@@ -24,6 +24,13 @@ static volatile int zero, sum;
 static struct node *volatile wild = (struct node *)0x123456789000;
 static struct node *volatile strange = (struct node *)0x8123456789abcdef;
 
+static void handle(int sig)
+{
+	(void)!write(1, "fault\n", 6);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
 static int __attribute__((noinline)) last(int how)
 {
 	struct node *p = &first;
@@ -97,6 +104,15 @@ static int __attribute__((noinline)) last(int how)
 		break;
 	case 17:
 		puts((char *)wild); /* foreign */
+		break;
+	case 19:
+		signal(SIGSEGV, _exit);
+		sum += wild->value; /* handled */
+		break;
+	case 20:
+		signal(SIGFPE, handle);
+		for (i = 2; i >= 0; i--)
+			sum += 12 / (i + zero); /* reported */
 		break;
 	case 18:
 		__asm__ volatile("ud2"); /* assembly */

@@ -25,7 +25,8 @@ FRAMES = ["last"] + 3 * ["middle"] + ["main"]
 MODES = ("record", "trace", "trace,last=1M")
 FAULTS = ((0, "null", 4), (1, "constant", 1), (2, "wild", 1),
           (3, "strange", 1), (4, "divide", 4), (5, "trap", 1),
-          (6, "protected", 5), (13, "copy", 1), (14, "length", 1))
+          (6, "protected", 5), (13, "copy", 1), (14, "length", 1),
+          (19, "handled", 1), (20, "reported", 3))
 CALLS = ((7, "abort"), (8, "raise"), (9, "assert"), (11, "exit"),
          (12, "_exit"), (15, "call"), (17, "foreign"))
 UNKNOWN = ((10, "kill"), (16, "debug"), (18, "assembly"))
