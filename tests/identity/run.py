@@ -3,7 +3,8 @@
 """One program, any mode: the same behaviour, and the same counts.
 
     run.py [--levels=-O0,-O2] [--jobs N] [--keep DIR] [PROGRAM...]
-    run.py --quick       what `make check` runs: every program at one level
+    run.py --quick       what `make check` runs: some programs, each at one of
+                         its levels, in four modes
     run.py --proof       all programs, levels and real programs, csmith
     run.py --csmith N    N programs of csmith, spread over the levels
     run.py --real        the programs of the benchmarks, tiny inputs
@@ -42,8 +43,8 @@ for place in ("bench", "tests/programs", "tests/identity"):
     sys.path.insert(0, os.path.join(ROOT, place))
 import counts  # noqa: E402
 import others  # noqa: E402
-from program import (LEVELS, Program, Wrong, command,  # noqa: E402
-                     must)
+from program import (LEVELS, QUICK_MODES, Program,  # noqa: E402
+                     Wrong, command, must)
 from profiles import CAIRN, CAIRN_CC, CAIRN_CXX  # noqa: E402
 
 PLAIN = ("clang-19", "clang++-19")
@@ -79,7 +80,7 @@ class Asked:
 
     def replay(self):
         for file in self.files:
-            said = self.answer(["replay", "--no-cache", file])
+            said = self.answer(["replay", file])
             if not IDENTICAL.search(said):
                 raise Wrong("replay: " + said[:400])
 
@@ -293,6 +294,8 @@ def jobs(options):
     programs = [*own_programs(), *others.small_programs()]
     if options.quick:
         programs = [p for p in programs if others.is_quick(p)]
+        for program in programs:
+            program.all_modes = QUICK_MODES
     wanted = options.levels.split(",") if options.levels else LEVELS
     for program in programs:
         if options.program and program.name not in options.program:
