@@ -113,7 +113,8 @@ class Trial:
 
     def build(self, compilers, mode):
         build = self.program.build(
-            self.level, os.path.join(self.folder, (mode or "plain").replace(",", "-")),
+            self.level, os.path.join(self.folder,
+                                     (mode or "plain").replace(",", "-")),
             compilers, mode)
         build.make()
         return build
@@ -202,7 +203,8 @@ class Trial:
         their counts are not exact."""
         names = set(self.program.words("varies"))
         for mode in modes:
-            names |= set(" ".join(self.program.of_mode("differs", mode)).split())
+            for text in self.program.of_mode("differs", mode):
+                names |= set(text.split())
             if self.program.of_mode("check", mode):
                 names |= {key[0] for key in self.runs[mode].inexact}
         return names
@@ -245,8 +247,9 @@ class Tally:
             self.passed += not said
             self.mismatches += bool(said)
             failed |= bool(said)
-            more = [f"and {len(said) - SHOWN} more"] if len(said) > SHOWN else []
-            for sentence in said[:SHOWN] + more:
+            if len(said) > SHOWN:
+                said = [*said[:SHOWN], f"and {len(said) - SHOWN} more"]
+            for sentence in said:
                 print(f"FAIL {program.name} {level} {mode}: "
                       f"{sentence[:900]}; rerun: tests/identity/run.py "
                       f"--levels={level} {program.rerun}", flush=True)
