@@ -182,8 +182,9 @@ class Trial:
             asked = self.asked[mode]
             done = asked.cairn(shlex.split(words.replace(
                 "{file}", asked.files[0])))
-            said.append((done.returncode, (done.stdout + done.stderr).decode(
-                errors="replace").replace(asked.files[0], "FILE")))
+            said.append((done.returncode, re.sub(
+                r"thread \d+", "thread", done.stdout.decode(
+                    errors="replace").replace(asked.files[0], "FILE"))))
         if said[0] != said[1]:
             self.results[other].append(f"cairn {words}: {said[1]!r}, in {one} "
                                        f"{said[0]!r}"[:700])
