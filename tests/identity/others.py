@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import zlib
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -26,10 +27,17 @@ BATTERY = ("return", "inline_lines", "recursion", "tail_recursion",
            "segv", "longjmp_loop", "setjmp_loop", "builtin_jump", "siglongjmp",
            "throw.cpp", "rethrow.cpp", "unwind_dtor.cpp", "terminate.cpp",
            "static_ctor.cpp", "pthread_exit", "threads", "thrd_create",
-           "signal_handler", "fork", "vfork_exec", "posix_spawn")
+           "fork")
+# What is announced of them.
+BATTERY_SAID = {
+    "builtin_jump": {"uncovered": ["trace hold"]},
+    "pthread_exit": {"uncovered": ["trace run"]},
+    "segv": {"check": ["* C4 F1"]},
+    "siglongjmp": {"check": ["* C4 F1"]},
+}
 # What the others are: files below tests/, and what program.py has in headers.
 SMALL = {
-    "control": ("programs/control.c", {}),
+    "control": ("programs/control.c", {"exit": ["any"]}),
     "interpreter": ("programs/interpreter.c", {}),
     "jumps": ("programs/jumps.c", {}),
     "leaves": ("programs/leaves.c", {}),
@@ -38,29 +46,35 @@ SMALL = {
     "gotos": ("programs/gotos.c", {}),
     "coroutine": ("programs/coroutine.cpp", {"cc": ["-std=c++20"]}),
     "shapes": ("programs/shapes_main.cpp programs/shapes.cpp",
-               {"cc": ["-pthread"]}),
-    "irreducible": ("paths/irreducible.c", {}),
-    "nest": ("paths/nest.c", {}),
-    "paths-recursion": ("paths/recursion.c", {}),
-    "paths-throw": ("paths/throw.cpp", {}),
+               {"cc": ["-pthread"], "exit": ["any"]}),
+    "irreducible": ("paths/irreducible.c", {"env": ["PATHS_LOG={dir}/l"]}),
+    "nest": ("paths/nest.c", {"env": ["PATHS_LOG={dir}/l"]}),
+    "paths-recursion": ("paths/recursion.c", {"env": ["PATHS_LOG={dir}/l"]}),
+    "paths-throw": ("paths/throw.cpp", {"env": ["PATHS_LOG={dir}/l"]}),
     "walk": ("replay/walk.c", {}),
     "walk-cxx": ("replay/walk.cpp", {"cc": ["-std=c++20"]}),
     "replay-throws": ("replay/throws.cpp", {"cc": ["-std=c++20"]}),
-    "replay-calls": ("replay/calls.c", {}),
-    "replay-gotos": ("replay/gotos.c", {}),
-    "replay-jumps": ("replay/jumps.c", {}),
+    "replay-calls": ("replay/calls.c", {"exit": ["any"]}),
+    "replay-gotos": ("replay/gotos.c", {"ld": ["-lm"], "modes": ["record"]}),
     "replay-setjmps": ("replay/setjmps.c", {}),
     "replay-coroutines": ("replay/coroutines.cpp", {"cc": ["-std=c++20"]}),
-    "replay-vectors": ("replay/vectors.c", {}),
+    "replay-vectors": ("replay/vectors.c", {"ld": ["-lm"]}),
     "overlap-calls": ("overlap/calls.c", {}),
     "overlap-loops": ("overlap/loops.c", {}),
     "overlap-tails": ("overlap/tails.c", {}),
-    "trace-order": ("trace/order.c", {"cc": ["-pthread"]}),
+    "overlap-callbacks": ("overlap/callbacks.c", {}),
+    "overlap-exits": ("overlap/exits.c", {"cc": ["-pthread"]}),
+    "overlap-deaths": ("overlap/deaths.cpp", {}),
+    "overlap-invokes": ("overlap/invokes.cpp", {}),
+    "passed-on": ("trace/passed_on.cpp", {}),
+    "replay-stacks": ("replay/stacks.c", {}),
+    "replay-copies": ("replay/copies.c", {}),
+    "replay-locals": ("replay/locals.cpp", {"cc": ["-pthread"]}),
+    "atomics": ("replay/atomics.c", {"cc": ["-pthread"]}),
 }
 
 
-QUICK = ("control", "gotos", "walk", "replay-throws", "battery-longjmp_loop",
-         "battery-exit_callee")
+QUICK = ("control", "walk", "battery-longjmp_loop")
 REAL = ("bzip2", "lua", "zlib", "minisat", "csparse")
 FETCHING = threading.Lock()  # programs share packages
 
@@ -82,18 +96,19 @@ csmith = module("run_csmith", path("csmith/run.py"))
 
 
 def battery():
-    """They keep books in a file of a folder, which has to be there."""
+    """Without their books (books.h)."""
     cases = {c.name: c for c in
              module("run_battery", path("battery/run.py")).CASES}
     for name in BATTERY:
         case = cases[name.partition(".")[0]]
         yield Program("battery-" + case.name,
                       [path("battery/" + f) for f in case.files()],
-                      {"cc": ["-pthread -D_GNU_SOURCE"],
-                       "plain": ["battery.o"],
-                       "plainsource": [path("battery/battery.c")],
-                       "env": ["BATTERY_TRUTH={dir}"],
-                       "exit": [str(case.status)]})
+                      {"cc": ["-pthread -D_GNU_SOURCE -include " +
+                              path("identity/books.h")],
+                       "plain": ["books.o"],
+                       "plainsource": [path("identity/books.c")],
+                       "exit": [str(case.status)],
+                       **BATTERY_SAID.get(case.name, {})})
 
 
 def small_programs():
@@ -103,7 +118,10 @@ def small_programs():
 
 
 def is_quick(program):
-    return program.hostile or program.name in QUICK
+    """All that show a defect that there was, a third of the rest."""
+    if program.words("defect") or program.name in QUICK:
+        return True
+    return program.hostile and zlib.crc32(program.name.encode()) % 3 == 0
 
 
 class Random(Program):

@@ -43,6 +43,7 @@ MODES = ("edges", "edges,strict", "paths", "paths,overlap", "trace", "record")
 KEYS = ("cc", "ld", "library", "plain", "make", "buildenv", "env", "limits",
         "wrap", "args", "exit", "levels", "modes", "check", "refuses", "ask",
         "same", "uncovered", "varies", "differs", "wants", "defect", "known")
+QUICK_MODES = ("edges", "paths,overlap", "trace", "record")
 LIMIT = 600  # seconds: far more than ten times the slowest
 
 
@@ -56,7 +57,7 @@ class Program:
         self.sources = sources
         self.cxx = any(s.endswith((".cpp", ".cc")) for s in sources)
         self.said = said if said is not None else read_header(sources[0])
-        self.hostile, self.rerun = False, name
+        self.hostile, self.rerun, self.all_modes = False, name, MODES
 
     def all(self, key):
         return self.said.get(key, [])
@@ -81,7 +82,7 @@ class Program:
 
     def modes(self):
         words = self.words("modes")
-        return [m for m in MODES if "-" + m not in words and (
+        return [m for m in self.all_modes if "-" + m not in words and (
             m in words or not words or words[0][0] == "-")]
 
     def of_mode(self, key, mode):

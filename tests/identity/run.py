@@ -3,7 +3,8 @@
 """One program, any mode: the same behaviour, and the same counts.
 
     run.py [--levels=-O0,-O2] [--jobs N] [--keep DIR] [PROGRAM...]
-    run.py --quick       what `make check` runs: every program at one level
+    run.py --quick       what `make check` runs: some programs, each at one of
+                         its levels, in four modes
     run.py --proof       all programs, levels and real programs, csmith
     run.py --csmith N    N programs of csmith, spread over the levels
     run.py --real        the programs of the benchmarks, tiny inputs
@@ -42,8 +43,8 @@ for place in ("bench", "tests/programs", "tests/identity"):
     sys.path.insert(0, os.path.join(ROOT, place))
 import counts  # noqa: E402
 import others  # noqa: E402
-from program import (LEVELS, Program, Wrong, command,  # noqa: E402
-                     must)
+from program import (LEVELS, QUICK_MODES, Program,  # noqa: E402
+                     Wrong, command, must)
 from profiles import CAIRN, CAIRN_CC, CAIRN_CXX  # noqa: E402
 
 PLAIN = ("clang-19", "clang++-19")
@@ -79,7 +80,7 @@ class Asked:
 
     def replay(self):
         for file in self.files:
-            said = self.answer(["replay", "--no-cache", file])
+            said = self.answer(["replay", file])
             if not IDENTICAL.search(said):
                 raise Wrong("replay: " + said[:400])
 
@@ -112,7 +113,8 @@ class Trial:
 
     def build(self, compilers, mode):
         build = self.program.build(
-            self.level, os.path.join(self.folder, (mode or "plain").replace(",", "-")),
+            self.level, os.path.join(self.folder,
+                                     (mode or "plain").replace(",", "-")),
             compilers, mode)
         build.make()
         return build
@@ -180,8 +182,9 @@ class Trial:
             asked = self.asked[mode]
             done = asked.cairn(shlex.split(words.replace(
                 "{file}", asked.files[0])))
-            said.append((done.returncode, (done.stdout + done.stderr).decode(
-                errors="replace").replace(asked.files[0], "FILE")))
+            said.append((done.returncode, re.sub(
+                r"thread \d+", "thread", done.stdout.decode(
+                    errors="replace").replace(asked.files[0], "FILE"))))
         if said[0] != said[1]:
             self.results[other].append(f"cairn {words}: {said[1]!r}, in {one} "
                                        f"{said[0]!r}"[:700])
@@ -201,7 +204,8 @@ class Trial:
         their counts are not exact."""
         names = set(self.program.words("varies"))
         for mode in modes:
-            names |= set(" ".join(self.program.of_mode("differs", mode)).split())
+            for text in self.program.of_mode("differs", mode):
+                names |= set(text.split())
             if self.program.of_mode("check", mode):
                 names |= {key[0] for key in self.runs[mode].inexact}
         return names
@@ -244,8 +248,9 @@ class Tally:
             self.passed += not said
             self.mismatches += bool(said)
             failed |= bool(said)
-            more = [f"and {len(said) - SHOWN} more"] if len(said) > SHOWN else []
-            for sentence in said[:SHOWN] + more:
+            if len(said) > SHOWN:
+                said = [*said[:SHOWN], f"and {len(said) - SHOWN} more"]
+            for sentence in said:
                 print(f"FAIL {program.name} {level} {mode}: "
                       f"{sentence[:900]}; rerun: tests/identity/run.py "
                       f"--levels={level} {program.rerun}", flush=True)
@@ -293,6 +298,8 @@ def jobs(options):
     programs = [*own_programs(), *others.small_programs()]
     if options.quick:
         programs = [p for p in programs if others.is_quick(p)]
+        for program in programs:
+            program.all_modes = QUICK_MODES
     wanted = options.levels.split(",") if options.levels else LEVELS
     for program in programs:
         if options.program and program.name not in options.program:

@@ -3,7 +3,11 @@
 // exit: -11
 // levels: -O0 -O1
 // defect: 9
-// ask: record | 0 | print "sum, p" {file} --at crash_answers.c:23 | 4
+// check: edges C4
+// check: paths C4
+// check: paths,overlap C4
+// check: trace C4 F1
+// ask: record | 0 | print "i, p" {file} --at crash_answers.c:25 | i = 3
 // same: trace record | trace --open {file}
 #include <stdio.h>
 #include <stdlib.h>

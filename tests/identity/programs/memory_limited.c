@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // It takes its own address space away; what is asked for after that fails.
+// modes: -paths,overlap
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -48,12 +48,12 @@ int main()
 				promise.set_exception(std::current_exception());
 			}
 		});
+		t.join();
 		try {
 			sum += f.get();
 		} catch (const std::exception &e) {
 			sum += 100;
 		}
-		t.join();
 	}
 	std::printf("%d %d\n", caught, sum);
 }

@@ -4,8 +4,8 @@
 // levels: -O1
 // defect: 14
 // ask: paths | 0 | residual --tested {file} {file} | no untested paths
-// ask: trace | 0 | segments {file} | noreturn
-// ask: trace | 1 | match-path -e quit {file} | thread 1\b
+// ask: trace | 0 | segments --all {file} | noreturn +quit 2
+// ask: trace | 1 | match-path {file} "quit quit" | thread 1:
 #include <stdio.h>
 #include <stdlib.h>
 

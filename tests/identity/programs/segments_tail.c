@@ -2,7 +2,7 @@
 // A path segment whose function ends in a tail call of another one.
 // levels: -O2
 // defect: 13
-// ask: trace | 0 | segments --depth 2 {file} | twice
+// ask: trace | 0 | segments --depth 2 {file} | twice|\btail\b
 #include <stdio.h>
 #define NOINLINE __attribute__((noinline))
 static volatile int sink;

@@ -15,7 +15,7 @@ static void *waiter(void *set)
 	while (!ended) {
 		if (sigwaitinfo(set, &info) < 0)
 			continue;
-		if (info.si_signo == SIGTERM)
+		if (info.si_value.sival_int < 0)
 			ended = 1;
 		else
 			sum = sum * 2 + info.si_value.sival_int;
@@ -30,14 +30,13 @@ int main(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGRTMIN);
-	sigaddset(&set, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	pthread_create(&t, NULL, waiter, &set);
 	for (int i = 0; i < 10; i++) {
 		union sigval v = {.sival_int = i};
 		pthread_sigqueue(t, SIGRTMIN, v);
 	}
-	pthread_kill(t, SIGTERM);
+	pthread_sigqueue(t, SIGRTMIN, (union sigval){.sival_int = -1});
 	pthread_join(t, NULL);
 	printf("%d %d\n", sum, ended);
 	return 0;
