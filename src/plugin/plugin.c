@@ -502,8 +502,8 @@ static void leave_out(struct plugin *p, LLVMValueRef f, const char *reason)
 }
 
 /* Pairs across calls: a function that makes a tail call is gone when the callee
- * comes back, and a fifth of the calls of mujs are such.  They become calls, but
- * for those that the language wants so, and deep ones (tails.h). */
+ * comes back, and a fifth of the calls of mujs are such.  They become calls,
+ * but for those that the language wants so, and deep ones (tails.h). */
 static void keep_frames(const struct plugin *p, LLVMValueRef f)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
