@@ -251,6 +251,7 @@ def foreign():
         for level in LEVELS:
             try_program(os.path.join(HERE, "foreign", "wide.c"), level,
                         (helpers,))
+            try_program(os.path.join(HERE, "foreign", "clones.c"), level)
 
 
 HELPER = """
@@ -265,11 +266,11 @@ int main(int argc, char **argv) { return half(20 + argc, 3) != 7; }
 def helper():
     """A program that has what the code generator calls is not taken for one
     that is called from nowhere: it is said that it has no marks."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "helper.c")
-        with open(source, "w", encoding="ascii") as file:
-            file.write(HELPER)
-        for level in LEVELS:
+    for level in LEVELS:
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "helper.c")
+            with open(source, "w", encoding="ascii") as file:
+                file.write(HELPER)
             program = os.path.join(folder, "helper")
             built = run(CAIRN_CC, "--cairn=record", level, "-g", source, "-o",
                         program)
@@ -294,11 +295,11 @@ __attribute__((weak)) int main(void) { return 0; }
 def twice():
     """A file that is compiled twice and linked: two units with the same IR, and
     a function of one that takes the place of the other's."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "same.c")
-        with open(source, "w", encoding="ascii") as file:
-            file.write(TWICE)
-        for level in LEVELS:
+    for level in LEVELS:
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "same.c")
+            with open(source, "w", encoding="ascii") as file:
+                file.write(TWICE)
             program = os.path.join(folder, "same")
             objects = [os.path.join(folder, name) for name in ("a.o", "b.o")]
             for name in objects:

@@ -33,4 +33,3 @@ inline std::string text_of(int x)
 
 Box<int> *make(int x);
 __attribute__((weak)) int weakling(int x);
-extern "C" int chosen(int x);

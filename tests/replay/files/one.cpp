@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that this unit's IR has and the program has not, or not from here:
-// inline ones of two files, weak ones, what the compiler drops late (streams);
-// and one that the loader chooses.
+// inline ones of two files, weak ones, what the compiler drops late (streams).
 #include "files.h"
 
 #include <cstdio>
@@ -11,29 +10,12 @@ __attribute__((weak, noinline)) int weakling(int x)
 	return x > 1 ? 2 * x : 1;
 }
 
-static int odd(int x)
-{
-	return x % 2 ? x : 0;
-}
-
-static int even(int x)
-{
-	return x % 2 ? 0 : x;
-}
-
-extern "C" void *choose()
-{
-	return (void *)(sizeof(void *) == 8 ? odd : even);
-}
-
-extern "C" __attribute__((ifunc("choose"))) int chosen(int x);
-
-__attribute__((target_clones("avx2", "default"))) int cloned(int x)
+static int step(int x)
 {
 	return x + (x > 2);
 }
 
-static int (*const table[])(int) = {chosen, cloned, weakling};
+static int (*const table[])(int) = {shared, step, weakling};
 
 int main()
 {
@@ -42,7 +24,7 @@ int main()
 
 	box->set(shared(4));
 	for (int i = 0; i < 6; i++)
-		sum += table[i % 3](i) + chosen(i);
+		sum += table[i % 3](i);
 	printf("%d %d %d %s\n", box->value, sum, weakling(3),
 	       text_of(box->value).c_str());
 	delete box;
