@@ -18,9 +18,10 @@
 /* Thread-local, initial-exec, one for all modules. */
 #define CAIRN_RT_RECORD "__cairn_record"
 #define CAIRN_RECORD_TICK 0
-#define CAIRN_RECORD_EXPECT 8 /* the function that an unknown call calls, also
-                                 by a tail call: then the caller of the caller
-                                 looks at it */
+#define CAIRN_RECORD_EXPECT                                                    \
+	8                     /* the function that an unknown call calls, also \
+	                         by a tail call: then the caller of the caller \
+	                         looks at it */
 #define CAIRN_RECORD_STACK 16 /* top of the second stack */
 #define CAIRN_RECORD_SELF 24  /* the runtime's: the context, 0: none yet */
 #define CAIRN_RECORD_FRAME 32 /* ... of the innermost handler of a signal */
@@ -269,7 +270,8 @@ enum cairn_context {
 /* attribute: it may end in a tail call of anything, whose result is then the
  * caller's input */
 #define CAIRN_IR_HANDS_ON "cairn-hands-on"
-#define CAIRN_IR_TAIL "cairn.tail" /* metadata of a call: the frame ends there */
+#define CAIRN_IR_TAIL \
+	"cairn.tail" /* metadata of a call: the frame ends there */
 #define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
 #define CAIRN_IR_TURN "cairn.turn" /* ... of an atomic store: it has a cell */
 /* ... of a call: the tick goes on when it has returned */

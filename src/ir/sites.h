@@ -58,9 +58,9 @@ struct ir_site {
 	 * if it is not, the caller looks whether its result is that of foreign
 	 * code, and so an input. */
 	bool is_tail, looks;
-	uint32_t cell;     /* its first one; 0 if it has none */
-	uint32_t ncells;   /* see ir_ncells; loads and the like have one */
-	bool ticks_after;  /* a call: the tick goes on when it has returned */
+	uint32_t cell;    /* its first one; 0 if it has none */
+	uint32_t ncells;  /* see ir_ncells; loads and the like have one */
+	bool ticks_after; /* a call: the tick goes on when it has returned */
 };
 
 /* A function that has marks, and what is in it. */

@@ -556,8 +556,7 @@ static void tick_after(const struct recorder *r, const struct ir_site *s,
 /* What is done after a call, if it comes back. */
 static void mark_after(const struct recorder *r, const struct ir_site *s)
 {
-	LLVMValueRef place =
-	        s->looks || s->ticks_after ? behind(s->at) : NULL;
+	LLVMValueRef place = s->looks || s->ticks_after ? behind(s->at) : NULL;
 
 	if (place && s->looks)
 		look(r, s->at, s->at, s->cell, place);

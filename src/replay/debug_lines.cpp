@@ -8,9 +8,10 @@
 // not, or of the same line of another function or another copy; it is left at
 // the first that is of another line, or before a tail call.  Instructions
 // without a line belong to what was before them.  At the top of a block the
-// ways in may differ; each then has its own say.  A loop that is all in one line enters it anew in every
-// turn; so does a copy of a loop's body, which shows by a variable that is
-// assigned again while the other lines have no instructions left.
+// ways in may differ; each then has its own say.  A loop that is all in one
+// line enters it anew in every turn; so does a copy of a loop's body, which
+// shows by a variable that is assigned again while the other lines have no
+// instructions left.
 //
 // Cost: linear in instructions, times the nesting of loops without lines.
 #include "replay/debug.hpp"

@@ -654,8 +654,7 @@ static LLVMValueRef begin_address(struct rewriter *r, const struct function *fn,
 {
 	const struct ir_site *s = &fn->ir.sites[i];
 
-	return s->is_tail ? s->at
-	                  : lower_call(r, fn, s);
+	return s->is_tail ? s->at : lower_call(r, fn, s);
 }
 
 static void rewrite_call(struct rewriter *r, struct function *fn, uint32_t i)

@@ -100,10 +100,10 @@ void replay_shim_if_else(LLVMValueRef condition, LLVMValueRef before,
 static AttributeSet kept(LLVMContext &context, AttributeSet set)
 {
 	static const Attribute::AttrKind abi[] = {
-	        Attribute::ZExt,      Attribute::SExt,
-	        Attribute::InReg,     Attribute::Nest,
-	        Attribute::StackAlignment,
-	        Attribute::SwiftSelf, Attribute::SwiftError};
+	        Attribute::ZExt,           Attribute::SExt,
+	        Attribute::InReg,          Attribute::Nest,
+	        Attribute::StackAlignment, Attribute::SwiftSelf,
+	        Attribute::SwiftError};
 	AttrBuilder b(context);
 
 	for (Attribute::AttrKind kind : abi)
@@ -214,8 +214,8 @@ static bool isLike(const Function &f, const CallInst &call)
 LLVMValueRef replay_shim_tail_like(LLVMValueRef like, LLVMValueRef callee,
                                    LLVMValueRef before)
 {
-	auto *call = unwrap<CallInst>(
-	        replay_shim_call_like(like, callee, before));
+	auto *call =
+	        unwrap<CallInst>(replay_shim_call_like(like, callee, before));
 	bool must = unwrap<CallInst>(like)->isMustTailCall() ||
 	            isLike(*call->getFunction(), *call);
 

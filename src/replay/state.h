@@ -79,8 +79,8 @@ void replay_stub_steps(void);
  * function of the cell, which is that of the function if there is no result. */
 #define REPLAY_FOREIGN ":foreign"
 #define REPLAY_SITE_SHIFT 32
-/* void HANDED(cell, site << SHIFT | n): the same for a tail call of foreign code
- * by what was called at this site, whose n cells get the result.  Requires:
+/* void HANDED(cell, site << SHIFT | n): the same for a tail call of foreign
+ * code by what was called at this site, whose n cells get the result. Requires:
  * state->handed, which is then 0. */
 #define REPLAY_HANDED ":handed"
 /* void COPY(cell, dst, src, n), void SET(dst, c, n) */

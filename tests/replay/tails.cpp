@@ -41,9 +41,8 @@ struct Task {
 			{
 				return false;
 			}
-			std::coroutine_handle<>
-			await_suspend(std::coroutine_handle<promise_type>
-			                      h) noexcept
+			std::coroutine_handle<> await_suspend(
+			        std::coroutine_handle<promise_type> h) noexcept
 			{
 				auto w = h.promise().waiting;
 				return w ? w : std::noop_coroutine();
@@ -207,7 +206,8 @@ struct Down : State {
 	}
 };
 
-// --- what throws, and what comes back through ---------------------------------
+// --- what throws, and what comes back through
+// ---------------------------------
 
 NOINLINE static long number(const std::string &s)
 {
@@ -304,8 +304,11 @@ int main(int argc, char **argv)
 	std::printf("%s\n", four("ab").c_str());
 	for (long i = 0; i < 5; i++)
 		try {
-			apply([&](long v) { total += number(
-			        v % 2 ? "x" : "12") + v; }, i);
+			apply(
+			        [&](long v) {
+				        total += number(v % 2 ? "x" : "12") + v;
+			        },
+			        i);
 		} catch (const std::exception &e) {
 			total += 1000;
 		}
