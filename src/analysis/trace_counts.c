@@ -241,14 +241,35 @@ static void tc_die(struct trace_counter *c, enum walk_how how)
 	c->nframes--;
 }
 
-/* Goes on behind a setjmp, or catches: there it is already. */
+/* Is the part a call that comes back twice? */
+static bool tc_is_twice(const struct trace_counter *c, uint32_t function,
+                        block_id part)
+{
+	const struct traced_function *f = &c->t.functions[function];
+
+	for (uint32_t i = f->g.out_at[part]; i < f->g.out_at[part + 1]; i++)
+		if (f->map->edges[f->f->first_edge + f->g.out[i]].kind ==
+		    CAIRN_EDGE_FALL)
+			return true;
+	return false;
+}
+
+/*
+ * Goes on behind a setjmp, or catches: there it is already.  But nobody jumps
+ * out of setjmp: who seems to be in that call has come back, and was stopped
+ * since, by a handler that jumps to it.
+ */
 static int tc_land(struct trace_counter *c, const struct walk *walk,
                    const struct walk_event *event, struct cairn_err *err)
 {
 	struct tc_frame *top = tc_top(c);
 
-	if (!top->has_left && top->is_in_call && top->behind == event->block)
-		return 0;
+	if (!top->has_left && top->is_in_call && top->behind == event->block) {
+		if (!tc_is_twice(c, top->function, event->block))
+			return 0;
+		top->part = top->behind;
+		top->is_in_call = false;
+	}
 	top->is_stopped &= event->value == WALK_HALTED;
 	tc_end_frame(c, top);
 	return tc_arrive(c, top, walk, event, err);

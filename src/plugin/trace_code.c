@@ -507,6 +507,47 @@ static uint32_t place_of(const struct codes_op *op)
 	return kind << CAIRN_PLACE_KIND_SHIFT | op->where;
 }
 
+/* The operation that ends the history before a call, or NULL. */
+static const struct codes_op *end_before(const struct function *fn,
+                                         block_id call)
+{
+	for (uint32_t i = fn->g.in_at[call]; i < fn->g.in_at[call + 1]; i++) {
+		const struct trace_op *op = fn->trace->on_edge[fn->g.in[i]];
+
+		if (op && op->op && op->op->ends &&
+		    op->op->end != CODES_GOES_ON)
+			return op->op;
+	}
+	return NULL;
+}
+
+/*
+ * Behind a call that comes back twice the history is as it was before it: a
+ * handler may have jumped there from further on in this frame, which had a
+ * longer one.  Before all else is placed there.
+ */
+static void begin_again(struct trace_writer *t)
+{
+	const struct function *fn = t->w.m.fn;
+
+	for (uint32_t i = 0; t->h && i < fn->nsites; i++) {
+		LLVMValueRef call = fn->sites[i].call;
+		const struct codes_op *op;
+
+		if (LLVMIsATerminatorInst(call) || !shim_returns_twice(call))
+			continue;
+		op = end_before(fn, fn->sites[i].block);
+		if (!op)
+			continue;
+		LLVMPositionBuilderBefore(t->w.m.builder,
+		                          LLVMGetNextInstruction(call));
+		drop_history(t);
+		pw_set(&t->w, t->h,
+		       shifted(t, pw_constant(&t->w, 1), op->next_shift,
+		               op->next_add));
+	}
+}
+
 static void write_op(struct trace_writer *t, const struct placed *p)
 {
 	const struct codes_op *op = p->op->op;
@@ -652,6 +693,7 @@ void mark_trace(struct function *fn, const struct mode *mode)
 	write_enter(&t);
 	if (mode->log)
 		log_blocks(&t);
+	begin_again(&t);
 	place_all(&t);
 	for (uint32_t i = 0; i < fn->nsites; i++)
 		shim_add_site(fn->sites[i].call, i, NULL);

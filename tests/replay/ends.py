@@ -8,7 +8,8 @@ it alike.  Builds with trace and trace,last= have the same open frames; what
 they do not know they say.  So it is where nobody knows: SIGKILL, assembly.
 
 recovers.c jumps out of faults: lines and entries of functions are those of
-edges, and `check` finds nothing.  Ends with "N passed, M failed".
+edges, and `check` finds nothing; of a trace it says what is not known.  Ends
+with "N passed, M failed".
 """
 import json
 import os
@@ -168,6 +169,23 @@ def try_recovers(level, folder):
         check(f"recovers.c {what} {level} lines", different)
 
 
+def try_traced(level, folder):
+    """Of a trace that is left by a fault nobody knows all: which functions
+    these are is said."""
+    for mode in ("trace", "trace,last=1M", "trace,paths"):
+        work = os.path.join(folder, "recovers" + mode + level)
+        os.mkdir(work)
+        exe = compile_program(os.path.join(HERE, "recovers.c"),
+                              os.path.join(work, "p"), level, "-g",
+                              mode=mode)
+        for what, function in (("o", "fault"), ("i", "itself"),
+                               ("t", "fault"), ("r", None)):
+            fine, said = is_sound(run(exe, what))
+            check(f"recovers.c {what} {level} {mode}",
+                  fine != (function is None) or
+                  (function and f"C4 {function}:" not in said) and said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for level in ("-O0", "-O2"):
@@ -178,6 +196,7 @@ def main():
         for level in ("-O0", "-O1", "-O2", "-O3"):
             try:
                 try_recovers(level, folder)
+                try_traced(level, folder)
             except (Broken, ValueError) as error:
                 check("recovers.c " + level, error)
     return finish()

@@ -10,7 +10,11 @@
 #include <string.h>
 
 #define NOINLINE __attribute__((noinline))
-#define TWICE(x) do { x; x; } while (0)
+#define TWICE(x)   \
+	do {       \
+		x; \
+		x; \
+	} while (0)
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 static volatile int sink;
@@ -65,7 +69,15 @@ NOINLINE static void scopes(int n)
 
 NOINLINE static int one_line_switch(int x)
 {
-	switch (x & 3) { case 0: return 5; case 1: sink++; return 6; default: return 7; }
+	switch (x & 3) {
+	case 0:
+		return 5;
+	case 1:
+		sink++;
+		return 6;
+	default:
+		return 7;
+	}
 }
 
 NOINLINE static int ternaries(int a, int b)
@@ -205,7 +217,9 @@ end:
 	return acc;
 }
 
-struct big { int a[40]; };
+struct big {
+	int a[40];
+};
 
 NOINLINE static struct big by_value(struct big b, int i)
 {
