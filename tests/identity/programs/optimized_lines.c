@@ -2,9 +2,8 @@
 // Lines whose code optimizers copy, move or remove, and recordings rewrite:
 // arrays of fixed and variable size, scopes, one line with all of a switch,
 // loops that are rotated, unrolled and vectorized, threaded jumps, macros,
-// setjmp, computed gotos, structures by value.
+// structures by value.
 // defect: 12
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +44,8 @@ NOINLINE static int variable_array(int n)
 
 NOINLINE static void use(char *p, int i)
 {
-	p[i & 7] = (char)i;
+	p[0] = (char)i;
+	p[i & 7] = (char)(i + 1);
 	sink += p[0];
 }
 
@@ -160,22 +160,6 @@ NOINLINE static int hoisted(const int *p, const int *q, int n)
 	return r;
 }
 
-static jmp_buf env;
-
-NOINLINE static void jumps(int i)
-{
-	if (i % 2)
-		longjmp(env, i);
-}
-
-NOINLINE static int caught(int i)
-{
-	if (setjmp(env))
-		return 1;
-	jumps(i);
-	return 0;
-}
-
 NOINLINE static int last(int i)
 {
 	return sink + i;
@@ -199,24 +183,6 @@ NOINLINE static int unreachable(int i)
 	return i;
 }
 
-NOINLINE static int interpreter(const char *p)
-{
-	static void *const labels[] = {&&inc, &&dec, &&twice, &&end};
-	int acc = 0;
-	goto *labels[(int)*p++];
-inc:
-	acc++;
-	goto *labels[(int)*p++];
-dec:
-	acc--;
-	goto *labels[(int)*p++];
-twice:
-	acc *= 2;
-	goto *labels[(int)*p++];
-end:
-	return acc;
-}
-
 struct big {
 	int a[40];
 };
@@ -231,7 +197,6 @@ NOINLINE static struct big by_value(struct big b, int i)
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 100, r = 0;
-	static const char code[] = {0, 0, 2, 1, 0, 3};
 	struct big big = {{0}};
 	for (int i = 0; i < 256; i++)
 		table[i] = i * i % 101;
@@ -242,10 +207,8 @@ int main(int argc, char **argv)
 		r += one_line_switch(i);
 		r += ternaries(i, n - i);
 		r += conditions(i, n - i);
-		r += caught(i);
 		r += tail(i);
 		r += unreachable(i);
-		r += interpreter(code);
 		big = by_value(big, i);
 	}
 	r += inlined(n);
