@@ -164,7 +164,21 @@ static void print_way(const struct ips *x, FILE *out, uint32_t from,
 	}
 }
 
-char *ips_path(const struct ips *x, const struct segments_one *one)
+/* A call that is gone into, and left by a tail call. */
+static bool is_left_by_tail(const struct ips *x,
+                            const struct segments_step *last)
+{
+	uint32_t function = x->s.copies[last->copy].function;
+	const struct traced_function *f;
+
+	if (!x->trace || !depth_of(x, last->copy))
+		return false;
+	f = &x->trace->traced.functions[function];
+	return !strcmp(ips_way_out(f->map, f->f, last->block), "tail");
+}
+
+char *ips_path(const struct ips *x, const struct segments_one *one,
+               bool says_tails)
 {
 	uint32_t copy = ips_root(x, one);
 	char *text;
@@ -175,6 +189,8 @@ char *ips_path(const struct ips *x, const struct segments_one *one)
 		return xstrdup("");
 	fprintf(out, "%s", x->keys[copy].name);
 	for (uint32_t i = 0; i < one->nsteps; i++) {
+		if (says_tails && i && is_left_by_tail(x, &one->steps[i - 1]))
+			fprintf(out, " tail");
 		print_way(x, out, copy, one->steps[i].copy);
 		copy = one->steps[i].copy;
 		fprintf(out, " %" PRIu32, one->steps[i].block);

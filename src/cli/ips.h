@@ -85,7 +85,8 @@ void ips_sort(struct ips *x);
 void ips_read(struct ips *x, const struct ips_row *row,
               struct segments_one *one);
 /* Blocks and calls: "1 2 (3 helper 1 4) 5"; the caller frees it. */
-char *ips_path(const struct ips *x, const struct segments_one *one);
+char *ips_path(const struct ips *x, const struct segments_one *one,
+               bool says_tails);
 /* Functions and lines that it runs through; the caller frees it. */
 char *ips_lines(const struct ips *x, const struct segments_one *one);
 uint32_t ips_root(const struct ips *x, const struct segments_one *one);

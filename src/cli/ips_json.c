@@ -25,7 +25,7 @@ static void put_row(struct ips *x, struct json *j, const struct ips_row *row)
 	json_string(j, ips_end_name(x, &one));
 	json_key(j, "chosen");
 	json_bool(j, row->is_chosen);
-	text = ips_path(x, &one);
+	text = ips_path(x, &one, false);
 	json_key(j, "path");
 	json_string(j, text);
 	free(text);

@@ -28,7 +28,7 @@ static void print_row(struct ips *x, FILE *out, const struct ips_row *row)
 	fprintf(out, "%14" PRIu64 " %6.2f %% %5" PRIu32 "  %-8s  ", row->count,
 	        percent(row->count, all_executions(x)), row->depth,
 	        ips_end_name(x, &one));
-	text = ips_path(x, &one);
+	text = ips_path(x, &one, true);
 	fprintf(out, "%s\n", text);
 	free(text);
 	text = ips_lines(x, &one);

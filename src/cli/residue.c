@@ -318,6 +318,8 @@ void residue_text(const struct residue *r, FILE *out)
 	print_unmatched(r, out, true);
 	print_unmatched(r, out, false);
 	print_list(r, out);
+	if (!residue_is_any(r))
+		fputs("\nno untested paths\n", out);
 }
 
 /* --- JSON --------------------------------------------------------------- */

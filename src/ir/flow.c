@@ -69,12 +69,20 @@ static bool is_vector(LLVMValueRef value)
 	return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
 }
 
+/* Has an argument of a call this attribute, there or where it is called? */
+static bool argument_is(LLVMValueRef call, unsigned k, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+
+	return LLVMGetCallSiteEnumAttribute(call, k + 1, kind) ||
+	       (LLVMIsAFunction(callee) &&
+	        LLVMGetEnumAttributeAtIndex(callee, k + 1, kind));
+}
+
 /* Is the value nothing that anyone has to compute once the call is back? */
 static bool is_result(LLVMValueRef value, LLVMValueRef call)
 {
-	static const char name[] = "returned";
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof(name) - 1);
-
 	if (!value || LLVMIsUndef(value) || value == call)
 		return true;
 	if (LLVMIsABitCastInst(value))
@@ -84,10 +92,16 @@ static bool is_result(LLVMValueRef value, LLVMValueRef call)
 		return false;
 	for (unsigned k = 0; k < LLVMGetNumArgOperands(call); k++)
 		if (LLVMGetOperand(call, k) == value &&
-		    (LLVMGetCallSiteEnumAttribute(call, k + 1, kind) ||
-		     (LLVMIsAFunction(LLVMGetCalledValue(call)) &&
-		      LLVMGetEnumAttributeAtIndex(LLVMGetCalledValue(call),
-		                                  k + 1, kind))))
+		    argument_is(call, k, "returned"))
+			return true;
+	return false;
+}
+
+/* Does it hand on structures in memory?  Those of its caller's frame then. */
+static bool hands_on_memory(LLVMValueRef call)
+{
+	for (unsigned k = 0; k < LLVMGetNumArgOperands(call); k++)
+		if (argument_is(call, k, "byval"))
 			return true;
 	return false;
 }
@@ -128,6 +142,7 @@ static bool may_be_tail(LLVMValueRef call)
 		return true;
 	return (LLVMGetTailCallKind(call) == LLVMTailCallKindTail ||
 	        is_kept(call)) &&
+	       !hands_on_memory(call) &&
 	       !(off &&
 	         !strncmp(LLVMGetStringAttributeValue(off, &n), "true", 4));
 }

@@ -17,10 +17,11 @@ struct ptrmap;
 bool ir_is_call(LLVMValueRef instruction);
 /*
  * The tail call of a block, or NULL: a call that is marked as one, directly
- * before a return of nothing, or of exactly what the call returns.  There the
- * activation ends before the call; the return after it is no code of its own.
- * If anything else is returned the frame is there when the call comes back: it
- * is a call as any.  ir_own_returns first.
+ * before a return of nothing, or of exactly what the call returns; but for one
+ * with structures in memory as arguments, unless the language wants it so.
+ * There the activation ends before the call; the return after it is no code of
+ * its own. If anything else is returned the frame is there when the call comes
+ * back: it is a call as any.  ir_own_returns first.
  */
 LLVMValueRef ir_tail_call(LLVMBasicBlockRef block);
 /* A tail call becomes one from which its caller's frame comes back; what it is

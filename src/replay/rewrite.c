@@ -603,8 +603,6 @@ static void tail_foreign(struct rewriter *r, const struct function *fn,
 	               add_bytes(r, r->state, FIELD(handed)));
 	LLVMBuildStore(r->b, number(r, i),
 	               add_bytes(r, r->state, FIELD(handed_site)));
-	if (r->options->shows_steps)
-		steps_put(r->b, r->m, STEP_RETURN);
 	build_return(r, fn);
 	replay_shim_cut(end);
 }

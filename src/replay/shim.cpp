@@ -202,7 +202,9 @@ LLVMValueRef replay_shim_call_like(LLVMValueRef like, LLVMValueRef callee,
 static bool isLike(const Function &f, const CallInst &call)
 {
 	if (f.getFunctionType() != call.getFunctionType() ||
-	    f.getCallingConv() != call.getCallingConv())
+	    f.getCallingConv() != call.getCallingConv() ||
+	    f.getAttributes().getRetAttrs() !=
+	            call.getAttributes().getRetAttrs())
 		return false;
 	for (unsigned i = 0; i < f.arg_size(); i++)
 		if (f.getAttributes().getParamAttrs(i) !=

@@ -142,14 +142,6 @@ static void place_lines(LLVMModuleRef m, LLVMValueRef f, LLVMBuilderRef b)
 	}
 }
 
-/* Does it end in a tail call, where the rewriter says that the frame ends? */
-static bool has_tail(LLVMBasicBlockRef block)
-{
-	LLVMValueRef call = ir_tail_call(block);
-
-	return call && ir_is_tail(call);
-}
-
 void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number)
 {
 	LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
@@ -181,7 +173,8 @@ void steps_place_returns(LLVMModuleRef m, LLVMValueRef f)
 	     block = LLVMGetNextBasicBlock(block)) {
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
-		if (!end || !LLVMIsAReturnInst(end) || has_tail(block))
+		/* before a tail call the rewriter has said that it ends */
+		if (!end || !LLVMIsAReturnInst(end) || ir_tail_call(block))
 			continue;
 		LLVMPositionBuilderBefore(b, end);
 		steps_put(b, m, STEP_RETURN);
