@@ -328,7 +328,7 @@ enum cairn_edge_kind {
 	CAIRN_EDGE_UNWIND = 11,   /* invoke: threw */
 	CAIRN_EDGE_FALL = 12,     /* strict: the call fell through */
 	CAIRN_EDGE_ABNORMAL = 13, /* strict: the call did not come back */
-	CAIRN_EDGE_CALL = 14,     /* paths: to a call that ends them */
+	CAIRN_EDGE_CALL = 14,     /* to a call that is a block; paths end */
 	CAIRN_EDGE_SITE = 15,     /* paths,calls=: the same, but loops stay */
 	CAIRN_NEDGE_KINDS
 };

@@ -113,7 +113,7 @@ enum edge_where {
 	AT_TRIP,    /* nowhere: the loop counts its own turns (trip.c) */
 	AT_COMPARE, /* before the indirect jump, if it goes there */
 	AT_FALL,    /* strict: right after the call */
-	AT_CALL,    /* paths: right before the call that is the target */
+	AT_CALL,    /* right before the call that is the target */
 	AT_BEFORE,  /* trace: right before the call that ends the source */
 	AT_SHARED,  /* paths: in a shared copy, which has a table of them */
 };

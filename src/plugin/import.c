@@ -74,19 +74,23 @@ static void add_site(struct function *fn, LLVMValueRef call, block_id b)
 }
 
 /*
- * A call at which paths end: one that may not come back and that nobody would
- * tell us of (strict), or that may come back twice, or any (calls).  It is a
- * node of its own: the path is counted before it and the next one begins with
- * it, where the register is known, also when it comes back for the second time.
+ * A call that is a node of its own: one that may come back twice, in all modes
+ * but strict counts of edges, so that blocks have the same numbers; and where
+ * paths end, which is also at a call that may leave without a trace (strict),
+ * or at any (calls).  The path is counted before it and the next one begins
+ * with it, where the register is known, also at the second return.
  */
-static bool ends_path(LLVMValueRef call, const struct mode *mode)
+static bool is_node(LLVMValueRef call, const struct mode *mode)
 {
-	return mode->paths &&
-	       (mode->strict || shim_returns_twice(call) ||
-	        (mode->sites && ptrmap_get(mode->sites, call) != PTRMAP_NONE));
+	if (mode->source)
+		return false;
+	if (mode->strict)
+		return mode->paths;
+	return shim_returns_twice(call) ||
+	       (mode->sites && ptrmap_get(mode->sites, call) != PTRMAP_NONE);
 }
 
-static block_id import_path_end(struct function *fn, LLVMValueRef call,
+static block_id import_call_node(struct function *fn, LLVMValueRef call,
                                 const struct mode *mode)
 {
 	block_id b = add_part(fn, call);
@@ -186,8 +190,8 @@ static block_id import_block(struct function *fn, LLVMBasicBlockRef block,
 		}
 		if (!needs_site(i, tail, noreturn, mode))
 			continue;
-		if (ends_path(i, mode)) {
-			b = import_path_end(fn, i, mode);
+		if (is_node(i, mode)) {
+			b = import_call_node(fn, i, mode);
 			continue;
 		}
 		if (mode->is_shared)
