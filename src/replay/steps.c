@@ -18,7 +18,6 @@
 
 #include "base/alloc.h"
 #include "ir/flow.h"
-#include "ir/sites.h"
 #include "replay/shim.h"
 #include "replay/state.h"
 
@@ -142,12 +141,27 @@ static void place_lines(LLVMModuleRef m, LLVMValueRef f, LLVMBuilderRef b)
 	}
 }
 
-/* Does it end in a tail call, where the rewriter says that the frame ends? */
-static bool has_tail(LLVMBasicBlockRef block)
+static bool is_return_step(LLVMValueRef i)
 {
-	LLVMValueRef call = ir_tail_call(block);
+	LLVMModuleRef m = LLVMGetGlobalParent(
+	        LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)));
 
-	return call && ir_is_tail(call);
+	return LLVMIsACallInst(i) &&
+	       LLVMGetCalledValue(i) == LLVMGetNamedFunction(m, REPLAY_STEP) &&
+	       LLVMIsAConstantInt(LLVMGetOperand(i, 0)) &&
+	       LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)) == STEP_RETURN;
+}
+
+/* Has the rewriter said that the frame ends, before a tail call that precedes
+ * the return, or instead of one of foreign code? */
+static bool is_said(LLVMValueRef end)
+{
+	LLVMValueRef i = LLVMGetPreviousInstruction(end);
+
+	if (i && is_return_step(i))
+		return true;
+	i = i ? LLVMGetPreviousInstruction(i) : NULL;
+	return i && is_return_step(i);
 }
 
 void steps_place(LLVMModuleRef m, LLVMValueRef f, unsigned number)
@@ -181,7 +195,7 @@ void steps_place_returns(LLVMModuleRef m, LLVMValueRef f)
 	     block = LLVMGetNextBasicBlock(block)) {
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
-		if (!end || !LLVMIsAReturnInst(end) || has_tail(block))
+		if (!end || !LLVMIsAReturnInst(end) || is_said(end))
 			continue;
 		LLVMPositionBuilderBefore(b, end);
 		steps_put(b, m, STEP_RETURN);
