@@ -91,7 +91,7 @@ static bool is_node(LLVMValueRef call, const struct mode *mode)
 }
 
 static block_id import_call_node(struct function *fn, LLVMValueRef call,
-                                const struct mode *mode)
+                                 const struct mode *mode)
 {
 	block_id b = add_part(fn, call);
 

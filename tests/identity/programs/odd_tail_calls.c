@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // Calls before a return: arguments on the stack, structures, extensions of
 // other kinds, arguments that come back; left by a jump every other time.
-// varies: main
 // defect: 1
 #include <setjmp.h>
 #include <stdio.h>
