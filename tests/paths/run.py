@@ -99,7 +99,7 @@ class Graph:
         """The block of each line that logs."""
         block_of = {}
         for block, segments in enumerate(of_map.segments):
-            for _, file, line in (x for s in segments for x in s):
+            for _, file, line, *_ in (x for s in segments for x in s):
                 if os.path.basename(file) != source or line not in lines:
                     continue
                 if block_of.setdefault(line, block) != block:
