@@ -155,19 +155,27 @@ static int whole_number_paths(struct whole *w, struct cairn_err *err)
 	return rc;
 }
 
-int whole_init(struct whole *w, const struct map *map,
-               const struct map_function *f, struct cairn_err *err)
+/* Fills w up to the numbers of the blocks; how many there are, 0 if the map is
+ * wrong. */
+static uint32_t whole_begin(struct whole *w, const struct map *map,
+                            const struct map_function *f)
 {
 	size_t n = (size_t)f->nblocks + 1;
-	uint32_t nblocks;
-	int rc;
 
 	*w = (struct whole){.map = map, .f = f};
 	w->block_of = xcalloc(n, sizeof(*w->block_of));
 	w->segment_of = xcalloc(n, sizeof(*w->segment_of));
 	w->nsegments = xcalloc(n, sizeof(*w->nsegments));
+	return whole_number(w);
+}
+
+int whole_init(struct whole *w, const struct map *map,
+               const struct map_function *f, struct cairn_err *err)
+{
+	uint32_t nblocks = whole_begin(w, map, f);
+	int rc;
+
 	w->edge_of = xcalloc((size_t)f->nedges + 1, sizeof(*w->edge_of));
-	nblocks = whole_number(w);
 	if (nblocks)
 		whole_link(w, nblocks);
 	rc = nblocks ? whole_number_paths(w, err) : whole_bad(w, err);
@@ -185,6 +193,19 @@ void whole_release(struct whole *w)
 	free(w->nsegments);
 	free(w->edge_of);
 	*w = (struct whole){0};
+}
+
+block_id *whole_block_of(const struct map *map, const struct map_function *f)
+{
+	struct whole w;
+	block_id *block_of = NULL;
+
+	if (whole_begin(&w, map, f)) {
+		block_of = w.block_of;
+		w.block_of = NULL;
+	}
+	whole_release(&w);
+	return block_of;
 }
 
 /* --- its record in a map ------------------------------------------------- */
@@ -536,4 +557,19 @@ void whole_record(const struct whole *w, uint64_t address, uint64_t counters,
 	bytes_release(&head);
 	bytes_release(&rest);
 	free(x.files);
+}
+
+/* --- and back ------------------------------------------------------------ */
+
+block_id *whole_first_part(const struct map *map, const struct map_function *f)
+{
+	const struct map_site *site = map->sites + f->first_site;
+	block_id *first;
+
+	if (!(f->flags & CAIRN_FN_TRACED))
+		return NULL;
+	first = xcalloc((size_t)f->nblocks + 1, sizeof(*first));
+	for (uint32_t i = f->nsites; i > 0; i--)
+		first[site[i - 1].block] = i;
+	return first;
 }

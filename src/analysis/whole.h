@@ -36,6 +36,20 @@ int whole_init(struct whole *w, const struct map *map,
                const struct map_function *f, struct cairn_err *err);
 void whole_release(struct whole *w);
 
+/*
+ * Per block of the trace's map, the number of the block that it is part of, as
+ * reports and paths number them.  For the caller to free; NULL if a part does
+ * not follow another.
+ */
+block_id *whole_block_of(const struct map *map, const struct map_function *f);
+
+/*
+ * The other way round, in a map that has records of whole_record: the number in
+ * the trace of the first part of each block.  For the caller to free; NULL if f
+ * is not of a trace.
+ */
+block_id *whole_first_part(const struct map *map, const struct map_function *f);
+
 /* Addresses in a map that whole_record writes: a place for every block of the
  * trace's map, and one for none of them, 0. */
 uint32_t whole_code_size(const struct whole *w);

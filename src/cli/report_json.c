@@ -10,6 +10,7 @@
 #include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "analysis/lines.h"
+#include "analysis/whole.h"
 #include "base/alloc.h"
 #include "base/json.h"
 #include "format/map.h"
@@ -210,7 +211,8 @@ static uint32_t block_lines(const struct map *m, const struct map_block *b,
 }
 
 static void put_block(const struct report *r, struct json *j,
-                      const struct report_row *row, uint32_t b)
+                      const struct report_row *row, uint32_t b,
+                      const block_id *parts)
 {
 	uint32_t at = row->f->first_block + b;
 	const struct map_block *mb = &row->map->blocks[at];
@@ -219,6 +221,8 @@ static void put_block(const struct report *r, struct json *j,
 
 	json_begin(j, '{');
 	put_u64(j, "id", b);
+	if (parts)
+		put_u64(j, "part", parts[b]);
 	put_count(j, "count", row->cm->block[at], row->cm->block_known[at]);
 	put_u64(j, "instructions", mb->ninstructions);
 	if (mb->flags & CAIRN_BLOCK_LANDING_PAD)
@@ -296,6 +300,8 @@ static void put_calls(const struct report *r, struct json *j,
 static void put_function(const struct report *r, struct json *j,
                          const struct report_row *row)
 {
+	block_id *parts = whole_first_part(row->map, row->f);
+
 	json_begin(j, '{');
 	put_place(r, j, row);
 	put_string(j, "mode", mode_of(row->f));
@@ -309,7 +315,7 @@ static void put_function(const struct report *r, struct json *j,
 	json_key(j, "blocks");
 	json_begin(j, '[');
 	for (uint32_t b = 1; b < row->f->nblocks; b++)
-		put_block(r, j, row, b);
+		put_block(r, j, row, b, parts);
 	json_end(j, ']');
 	json_key(j, "edges");
 	json_begin(j, '[');
@@ -318,6 +324,7 @@ static void put_function(const struct report *r, struct json *j,
 	json_end(j, ']');
 	put_calls(r, j, row);
 	json_end(j, '}');
+	free(parts);
 }
 
 static void put_functions(const struct report *r, struct json *j)

@@ -11,6 +11,7 @@
 
 #include "abi/file.h"
 #include "analysis/interleave.h"
+#include "analysis/whole.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -157,7 +158,10 @@ void trace_input_close(struct trace_input *in)
 {
 	for (uint32_t i = 0; in->names && i < in->traced.n; i++)
 		free(in->names[i]);
+	for (uint32_t i = 0; in->numbers && i < in->traced.n; i++)
+		free(in->numbers[i]);
 	free(in->names);
+	free(in->numbers);
 	trace_index_release(&in->index);
 	traced_release(&in->traced);
 	streams_release(&in->streams);
@@ -291,6 +295,20 @@ const char *trace_input_file(const struct trace_input *in, uint32_t function,
 
 	*line = f->f->line;
 	return f->f->file == MAP_NONE ? NULL : map_string(f->map, f->f->file);
+}
+
+block_id trace_input_block(struct trace_input *in, uint32_t function,
+                           block_id part)
+{
+	const struct traced_function *f = &in->traced.functions[function];
+
+	if (!in->numbers)
+		in->numbers =
+		        xcalloc((size_t)in->traced.n + 1, sizeof(*in->numbers));
+	if (!in->numbers[function])
+		in->numbers[function] = whole_block_of(f->map, f->f);
+	/* of a map that makes no sense: report refuses it */
+	return in->numbers[function] ? in->numbers[function][part] : part;
 }
 
 void trace_input_lines(const struct trace_input *in, uint32_t function,

@@ -23,7 +23,8 @@ struct trace_input {
 	struct profile *profile;
 	struct streams streams;
 	struct traced traced;
-	char **names; /* per function, as the user knows it */
+	char **names;       /* per function, as the user knows it */
+	block_id **numbers; /* trace_input_block; NULL: not asked yet */
 	struct trace_index index;
 	bool has_index;
 	bool wants_progress; /* even if stderr is no terminal */
@@ -75,6 +76,14 @@ void trace_way_tell(struct trace_way *way, const struct traced_walk *w);
 const char *trace_input_name(const struct trace_input *in, uint32_t function);
 const char *trace_input_file(const struct trace_input *in, uint32_t function,
                              uint32_t *line);
+
+/*
+ * The number that reports and paths have for the block that this one is part
+ * of: a trace splits blocks after calls.  The parts of a block follow each
+ * other.
+ */
+block_id trace_input_block(struct trace_input *in, uint32_t function,
+                           block_id part);
 
 /* Calls visit for the lines of a block, in order, each once in a row; lines
  * that the compiler made are left out. */

@@ -98,12 +98,11 @@ static void put_lines(const struct trace_view *v, struct json *j,
 	json_end(j, ']');
 }
 
-/* Is it the rest of the block before it, behind a call? */
+/* Is it the rest of the block before it, after a call? */
 static bool is_part(const struct trace_view *v, uint32_t function, block_id b)
 {
-	const struct traced_function *f = &v->in->traced.functions[function];
-
-	return f->map->blocks[f->f->first_block + b].flags & CAIRN_BLOCK_PART;
+	return b > 1 && trace_input_block(v->in, function, b) ==
+	                        trace_input_block(v->in, function, b - 1);
 }
 
 static void put_blocks(const struct trace_view *v,
@@ -119,7 +118,8 @@ static void put_blocks(const struct trace_view *v,
 
 		begin_object(v, &j, "block", event->block + i);
 		put_function(v, &j, e->function, e->depth);
-		put_key(&j, "id", blocks[i]);
+		put_key(&j, "id",
+		        trace_input_block(v->in, e->function, blocks[i]));
 		if (is_part(v, e->function, blocks[i])) {
 			json_key(&j, "part");
 			json_bool(&j, true);
@@ -138,7 +138,7 @@ static void put_path(const struct trace_view *v, struct json *j,
 	json_key(j, "ids");
 	json_begin(j, '[');
 	for (uint32_t i = 0; i < n; i++)
-		json_u64(j, blocks[i]);
+		json_u64(j, trace_input_block(v->in, e->function, blocks[i]));
 	json_end(j, ']');
 	put_lines(v, j, e->function, blocks, n);
 }
@@ -163,7 +163,8 @@ static void json_event(struct trace_view *v, const struct reader_event *event)
 		put_source(v, &j, e->function);
 	if ((e->kind == WALK_LAND || e->kind == WALK_FRAME) &&
 	    e->block != CFG_OUTSIDE)
-		put_key(&j, "id", e->block);
+		put_key(&j, "id",
+		        trace_input_block(v->in, e->function, e->block));
 	end_object(v, &j);
 }
 

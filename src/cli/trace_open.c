@@ -296,14 +296,14 @@ static void put_thread(struct trace_view *v, const struct open_thread *t,
 
 /* --- JSON ---------------------------------------------------------------- */
 
-static void put_ids(struct json *j, const char *key, const uint32_t *blocks,
-                    uint32_t n)
+static void put_ids(const struct trace_view *v, struct json *j, const char *key,
+                    uint32_t function, const uint32_t *blocks, uint32_t n)
 {
 	if (key)
 		json_key(j, key);
 	json_begin(j, '[');
 	for (uint32_t i = 0; i < n; i++)
-		json_u64(j, blocks[i]);
+		json_u64(j, trace_input_block(v->in, function, blocks[i]));
 	json_end(j, ']');
 }
 
@@ -332,7 +332,7 @@ static void put_json_frame(const struct trace_view *v,
 	json_bool(&j, may_be_further(v, w, i));
 	blocks = straight_on(&v->in->traced.functions[f->function],
 	                     is_in ? next_of(v, at) : CFG_OUTSIDE, &n);
-	put_ids(&j, "in", blocks, is_halted(at) ? 1 : n);
+	put_ids(v, &j, "in", f->function, blocks, is_halted(at) ? 1 : n);
 	free(blocks);
 	if (line) {
 		json_key(&j, "file");
@@ -345,7 +345,7 @@ static void put_json_frame(const struct trace_view *v,
 	for (uint64_t k = first; k < f->nways; k++) {
 		const struct open_way *o = &f->ways[k % WAYS];
 
-		put_ids(&j, NULL, o->way->blocks + o->nskipped,
+		put_ids(v, &j, NULL, f->function, o->way->blocks + o->nskipped,
 		        o->way->nblocks - o->nskipped);
 	}
 	json_end(&j, ']');

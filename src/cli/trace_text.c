@@ -175,7 +175,8 @@ static void put_blocks(const struct trace_view *v,
 		uint32_t i = v->o->reverse ? n - 1 - k : k;
 
 		put_margin(v, event->block + i, e->depth + 1);
-		fprintf(v->out, "b%" PRIu32 "  ", blocks[i]);
+		fprintf(v->out, "b%" PRIu32 "  ",
+		        trace_input_block(v->in, e->function, blocks[i]));
 		trace_put_lines(v, v->out, e->function, &blocks[i], 1);
 		putc('\n', v->out);
 	}

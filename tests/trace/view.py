@@ -548,6 +548,44 @@ def blocks_of(trace):
             for f in report["functions"]}
 
 
+def counted(items):
+    """{function: {block: executions}} of pairs with their number."""
+    counts = {}
+    for function, block, n in items:
+        blocks = counts.setdefault(function, {})
+        blocks[block] = blocks.get(block, 0) + n
+    return counts
+
+
+def check_numbers(name, trace):
+    """A block has one number in reports and traces, and reports say which
+    number its first part has where parts of blocks are numbered."""
+    functions = json.loads(must(CAIRN, "report", "--json", trace))["functions"]
+    reported = counted((f["name"], b["id"], b["count"]) for f in functions
+                       for b in f["blocks"] if b["count"])
+    shown = [e for e in events(trace, "--no-demangle", "--blocks")
+             if e["event"] in ("block", "land") and "id" in e]
+    got = counted((e["function"], e["id"], 1) for e in shown
+                  if not e.get("part"))
+    landed = {(e["function"], e["id"]) for e in shown if e["event"] == "land"}
+    judge(f"{name}: numbers of blocks", got == reported,
+          f"{got}, not {reported}")
+    judge(f"{name}: numbers of parts", all(
+        e["id"] in reported[e["function"]] for e in shown))
+    by_part = {f["name"]: {b["part"]: b["count"] for b in f["blocks"]
+                           if b["count"] and (f["name"], b["id"]) not in landed}
+               for f in functions if f["entries"]}
+    for function, parts in by_part.items():
+        file = json.loads(must(CAIRN, "twpp", "--no-demangle", "--json",
+                               "--function", function, "--top", "0", trace))
+        split = counted((function, b, t["calls"] * n["count"])
+                        for t in file["traces"] for n in t["nodes"]
+                        for b in n["blocks"])[function]
+        judge(f"{name}: parts of {function}",
+              all(split.get(p) == n for p, n in parts.items()),
+              f"{split}, not {parts}")
+
+
 def check_crash(directory):
     """Frames that a crash leaves are open, and have done no more."""
     source = os.path.join(ROOT, "tests", "trace", "crash.c")
@@ -919,6 +957,7 @@ def check_program(name, program, *arguments):
     check_text(name, trace, truth)
     check_exports(name, trace, truth)
     check_match(name, trace, truth)
+    check_numbers(name, trace)
 
 
 SMALLS = {
@@ -943,6 +982,15 @@ def do_words(directory):
     words = os.path.join(ROOT, "examples", "words")
     program = build(directory, "words", words + ".c", "-O2")
     check_program("words", program, words + ".txt")
+
+
+def do_invokes(directory):
+    for source in ("overlap/invokes.cpp", "trace/passed_on.cpp"):
+        for level in ("-O0", "-O2"):
+            name = os.path.basename(source).partition(".")[0] + level
+            program = build(directory, name,
+                            os.path.join(ROOT, "tests", source), level)
+            check_numbers(name, record(program))
 
 
 def do_commands(directory):
@@ -970,6 +1018,7 @@ PARTS = (
     ("small_witness", do_small, "small_witness", damaged),
     ("small", do_commands),
     ("words", do_words),
+    ("invokes", do_invokes),
     ("small", do_small, "small", check_program, indexed),
     ("small_witness", do_small, "small_witness", check_program, indexed),
     ("small0", do_small, "small0", check_program),
