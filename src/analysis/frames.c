@@ -406,13 +406,15 @@ static void find_sum(struct frame_path *path, const struct map_function *f,
 	}
 }
 
-/* A tail call that the build has made one as any: its caller has left. */
+/* A tail call that the build has made one as any: its caller has left.  Of a
+ * trace frames that are not there any more are not listed. */
 static bool is_tail_call(const struct map *m, const struct site_address *s)
 {
-	const struct map_block *b =
-	        &m->blocks[m->functions[s->function].first_block + s->block];
+	const struct map_function *f = &m->functions[s->function];
+	const struct map_block *b = &m->blocks[f->first_block + s->block];
 
-	return b->flags & CAIRN_BLOCK_TAIL && s->segment + 1 == b->nsegments;
+	return !(f->flags & CAIRN_FN_TRACED) &&
+	       b->flags & CAIRN_BLOCK_TAIL && s->segment + 1 == b->nsegments;
 }
 
 static void place_at_site(struct frame_places *out, const struct index *ix,

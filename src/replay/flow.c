@@ -204,7 +204,7 @@ static void note_end(struct flow *f, const struct flow_function *g,
                      struct flow_frame *top, const struct codes_op *op)
 {
 	f->npath = 0;
-	if (op->turns_loop ||
+	if (op->turns_loop || op->end == CODES_IS_SILENT ||
 	    (op->end == CODES_GOES_ON && !g->t->codes.width[top->begin]))
 		top->nsilent++;
 	else
@@ -275,10 +275,13 @@ static edge_id find_edge(const struct flow_function *g, block_id from,
 static void make_call(struct flow *f, struct flow_frame *top)
 {
 	const struct flow_function *g = &f->functions[top->function];
-	edge_id e = g->call[top->node];
+	edge_id e;
 
 	if (top->is_behind || top->has_left || top->is_away || top->is_halted ||
-	    e == NONE)
+	    top->is_ghost)
+		return;
+	e = g->call[top->node];
+	if (e == NONE)
 		return;
 	top->site = g->site[top->node];
 	take_edge(f, top, e);
@@ -290,8 +293,10 @@ static void enter(struct flow *f, uint32_t function)
 	struct flow_function *g = &f->functions[function];
 	struct flow_frame *top = top_of(f);
 
-	if (top)
+	if (top) {
 		make_call(f, top);
+		top->nsilent = 0; /* a reader takes them before the mark */
+	}
 	if (!g->on_edge)
 		learn(g);
 	VEC_RESERVE(f->frames, f->nframes, f->frames_cap);
@@ -627,6 +632,12 @@ void flow_fork(struct flow *f, uint32_t tid, bool is_in_call)
 
 void flow_sync(struct flow *f, uint64_t number)
 {
+	struct flow_frame *top = top_of(f);
+
+	if (top) {
+		make_call(f, top);
+		top->nsilent = 0;
+	}
 	bytes_put_u8(&f->stream, CAIRN_TRACE_SYNC);
 	bytes_put_u64(&f->stream, 1 + 2 * number);
 }

@@ -585,6 +585,13 @@ static int walk_may_be_silent(struct walk *w, struct cairn_err *err)
 	return !result || byte != CAIRN_TRACE_HALT || walk_halts_below(w);
 }
 
+/* Is nothing written at its end, though what it calls may do anything? */
+static bool walk_is_silent_call(const struct walk_way *way)
+{
+	return way->end == CODES_IS_SILENT && !way->leaves && !way->stops &&
+	       way->callee == WALK_ANYTHING;
+}
+
 /* The innermost frame comes to where it was stopped. */
 static int walk_come_to_halt(struct walk *w, struct walk_event *event,
                              struct cairn_err *err)
@@ -592,6 +599,7 @@ static int walk_come_to_halt(struct walk *w, struct walk_event *event,
 	struct walk_frame *top = walk_top(w);
 	struct walk_function *f = &w->program->functions[top->function];
 	const struct walk_way *way;
+	int result;
 
 	if (!top->read) {
 		top->state = WALK_STOPPED;
@@ -603,10 +611,12 @@ static int walk_come_to_halt(struct walk *w, struct walk_event *event,
 	}
 	top->read--;
 	CAIRN_TRY(walk_find(f, top->next, 0, &way, err));
-	if (!way->is_plain ||
+	if (!(way->is_plain || walk_is_silent_call(way)) ||
 	    (f->codes->width[top->next] && !f->codes->loop_of[top->next]))
 		return walk_corrupt(w, "an impossible way to a halt", err);
-	return walk_take_path(w, way, event, err);
+	result = walk_take_path(w, way, event, err);
+	top->state = WALK_STOPPING;
+	return result;
 }
 
 static int walk_step(struct walk *w, struct walk_event *event,

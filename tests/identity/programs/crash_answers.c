@@ -7,8 +7,9 @@
 // check: paths C4
 // check: paths,overlap C4
 // check: trace C4 F1
-// ask: record | 0 | print "i, p" {file} --at crash_answers.c:25 | i = 3
-// same: trace record | trace --open {file}
+// ask: record | 0 | print "i, p" {file} --at crash_answers.c:26 | i = 3
+// ask: record | 0 | trace --open {file} | ^      in crash_answers.c:26$
+// ask: trace | 0 | trace --open {file} | or further on, nobody knows how far
 #include <stdio.h>
 #include <stdlib.h>
 

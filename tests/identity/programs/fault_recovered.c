@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // Faults that a handler leaves by siglongjmp: a probe of memory, a division.
 // defect: 5
+// check: trace C4
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // The stack overflows; a handler on another stack jumps out of it.
 // varies: dig main
+// check: trace C4 F2
 // limits: ulimit -s 512
 #include <setjmp.h>
 #include <signal.h>
