@@ -869,7 +869,7 @@ def read_map(data):
 
 
 # --- section 6: what the counts mean ----------------------------------------
-NOT_COVERED, STRICT, SOURCE = 1, 2, 8
+NOT_COVERED, STRICT, SOURCE, NOTES_LAST = 1, 2, 8, 1024
 INDIRECT, ABNORMAL, CALL = 9, 13, 14  # kinds of edges
 ANYWHERE = 0xFFFFFFFF  # a probe behind which the block is not known
 
@@ -885,8 +885,24 @@ def spot_at(f, offset):
     if what == ANYWHERE:
         return None, probe, False, None
     if what >= 2 * n:
-        return f.edges[what - 2 * n][1], probe, True, what - 2 * n
-    return what % n, probe, what >= n, None
+        spot = f.edges[what - 2 * n][1], probe, True, what - 2 * n
+    else:
+        spot = what % n, probe, what >= n, None
+    return spot if f.how or not spot[0] else behind_calls(f, spot, offset)
+
+
+def behind_calls(f, spot, offset):
+    """A call that is a block of its own came back behind the probe."""
+    for at, (block, _, _) in f.site_at:
+        fall = next((e for e, (src, _, _) in enumerate(f.edges)
+                     if src == block and f.kinds[e] == FALL), None)
+        if fall is None or not spot[1] < at <= offset:
+            continue
+        _, dst, counter = f.edges[fall]
+        spot = (dst, at,
+                counter is not None or f.block_counter[dst] is not None,
+                fall if counter is not None else None)
+    return spot
 
 
 def ends_activation(f, block):
@@ -932,7 +948,10 @@ def place_call(of_map, pc):
     if f.flags & STRICT:
         return [] if f.how else [Place(f, 0, 1)]  # in any call
     block = spot_at(f, pc - 1 - f.address)[0]
-    if block == 0 or (block and ends_activation(f, block)):
+    if block == 0:
+        return []
+    if not (f.flags & NOTES_LAST and f.probes) and \
+            block and ends_activation(f, block):
         return []
     return place_between(f, pc - 1)
 

@@ -504,8 +504,9 @@ static void count_function(struct job *j, const struct counts *c,
 		recover_path_function(j);
 	else
 		recover_function(j, c);
-	/* a loop that held its count explains what does not add up */
-	if (trouble == FRAME_HELD ||
+	/* a loop that held its count explains what does not add up, and so does
+	 * a frame in a place that nobody knows */
+	if (trouble == FRAME_HELD || trouble == FRAME_UNLOCATED ||
 	    (trouble && !counts_is_inconsistent(j->out->doubt)))
 		j->out->doubt = doubt_of[trouble];
 }

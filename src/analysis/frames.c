@@ -150,6 +150,47 @@ struct spot {
 	bool is_unknown; /* all else is not */
 };
 
+/* The edge behind a call that is a block of its own, or MAP_NONE. */
+static uint32_t find_fall(const struct map *m, const struct map_function *f,
+                          uint32_t block)
+{
+	for (uint32_t i = 0; i < f->nedges; i++) {
+		const struct map_edge *e = &m->edges[f->first_edge + i];
+
+		if (e->src == block && e->kind == CAIRN_EDGE_FALL)
+			return i;
+	}
+	return MAP_NONE;
+}
+
+/* A call that is a block of its own came back behind the last probe: no mark
+ * was passed since. */
+static void go_behind_call(struct spot *s, const struct map *m,
+                           const struct map_function *f, uint64_t offset)
+{
+	for (uint32_t i = 0; i < f->nsites; i++) {
+		const struct map_site *at = &m->sites[f->first_site + i];
+		const struct map_edge *e;
+		uint32_t fall;
+
+		if (at->offset <= s->probe || at->offset > offset)
+			continue;
+		fall = find_fall(m, f, at->block);
+		if (fall == MAP_NONE)
+			continue;
+		e = &m->edges[f->first_edge + fall];
+		*s = (struct spot){
+		        .block = e->dst,
+		        .probe = at->offset,
+		        .before_top =
+		                e->counter != MAP_NONE ||
+		                m->blocks[f->first_block + e->dst].counter !=
+		                        MAP_NONE,
+		        .edge = e->counter == MAP_NONE ? MAP_NONE : fall,
+		};
+	}
+}
+
 static struct spot find_spot(const struct map *m, const struct map_function *f,
                              uint64_t offset)
 {
@@ -174,6 +215,8 @@ static struct spot find_spot(const struct map *m, const struct map_function *f,
 	} else {
 		s.block = what % f->nblocks;
 	}
+	if (f->paths == CAIRN_PATHS_NONE && s.block)
+		go_behind_call(&s, m, f, offset);
 	return s;
 }
 
@@ -413,8 +456,8 @@ static bool is_tail_call(const struct map *m, const struct site_address *s)
 	const struct map_function *f = &m->functions[s->function];
 	const struct map_block *b = &m->blocks[f->first_block + s->block];
 
-	return !(f->flags & CAIRN_FN_TRACED) &&
-	       b->flags & CAIRN_BLOCK_TAIL && s->segment + 1 == b->nsegments;
+	return !(f->flags & CAIRN_FN_TRACED) && b->flags & CAIRN_BLOCK_TAIL &&
+	       s->segment + 1 == b->nsegments;
 }
 
 static void place_at_site(struct frame_places *out, const struct index *ix,

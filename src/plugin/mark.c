@@ -668,7 +668,9 @@ static void mark_on_edge(struct marker *m, edge_id e, uint32_t counter)
 static void mark_edge(struct marker *m, edge_id e)
 {
 	m->before = before_mark(m->fn, e);
-	m->behind = marker_behind_edge(m->fn, e);
+	m->behind = m->fn->edges[e].where == AT_CALL
+	                    ? before_block(m->fn, m->fn->g.edges[e].dst)
+	                    : marker_behind_edge(m->fn, e);
 	mark_on_edge(m, e, m->fn->edges[e].counter - 1);
 }
 
@@ -694,21 +696,16 @@ LLVMValueRef marker_declare_counters(struct marker *m, uint32_t n)
 	return g;
 }
 
-static void mark_blocks(struct marker *m)
+static void mark_block(struct marker *m, block_id b)
 {
 	struct function *fn = m->fn;
 
-	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		if (!fn->nodes[b].counter)
-			continue;
-		m->is_far = fn->nodes[b].is_behind_call;
-		m->loop = fn->nodes[b].base;
-		m->before = before_block(fn, b);
-		m->behind = b;
-		LLVMPositionBuilderBefore(m->builder,
-		                          marker_top_of(&fn->nodes[b]));
-		count(m, fn->nodes[b].counter - 1);
-	}
+	m->is_far = fn->nodes[b].is_behind_call;
+	m->loop = fn->nodes[b].base;
+	m->before = before_block(fn, b);
+	m->behind = b;
+	LLVMPositionBuilderBefore(m->builder, marker_top_of(&fn->nodes[b]));
+	count(m, fn->nodes[b].counter - 1);
 }
 
 /*
@@ -745,10 +742,14 @@ static void note_end(struct function *fn, block_id b)
 		               dst ? before_block(fn, dst) : CFG_OUTSIDE);
 }
 
+/* A part of an LLVM block has none, they move to its top: where it begins is
+ * told by marks, and by the site of the call before it. */
 static void add_probes(struct function *fn)
 {
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
-		if (at_top(fn, b) != CFG_OUTSIDE)
+		bool is_part = b > 1 && fn->nodes[b].first;
+
+		if (!is_part && at_top(fn, b) != CFG_OUTSIDE)
 			fn->nodes[b].probe = marker_add_probe(
 			        marker_top_of(&fn->nodes[b]), at_top(fn, b));
 		note_end(fn, b);
@@ -770,17 +771,39 @@ void marker_init(struct marker *m, struct function *fn, const struct mode *mode)
 	m->key = mode->key;
 }
 
-/* In the order in which marks at the same place run. */
+/* Does its mark stand before a certain instruction?  What comes there later
+ * stands behind it; at the top of an LLVM block, before it. */
+static bool is_before_another(const struct function *fn, edge_id e)
+{
+	switch (fn->edges[e].where) {
+	case AT_ENTRY:
+	case AT_CALL:
+		return true;
+	case AT_TOP:
+		return fn->nodes[fn->g.edges[e].dst].first != NULL;
+	default:
+		return false;
+	}
+}
+
+/* So that the marks of edges into a block run before that of the block, and
+ * those of a block before those of its parts. */
 static void mark_all(struct marker *m)
 {
-	const struct edge_info *edges = m->fn->edges;
+	const struct function *fn = m->fn;
 
-	for (edge_id e = 0; e < m->fn->g.nedges; e++)
-		if (edges[e].counter && edges[e].where == AT_ENTRY)
-			mark_edge(m, e);
-	mark_blocks(m);
-	for (edge_id e = 0; e < m->fn->g.nedges; e++)
-		if (edges[e].counter && edges[e].where != AT_ENTRY)
+	for (block_id b = 1; b < fn->g.nblocks; b++) {
+		for (uint32_t i = fn->g.in_at[b]; i < fn->g.in_at[b + 1]; i++) {
+			edge_id e = fn->g.in[i];
+
+			if (fn->edges[e].counter && is_before_another(fn, e))
+				mark_edge(m, e);
+		}
+		if (fn->nodes[b].counter)
+			mark_block(m, b);
+	}
+	for (edge_id e = 0; e < fn->g.nedges; e++)
+		if (fn->edges[e].counter && !is_before_another(fn, e))
 			mark_edge(m, e);
 }
 

@@ -40,6 +40,7 @@ PROGRAMS = {
     "control": ("control.c", []),
     "interpreter": ("interpreter.c", []),
     "jumps": ("jumps.c", []),
+    "setjmps": ("../replay/setjmps.c", []),
     "steps": ("../stops/steps.c", []),
     "turns": ("../stops/turns.c", ["@"]),
 }
