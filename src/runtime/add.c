@@ -13,7 +13,8 @@
  * Invariant: at any moment each run that has ended is in the sum, or beside it,
  * but for one, at most, that is both: who was killed between the last two
  * steps.  The header of the sum says which file was added last; who adds next
- * removes it first, and readers do not count it twice.
+ * removes it first, and readers do not count it twice.  A draft of a sum that a
+ * killed process leaves is removed by the next one, too.
  * Breaks when: somebody else renames the files, or the file system has no
  * working flock.
  * Cost: that of sum.c, and about 20 system calls.  A run waits for others up to
@@ -46,9 +47,9 @@
 
 static int open_file(const char *path)
 {
-	return (int)sys3(
-	        SYS_open, (long)path,
-	        O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0);
+	return sys_open(path,
+	                O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,
+	                0);
 }
 
 /* Maps a whole file; 0 or a negative errno. */
@@ -65,6 +66,7 @@ static int map_whole(int fd, struct sum_file *f)
 	if (st.st_size < (long)CAIRN_FILE_HEADER_SIZE)
 		return -EBADMSG;
 	f->size = (uint64_t)st.st_size;
+	f->owner = st.st_uid;
 	f->mem = sys_map(NULL, f->size, PROT_READ, MAP_SHARED, fd, 0);
 	return f->mem ? 0 : -ENOMEM;
 }
@@ -102,9 +104,19 @@ static int wait_for_lock(int fd, uint64_t until)
 	return 0;
 }
 
+/* Is it of another user than our own file, which is beside it?  He could read
+ * what we add, or hold the lock as long as he likes. */
+static int check_owner(int fd, uint32_t owner)
+{
+	struct stat st;
+	int r = (int)sys3(SYS_fstat, fd, (long)&st, 0);
+
+	return r < 0 ? r : st.st_uid == owner ? 0 : -EUSERS;
+}
+
 /* Opens and locks the sum: a descriptor, -ENOENT if there is none, or another
  * negative errno. */
-static int lock_sum(void)
+static int lock_sum(uint32_t owner)
 {
 	uint64_t until = sys_now_ns() + PATIENCE_NS;
 	int fd, r;
@@ -113,7 +125,9 @@ static int lock_sum(void)
 		fd = open_file(SUM);
 		if (fd < 0)
 			return fd;
-		r = wait_for_lock(fd, until);
+		r = check_owner(fd, owner);
+		if (r == 0)
+			r = wait_for_lock(fd, until);
 		if (r == 0 && has_name(fd, SUM))
 			return fd;
 		sys1(SYS_close, fd);
@@ -164,31 +178,61 @@ static void remove_last(const unsigned char *sum)
 
 /* --- the new sum ---------------------------------------------------------- */
 
-/* DRAFT becomes the name of a new file with these bytes, locked; a descriptor,
- * or a negative errno. */
-static int write_draft(const struct sum *s, const char *path, int like)
+/*
+ * The name of a draft: SUM.XXXXXX.draft, as those of `cairn merge`
+ * (format/writer.c), which removes what nobody holds the lock of.  The holder
+ * of the sum's lock has the same name as the one before it.  Whoever makes the
+ * first sum holds no lock, and has a name of its own.
+ */
+static int name_of_draft(bool is_first)
 {
-	static const char suffix[] = ".sum";
-	size_t n = rt_strlen(path);
-	struct stat st;
-	int fd, r;
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+	char end[] = ".adding.draft";
+	size_t n = rt_strlen(SUM);
 
-	if (n + sizeof(suffix) > sizeof(process.buffers->draft))
+	if (n + sizeof(end) > sizeof(process.buffers->draft))
 		return -ENAMETOOLONG;
-	rt_copy(DRAFT, path, n);
-	rt_copy(DRAFT + n, suffix, sizeof(suffix));
-	sys1(SYS_unlink, (long)DRAFT); /* of one who was killed */
-	fd = (int)sys3(SYS_open, (long)DRAFT,
-	               O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+	if (is_first) {
+		uint32_t pid = (uint32_t)process.pid;
+
+		for (unsigned i = 6; i > 0; i--, pid /= 36)
+			end[i] = digits[pid % 36];
+	}
+	rt_copy(DRAFT, SUM, n);
+	rt_copy(DRAFT + n, end, sizeof(end));
+	return 0;
+}
+
+/* Locks a new file; -EEXIST if it was taken for an old draft meanwhile. */
+static int lock_draft(int fd)
+{
+	int r = (int)sys3(SYS_flock, fd, LOCK_EX | LOCK_NB, 0);
+
+	if (r == -EWOULDBLOCK || (r == 0 && !has_name(fd, DRAFT)))
+		return -EEXIST;
+	return r;
+}
+
+/* DRAFT becomes the name of a new file with these bytes, locked; a descriptor,
+ * or a negative errno.  `like` is the old sum, -1: there is none. */
+static int write_draft(const struct sum *s, int like)
+{
+	struct stat st;
+	int fd, r = name_of_draft(like < 0);
+
+	if (r < 0)
+		return r;
+	sys1(SYS_unlink, (long)DRAFT); /* of a process that was killed */
+	fd = sys_open(DRAFT, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return fd;
-	r = out_check_limit(s->size);
+	r = lock_draft(fd);
+	if (r == 0)
+		r = out_check_limit(s->size);
 	if (r == 0)
 		r = sys_write_all(fd, s->mem, s->size, 0);
 	if (r == 0 && like >= 0 && sys3(SYS_fstat, like, (long)&st, 0) == 0)
-		sys3(SYS_fchmod, fd, st.st_mode & 07777, 0);
-	if (r == 0)
-		r = (int)sys3(SYS_flock, fd, LOCK_EX | LOCK_NB, 0);
+		sys3(SYS_fchmod, fd, st.st_mode & 0777, 0);
 	if (r == 0)
 		return fd;
 	sys1(SYS_unlink, (long)DRAFT);
@@ -226,7 +270,7 @@ static int replace_sum(int old_fd, const struct sum_file *ours,
 	if (r == 0 && old_fd >= 0)
 		remove_last(old.mem);
 	if (r == 0)
-		fd = write_draft(&s, path, old_fd);
+		fd = write_draft(&s, old_fd);
 	if (r == 0 && fd < 0)
 		r = fd;
 	if (r == 0)
@@ -247,7 +291,7 @@ static int try_to_add(const struct sum_file *ours, const char *path)
 	int r = -EEXIST, fd;
 
 	for (unsigned i = 0; i < MAX_TRIES && r == -EEXIST; i++) {
-		fd = lock_sum();
+		fd = lock_sum(ours->owner);
 		if (fd < 0 && fd != -ENOENT)
 			return fd;
 		r = replace_sum(fd, ours, path);

@@ -256,7 +256,10 @@ void rt_start(char **env)
 		rt_turn_off();
 		return;
 	}
-	name_init(find_env(env, "CAIRN_OUT"));
+	if (name_init(find_env(env, "CAIRN_OUT")) < 0) {
+		rt_turn_off();
+		return;
+	}
 	describe_program();
 	open_output(0);
 	rt_fork_register();

@@ -21,6 +21,7 @@
 #include "runtime/object.h"
 #include "runtime/out.h"
 #include "runtime/rt.h"
+#include "runtime/secure.h"
 #include "runtime/sys.h"
 #include "runtime/walk.h"
 
@@ -134,6 +135,8 @@ static void at_start(int argc, char **argv, char **env)
 	process.is_executable = true;
 	process.is_static = !o.has_interpreter;
 	process.vdso = (const unsigned char *)aux.vdso;
+	if (aux.secure)
+		secure_clean(env);
 	rt_start(env);
 	rt_leave(&mask);
 	if (process.is_off)

@@ -6,24 +6,30 @@
  * started by, %h the host, %% a percent sign; anything else stays as it is.
  * A relative name belongs to the directory the program started in.
  * "NAME,merge" names a sum of many runs (add.c); the files of the runs are
- * beside it, and have the process id before the extension.
+ * beside it, and have the process id before the extension.  A privileged
+ * program takes no template, and its directory is the one that root has named
+ * (secure.c).
  *
  * Cost: a few system calls, once per process and per fork.
  */
 #include "runtime/name.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/utsname.h>
 
+#include "runtime/out.h"
 #include "runtime/rt.h"
+#include "runtime/secure.h"
 #include "runtime/sys.h"
 
 #define PATTERN (process.buffers->pattern)
 #define DIRECTORY (process.buffers->directory)
 #define PROGRAM (process.buffers->program)
+#define FOLDER (process.buffers->folder)
 
 static char short_name[256], host[65];
-static bool is_sum;
+static bool is_sum, is_secure;
 
 static void copy_string(char *to, size_t size, const char *from)
 {
@@ -57,7 +63,22 @@ static void take_suffix(void)
 		PATTERN[n - nsuffix] = 0;
 }
 
-void name_init(const char *pattern)
+/* 0, or a negative errno if root has named no folder: says so. */
+static int find_folder(void)
+{
+	int r = secure_folder(FOLDER, sizeof(FOLDER));
+
+	if (r == -ENOENT)
+		out_say("cannot write a file for ", PROGRAM, EKEYREJECTED,
+		        "root may name a folder in " SECURE_CONFIG
+		        " (man cairn-cc)");
+	else if (r < 0)
+		out_say("cannot use ", SECURE_CONFIG, -r,
+		        "this run is not counted");
+	return r;
+}
+
+int name_init(const char *pattern)
 {
 	struct sys_aux aux;
 	struct utsname names;
@@ -72,15 +93,24 @@ void name_init(const char *pattern)
 	sys1(SYS_uname, (long)&names);
 	copy_string(host, sizeof(host), names.nodename);
 	sys_read_aux(&aux);
-	copy_string(short_name, sizeof(short_name),
-	            base_name(aux.execfn ? (const char *)aux.execfn : PROGRAM));
+	is_secure = aux.secure;
 	if (!PROGRAM[0] && aux.execfn)
 		copy_string(PROGRAM, sizeof(PROGRAM), (const char *)aux.execfn);
-	/* a set-user-id program writes nothing where its caller says */
-	if (!pattern || !pattern[0] || aux.secure)
+	/* the caller of a privileged program may give it another name */
+	copy_string(short_name, sizeof(short_name),
+	            base_name(aux.execfn && !is_secure
+	                              ? (const char *)aux.execfn
+	                              : PROGRAM));
+	if (!pattern || !pattern[0] || is_secure)
 		pattern = "%n.%p.cairn";
 	copy_string(PATTERN, sizeof(PATTERN), pattern);
 	take_suffix();
+	return is_secure ? find_folder() : 0;
+}
+
+const char *name_secure_folder(void)
+{
+	return is_secure ? FOLDER : NULL;
 }
 
 bool name_is_sum(void)
@@ -176,10 +206,11 @@ static int make(char *path, size_t size, unsigned pid, unsigned n)
 	static const char extension[] = ".cairn";
 	const size_t next = sizeof(extension) - 1;
 	struct text t = {path, 0, size};
+	const char *directory = is_secure ? FOLDER : DIRECTORY;
 	bool has_extension;
 
-	if (PATTERN[0] != '/' && DIRECTORY[0]) {
-		put_string(&t, DIRECTORY);
+	if (PATTERN[0] != '/' && directory[0]) {
+		put_string(&t, directory);
 		put_char(&t, '/');
 	}
 	put_pattern(&t);

@@ -7,9 +7,11 @@
 
 /*
  * Keeps the template (NULL or empty: "%n.%p.cairn") and the working directory
- * as they are now: the program may change both.
+ * as they are now: the program may change both.  A privileged program
+ * (secure.h) does not ask for the template. Returns 0, or a negative errno if
+ * such a program must not write: it has said why.
  */
-void name_init(const char *pattern);
+int name_init(const char *pattern);
 
 /*
  * The absolute path of the output of this process, its n-th choice: a number
@@ -27,6 +29,10 @@ int name_sum(char *path, size_t size);
 int name_part(char *path, size_t size, unsigned pid, unsigned n);
 /* Writes a number in decimal and a 0: up to 11 bytes. */
 void name_number(char *to, unsigned v);
+
+/* The folder that root has named for the files of this program, which is
+ * privileged; NULL: it is not. */
+const char *name_secure_folder(void);
 
 /* Path of the executable, working directory at start.  Never NULL. */
 const char *name_program(void);

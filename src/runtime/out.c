@@ -42,6 +42,7 @@
 #include "runtime/crc.h"
 #include "runtime/name.h"
 #include "runtime/rt.h"
+#include "runtime/secure.h"
 #include "runtime/sys.h"
 
 #define FIRST_RESERVE (8 * RT_PAGE)
@@ -59,6 +60,7 @@ static struct {
 	bool has_orphan;     /* some chunk is not mapped */
 	bool has_draft_name; /* DRAFT is to be removed */
 	bool has_lost;       /* something that no file can have */
+	bool lacks_module;   /* such a chunk is a MODULE */
 	bool is_stuck;       /* what is behind out.length is not zeros */
 	int fd;              /* 1 + descriptor, only while the lock is held */
 	uint64_t dev, ino;
@@ -116,6 +118,15 @@ static const char *error_text(int error)
 		return "others have it locked";
 	case ELOOP:
 		return "is a symbolic link";
+	case EUSERS:
+		return "it belongs to another user";
+	case EKEYREJECTED:
+		return "it has privileges that its caller does not have";
+	case ENOTNAM:
+		return "it is not a file that only root can write, with the "
+		       "path of a folder";
+	case ENOTUNIQ:
+		return "the caller of the program could change it";
 	case EOPNOTSUPP:
 		return "this file system cannot reserve space";
 	default:
@@ -173,8 +184,7 @@ static int reopen(void)
 
 	if (out.fd)
 		return out.fd - 1;
-	fd = (int)sys3(SYS_open, (long)PATH,
-	               O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0);
+	fd = sys_open(PATH, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0);
 	if (fd < 0)
 		return fd;
 	if (sys3(SYS_fstat, fd, (long)&st, 0) < 0 || st.st_dev != out.dev ||
@@ -185,15 +195,10 @@ static int reopen(void)
 	return keep_fd(fd);
 }
 
+/* What a program does is its user's business: nobody else reads it. */
 static int open_new(const char *path, int flags)
 {
-	int fd;
-
-	do
-		fd = (int)sys3(SYS_open, (long)path, O_RDWR | O_CLOEXEC | flags,
-		               0666);
-	while (fd == -EINTR);
-	return fd;
+	return sys_open(path, O_RDWR | O_CLOEXEC | flags, 0600);
 }
 
 /* In the directory of PATH, a file without a name; negative if the file system
@@ -234,10 +239,19 @@ static int draft_named(void)
 	return fd;
 }
 
+static void drop_draft(void)
+{
+	out_idle();
+	if (out.has_draft_name)
+		sys1(SYS_unlink, (long)DRAFT);
+	out.has_draft_name = false;
+}
+
 /* A new file that nobody can see yet, or take for a profile: it gets its name
  * when it is one.  A descriptor, or a negative errno. */
 static int draft(void)
 {
+	const char *folder = name_secure_folder();
 	struct stat st;
 	size_t n;
 	int fd;
@@ -261,15 +275,12 @@ static int draft(void)
 	sys3(SYS_fstat, fd, (long)&st, 0);
 	out.dev = st.st_dev;
 	out.ino = st.st_ino;
-	return keep_fd(fd);
-}
-
-static void drop_draft(void)
-{
-	out_idle();
-	if (out.has_draft_name)
-		sys1(SYS_unlink, (long)DRAFT);
-	out.has_draft_name = false;
+	keep_fd(fd);
+	if (folder && !secure_accepts(st.st_uid, folder)) {
+		drop_draft();
+		return -ENOTUNIQ;
+	}
+	return fd;
 }
 
 /* Gives the draft this name; -EEXIST if somebody has it. */
@@ -499,8 +510,14 @@ static int map_header(int fd)
 static int no_file(int error)
 {
 	out_say("cannot create ", PATH, -error,
-	        "this run is not counted; set CAIRN_OUT to a file that can be "
-	        "written");
+	        !name_secure_folder() ? "this run is not counted; set "
+	                                "CAIRN_OUT to a file that can be "
+	                                "written"
+	        : error == -ENOTUNIQ
+	                ? "this run is not counted; name a folder that the "
+	                  "caller cannot enter in " SECURE_CONFIG
+	                : "this run is not counted; name another folder in "
+	                  "" SECURE_CONFIG);
 	return -1;
 }
 
@@ -509,8 +526,8 @@ static int stay_in_memory(uint32_t flags, int error)
 {
 	drop_draft();
 	out_say("cannot reserve space for ", PATH, -error,
-	        "counts stay in memory until the program ends, where a long "
-	        "trace has no place");
+	        "counts stay in memory, where a long trace has no place, and "
+	        "are lost unless there is room when the program ends");
 	process.header = sys_map_zeros(RT_PAGE);
 	if (!process.header)
 		return -1;
@@ -544,7 +561,7 @@ void out_forget(void)
 		sys3(SYS_munmap, (long)process.header, (long)RT_PAGE, 0);
 	process.header = NULL;
 	out.is_file = out.was_made = out.has_orphan = out.has_lost = false;
-	out.is_stuck = false;
+	out.is_stuck = out.lacks_module = false;
 	out.length = out.reserved = 0;
 	out.window = NULL;
 	out.window_at = out.window_size = 0;
@@ -654,8 +671,8 @@ static void note_orphan(int error)
 	                  "program goes on"
 	        : process.trace ? "what does not fit of the trace is lost, the "
 	                          "program goes on"
-	                        : "new counts stay in memory until the program "
-	                          "ends");
+	                        : "new counts stay in memory, and are lost "
+	                          "unless there is room when the program ends");
 }
 
 struct chunk *out_chunk(const struct out_spec *spec)
@@ -667,7 +684,9 @@ struct chunk *out_chunk(const struct out_spec *spec)
 		return NULL;
 	c->size = (CAIRN_CHUNK_HEADER_SIZE + spec->payload + RT_PAGE - 1) &
 	          ~(uint64_t)(RT_PAGE - 1);
-	c->mem = out.is_file ? map_more(c->size, &error) : NULL;
+	/* in the file nothing may belong to a module that is not there */
+	c->mem = out.is_file && !out.lacks_module ? map_more(c->size, &error)
+	                                          : NULL;
 	if (c->mem) {
 		c->is_mapped = true;
 		c->offset = out.length;
@@ -677,6 +696,7 @@ struct chunk *out_chunk(const struct out_spec *spec)
 		if (!c->mem)
 			return NULL;
 		note_orphan(error);
+		out.lacks_module |= spec->type == CAIRN_CHUNK_MODULE;
 	}
 	fill_chunk(c, spec);
 	return c;
@@ -734,7 +754,7 @@ void out_replace(struct chunk *c, const struct out_spec *spec)
 	int error = -ENOSPC, fd = -1;
 	void *mem = NULL;
 
-	if (out.is_file) {
+	if (out.is_file && !out.lacks_module) {
 		error = reserve_more(c->size);
 		fd = error ? -1 : reopen();
 	}
@@ -757,6 +777,11 @@ void out_replace(struct chunk *c, const struct out_spec *spec)
 void *out_payload(const struct chunk *c)
 {
 	return c->mem + CAIRN_CHUNK_HEADER_SIZE;
+}
+
+static bool is_module(const struct chunk *c)
+{
+	return rt_get32(c->mem + CAIRN_CHK_TYPE) == CAIRN_CHUNK_MODULE;
 }
 
 static bool is_live(const struct chunk *c)
@@ -902,9 +927,13 @@ static int write_orphans(bool *lost)
 			drop_draft();
 		return -ENOSPC;
 	}
-	for (struct chunk *c = process.chunks; c; c = c->next)
-		if (!c->is_mapped && write_chunk(fd, c) < 0)
-			*lost = true;
+	for (struct chunk *c = process.chunks; c; c = c->next) {
+		if (c->is_mapped || write_chunk(fd, c) == 0)
+			continue;
+		*lost = true;
+		if (is_module(c)) /* what belongs to it cannot be read */
+			break;
+	}
 	return fd;
 }
 

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "runtime/out.h"
+#include "runtime/secure.h"
 #include "runtime/sys.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -182,6 +183,12 @@ void record_follow(void)
 		tool = (const char *)*(const char *volatile const[]){
 		        __cairn_record_tool};
 	out_flag(CAIRN_FILE_LAST, 0);
+	/* a privileged program starts nothing for its caller */
+	if (secure_is()) {
+		out_say("cannot cut ", path, EKEYREJECTED,
+		        "all of the recording is kept, not the newest part");
+		return;
+	}
 	r = start(tool, path);
 	if (r == 0) {
 		trace.wait = wait_for_it;

@@ -144,6 +144,7 @@ struct buffers {
 	char maps[8192];              /* object.c */
 	char pattern[4096];           /* name.c */
 	char directory[4096];         /* name.c */
+	char folder[4096];            /* name.c */
 	char program[4096];           /* name.c */
 	char identity[4 + 64 + 4096]; /* core.c: payload of a module chunk */
 	char about[16384];            /* core.c: payload of the program chunk */

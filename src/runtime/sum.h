@@ -9,7 +9,8 @@
 struct sum_file {
 	const unsigned char *mem;
 	uint64_t size;
-	bool is_ours; /* we have just closed it: its payloads are right */
+	uint32_t owner; /* user */
+	bool is_ours;   /* we have just closed it: its payloads are right */
 };
 
 /* The sum, as the bytes of a closed file. */

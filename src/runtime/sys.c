@@ -15,8 +15,10 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The trampoline that sigreturn needs: runtime/capture.S. */
 void cairn_restore_rt(void);
@@ -33,6 +35,21 @@ void *sys_map_zeros(size_t size)
 {
 	return sys_map(NULL, size, PROT_READ | PROT_WRITE,
 	               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+int sys_open(const char *path, int flags, int mode)
+{
+	int fd, low;
+
+	do
+		fd = (int)sys3(SYS_open, (long)path, flags, mode);
+	while (fd == -EINTR);
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	low = fd;
+	fd = (int)sys3(SYS_fcntl, low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	sys1(SYS_close, low);
+	return fd;
 }
 
 int sys_write_all(int fd, const void *data, size_t n, uint64_t off)
@@ -125,42 +142,25 @@ long sys_sigaction(int sig, const struct sys_sigaction *act,
 	return sys4(SYS_rt_sigaction, sig, (long)&copy, (long)old, 8);
 }
 
-/* Reads it all; false if there is no /proc. */
-static bool read_aux(struct sys_aux *aux)
+/* The value of an entry; false if the kernel gave none of this type. */
+static bool find_aux(unsigned long type, uintptr_t *value)
 {
-	uint64_t pair[8][2]; /* a few at a time: the stack may be a small one */
-	int fd = (int)sys3(SYS_open, (long)"/proc/self/auxv",
-	                   O_RDONLY | O_CLOEXEC, 0);
-	long n;
+	const int before = errno;
+	bool is_there;
 
-	if (fd < 0)
-		return false;
-	while ((n = sys3(SYS_read, fd, (long)pair, sizeof(pair))) > 0)
-		for (long i = 0; i < n / (long)sizeof(pair[0]); i++) {
-			if (pair[i][0] == AT_EXECFN)
-				aux->execfn = pair[i][1];
-			else if (pair[i][0] == AT_SYSINFO_EHDR)
-				aux->vdso = pair[i][1];
-			else if (pair[i][0] == AT_SECURE)
-				aux->secure = pair[i][1];
-			else if (pair[i][0] == AT_HWCAP2)
-				aux->hwcap2 = pair[i][1];
-		}
-	sys1(SYS_close, fd);
-	return true;
+	errno = 0;
+	*value = getauxval(type);
+	is_there = *value || !errno;
+	errno = before;
+	return is_there;
 }
 
+/* /proc/self/auxv would not do: a privileged program may not open it. */
 void sys_read_aux(struct sys_aux *aux)
 {
-	static struct sys_aux known;
-	static bool is_known;
-
-	if (!__atomic_load_n(&is_known, __ATOMIC_ACQUIRE)) {
-		struct sys_aux found = {0, 0, 0, 0};
-		bool ok = read_aux(&found);
-
-		known = found;
-		__atomic_store_n(&is_known, ok, __ATOMIC_RELEASE);
-	}
-	*aux = known;
+	find_aux(AT_EXECFN, &aux->execfn);
+	find_aux(AT_SYSINFO_EHDR, &aux->vdso);
+	find_aux(AT_HWCAP2, &aux->hwcap2);
+	if (!find_aux(AT_SECURE, &aux->secure))
+		aux->secure = 1; /* unknown: expect the worst */
 }

@@ -57,6 +57,10 @@ void *sys_map(void *at, size_t size, int prot, int flags, int fd, uint64_t off);
 /* Fresh zeros, private; NULL on failure. */
 void *sys_map_zeros(size_t size);
 
+/* Opens a file, but not as stdin, stdout or stderr, which a program may lack:
+ * what is written there would go into the file. */
+int sys_open(const char *path, int flags, int mode);
+
 /* A whole write or pwrite, whatever the signals; 0 or a negative errno. */
 int sys_write_all(int fd, const void *data, size_t n, uint64_t off);
 
@@ -89,7 +93,7 @@ struct sys_sigaction {
 long sys_sigaction(int sig, const struct sys_sigaction *act,
                    struct sys_sigaction *old);
 
-/* Values of the auxiliary vector, 0 if absent; from /proc, once. */
+/* Values of the auxiliary vector, 0 if absent; but an absent AT_SECURE is 1. */
 struct sys_aux {
 	uintptr_t execfn, vdso, secure, hwcap2;
 };
