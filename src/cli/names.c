@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "cli/cli.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,6 +37,33 @@ static bool is_profile(const struct dirent *e)
 	       !strcmp(e->d_name + n - 6, ".cairn");
 }
 
+/* What a process that was killed has left: format/writer.c, runtime/out.c. */
+static bool is_draft(const char *name)
+{
+	const char *at = strstr(name, ".cairn.");
+	size_t n = strlen(name);
+
+	return at && (!strcmp(at, ".cairn.new") ||
+	              (n > 6 && !strcmp(name + n - 6, ".draft")));
+}
+
+/* Says which drafts are in a directory; releases their names. */
+static void say_drafts(const char *path, struct names *drafts)
+{
+	char *list;
+
+	if (drafts->n) {
+		list = cli_list_files(drafts->items, drafts->n);
+		fprintf(stderr,
+		        "cairn: %s: files that were not completed are not "
+		        "read: %s; remove them if no program is writing "
+		        "there\n",
+		        path, list);
+		free(list);
+	}
+	names_release(drafts);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -52,6 +80,7 @@ static bool is_same_file(const char *a, const char *b)
 static int add_directory(struct names *names, const char *path,
                          const char *output, struct cairn_err *err)
 {
+	struct names drafts = {0};
 	size_t first = names->n;
 	DIR *d = opendir(path);
 	struct dirent *e;
@@ -64,6 +93,8 @@ static int add_directory(struct names *names, const char *path,
 	while ((e = readdir(d)) != NULL) {
 		char *name;
 
+		if (is_draft(e->d_name))
+			add(&drafts, xstrdup(e->d_name));
 		if (!is_profile(e))
 			continue;
 		name = xasprintf("%s/%s", path, e->d_name);
@@ -73,6 +104,7 @@ static int add_directory(struct names *names, const char *path,
 			add(names, name);
 	}
 	closedir(d);
+	say_drafts(path, &drafts);
 	if (names->n == first)
 		return cairn_fail(err, CAIRN_E_ABSENT,
 		                  "%s: no .cairn file is in this directory; "

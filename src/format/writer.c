@@ -15,12 +15,15 @@
 #include "base/err.h"
 #include "format/container.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -229,12 +232,94 @@ static int write_special(const char *path, const void *data, size_t size,
 	           : 0;
 }
 
+/* --- drafts ---
+ *
+ * A file gets its name when it is complete; until then it is a draft,
+ * NAME.XXXXXX.draft, and its writer holds a lock on it, which the kernel takes
+ * back when the process ends.  So a draft that can be locked is of a process
+ * that was killed, and is removed by the next that writes NAME.
+ */
+#define DRAFT_END ".draft"
+#define DRAFT_RANDOM 6u /* characters */
+
+static bool is_draft_of(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+
+	return !strncmp(name, base, n) && name[n] == '.' &&
+	       strlen(name) == n + 1 + DRAFT_RANDOM + strlen(DRAFT_END) &&
+	       !strcmp(name + n + 1 + DRAFT_RANDOM, DRAFT_END);
+}
+
+static void remove_draft(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    !flock(fd, LOCK_EX | LOCK_NB))
+		unlink(path);
+	close(fd);
+}
+
+/* Those that killed processes have left. */
+static void remove_old_drafts(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	char *folder = slash ? xstrndup(path, (size_t)(slash - path) + 1)
+	                     : xstrdup("./");
+	DIR *d = opendir(folder);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)) != NULL) {
+		char *draft;
+
+		if (!is_draft_of(e->d_name, base))
+			continue;
+		draft = xasprintf("%s%s", folder, e->d_name);
+		remove_draft(draft);
+		free(draft);
+	}
+	if (d)
+		closedir(d);
+	free(folder);
+}
+
+/* A new draft, locked; its name is for the caller to free.  -1 and errno. */
+static int open_draft(const char *path, char **name)
+{
+	struct stat st;
+	bool is_locked;
+	int fd;
+
+	remove_old_drafts(path);
+	for (;;) {
+		*name = xasprintf("%s.XXXXXX" DRAFT_END, path);
+		fd = mkostemps(*name, (int)strlen(DRAFT_END), O_CLOEXEC);
+		if (fd < 0)
+			return fd;
+		is_locked = !flock(fd, LOCK_EX | LOCK_NB);
+		/* where there are no locks no draft is removed */
+		if (!is_locked && errno != EWOULDBLOCK)
+			return fd;
+		if (is_locked && !fstat(fd, &st) && st.st_nlink)
+			return fd;
+		/* another writer has taken it for an old one meanwhile */
+		close(fd);
+		unlink(*name);
+		free(*name);
+	}
+}
+
 /* Returns 0 or an errno. */
 static int replace(const char *path, const struct stat *old, const void *data,
                    size_t size)
 {
-	char *temp = xasprintf("%s.XXXXXX", path);
-	int fd = mkstemp(temp), e = 0;
+	char *temp;
+	int fd = open_draft(path, &temp), e = 0;
 
 	if (fd < 0) {
 		e = errno;

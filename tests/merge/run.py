@@ -12,6 +12,7 @@ was killed is beside it, and nothing is counted twice.
 """
 import collections
 import concurrent.futures
+import fcntl
 import json
 import os
 import random
@@ -28,7 +29,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(ROOT, "tests/programs"),
                 os.path.join(ROOT, "tools")]
 import checks  # noqa: E402
-from checks import test  # noqa: E402
+from checks import equal, test  # noqa: E402
 from decode import crc32c  # noqa: E402
 from profiles import CAIRN, CAIRN_CC  # noqa: E402
 
@@ -184,7 +185,7 @@ def merge_refuses(files):
     with open(cut, "wb") as f:
         f.write(open(files[7], "rb").read()[:9000])
     refuse("a cut file", [cut, "truncated"], "merge", "-o", "no.cairn",
-           *files[:200], cut, *files[200:])
+           *files[:7], cut, *files[8:])
     refuse("twice", [files[3], "twice"], "merge", "-o", "no.cairn", *files,
            files[3])
     refuse("no such list", ["nolist"], "merge", "-o", "no.cairn", "@nolist")
@@ -428,6 +429,59 @@ def names():
     test("a comma", entries("x,merged.cairn") == 1)
 
 
+# --- drafts -------------------------------------------------------------------
+def make_killer():
+    run("clang-19", "-O1", os.path.join(ROOT, "tests/runtime/killer.c"),
+        "-o", "killer")
+
+
+def drafts():
+    """What a killed process has not completed: the next one removes it."""
+    make_killer()
+    folder = tempfile.mkdtemp(dir=".")
+    sum_ = folder + "/sum.cairn"
+    run("./work-edges", "1", out=folder + "/one.cairn")
+    old = [sum_ + ".abc123.draft", sum_ + ".adding.draft"]
+    for name in old + [sum_ + ".held12.draft", sum_ + ".notes.draft"]:
+        with open(name, "wb") as f:
+            f.write(b"half a file")
+    with open(sum_ + ".held12.draft", "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        run(CAIRN, "merge", "-o", sum_, folder + "/one.cairn")
+        left = sorted(os.listdir(folder))
+    equal("drafts of dead processes are removed", left,
+          ["one.cairn", "sum.cairn", "sum.cairn.held12.draft",
+           "sum.cairn.notes.draft"])
+    # killed in the middle of it, wherever that is
+    for stop in range(1, 2000):
+        r = run("./killer", str(stop), CAIRN, "merge", "-q", "-o", sum_,
+                folder + "/one.cairn", ok=False)
+        if r.returncode == 1 or any(".draft" in f and "held" not in f and
+                                    "notes" not in f
+                                    for f in os.listdir(folder)):
+            break
+    test("a killed merge leaves a draft", r.returncode == 0, stop)
+    run(CAIRN, "merge", "-o", sum_, folder + "/one.cairn")
+    equal("... which the next one removes", len(os.listdir(folder)), 3)
+    # the same of runs that add to it
+    before = entries(sum_)
+    for name in old[1:]:
+        with open(name, "wb") as f:
+            f.write(b"half a file")
+    run("./work-edges", "1", out=sum_ + ",merge")
+    equal("a run removes that of the run before", sorted(os.listdir(folder)),
+          ["one.cairn", "sum.cairn", "sum.cairn.notes.draft"])
+    equal("... and is counted", entries(sum_), before + 1)
+    # others in a directory that is summed are named
+    for name in ("/x.cairn.new", "/y.cairn.abc123.draft"):
+        with open(folder + name, "wb") as f:
+            f.write(b"half a file")
+    r = run(CAIRN, "merge", "-o", "all.cairn", folder)
+    test("drafts in a directory are named", "x.cairn.new" in r.stderr and
+         "y.cairn.abc123.draft" in r.stderr and
+         "not completed" in r.stderr, r.stderr)
+
+
 # --- cairn pack ---------------------------------------------------------------
 def body(r):
     """Source with counts, and not the lines about files above it."""
@@ -544,6 +598,7 @@ def check_all(work):
     after_the_end()
     own_memcpy()
     names()
+    drafts()
     damaged_sources()
     newer_source()
     missing_source()
