@@ -241,6 +241,14 @@ enum cairn_chunk_type {
 #define CAIRN_CHUNK_BINDINGS (18u | CAIRN_CHUNK_OPTIONAL)
 #define CAIRN_BINDING 16u /* bytes of one */
 
+/* Of a sum: N times CAIRN_RUN_ID, one of each run in it that is known. */
+#define CAIRN_CHUNK_RUNS (19u | CAIRN_CHUNK_OPTIONAL)
+/* What tells a run from all others: PID and START of its file; not if that is
+ * before the year 2000, as where nobody has set the clock. */
+#define CAIRN_RUN_START_MIN 946684800000000000u
+#define CAIRN_RUN_ID(pid, start) \
+	((uint64_t)(start) ^ (uint64_t)(pid)*0x9e3779b97f4a7c15u)
+
 /* Nothing any more: parts of a recording were here that are not kept. */
 #define CAIRN_CHUNK_GAP (17u | CAIRN_CHUNK_OPTIONAL)
 

@@ -404,6 +404,11 @@ void check_profile(struct findings *out, const struct counts *c)
 	*out = (struct findings){0};
 	for (size_t i = 0; i < p->nfiles; i++)
 		check_file(out, &p->files[i], frames_matter);
+	if (!p->nmodules)
+		findings_add(out, "F7", p->files[0].name,
+		             xstrdup("it is an empty run: the process ended "
+		                     "before it counted anything, or has only "
+		                     "just begun"));
 	for (uint32_t i = 0; i < p->nmodules; i++) {
 		check_module(out, &p->modules[i]);
 		if (p->modules[i].map)

@@ -354,11 +354,11 @@ struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths)
 	progress_begin(&progress, "adding up profiles", false);
 	in->options.tell = progress_call;
 	in->options.tell_context = &progress;
-	if (!rc) {
-		npaths = beside_find(paths, npaths, kept);
+	if (!rc)
+		rc = beside_find(paths, npaths, kept, &npaths, &err);
+	if (!rc)
 		rc = profile_open(&p, (const char *const *)kept, (size_t)npaths,
 		                  &in->options, &err);
-	}
 	free(kept);
 	in->options.tell = NULL;
 	progress_end(&progress);

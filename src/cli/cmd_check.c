@@ -180,6 +180,7 @@ int cmd_check(int argc, char **argv)
 	int status;
 
 	q.inputs.options.untrace = trace_counts_file;
+	q.inputs.options.empty = true;
 	if (!cli_parse(&syntax, argc, argv, &q, &status))
 		goto done;
 	if (q.json && q.quiet)

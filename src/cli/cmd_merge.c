@@ -7,6 +7,7 @@
  * cairn pack: the same with one file, for the sake of the maps inside; a trace
  * stays one.
  */
+#include "cli/beside.h"
 #include "cli/cli.h"
 #include "cli/names.h"
 #include "cli/report.h"
@@ -244,7 +245,8 @@ static int sum(struct request *q)
 	return status;
 }
 
-/* Those that were summed, but for the sum. */
+/* Those that were summed, but for the sum; and empty runs, but for those that
+ * may not stay so. */
 static int remove_inputs(const struct request *q)
 {
 	struct cairn_err err;
@@ -252,7 +254,8 @@ static int remove_inputs(const struct request *q)
 	for (size_t i = 0; i < q->names.n; i++) {
 		char *name = q->names.items[i];
 
-		if (cli_is_among(q->form.output, &name, 1) || !unlink(name))
+		if (cli_is_among(q->form.output, &name, 1) ||
+		    beside_may_begin(name) || !unlink(name))
 			continue;
 		cairn_fail(&err, CAIRN_E_SYSTEM,
 		           "%s: is in %s, but cannot be removed: %s; remove "

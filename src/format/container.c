@@ -150,6 +150,7 @@ static bool payload_holds(const struct chunk *k)
 	                : k->type == CAIRN_CHUNK_NODES    ? CAIRN_NODE_SIZE
 	                : k->type == CAIRN_CHUNK_ORDER    ? CAIRN_ORDER_RECORD
 	                : k->type == CAIRN_CHUNK_BINDINGS ? CAIRN_BINDING
+	                : k->type == CAIRN_CHUNK_RUNS     ? 8
 	                                                  : 0;
 
 	if (k->type == CAIRN_CHUNK_CHECKPOINT && k->id) {
@@ -177,7 +178,7 @@ static bool is_live_type(uint32_t type)
 static bool is_known_option(uint32_t type)
 {
 	return type == CAIRN_CHUNK_ORDER || type == CAIRN_CHUNK_SOURCES ||
-	       type == CAIRN_CHUNK_BINDINGS;
+	       type == CAIRN_CHUNK_BINDINGS || type == CAIRN_CHUNK_RUNS;
 }
 
 /* Checks the flags and, where there is one, the payload's checksum. */
@@ -525,4 +526,18 @@ void container_release(struct container *c)
 	if (c->data)
 		munmap(c->data, c->size);
 	*c = (struct container){0};
+}
+
+int container_check_run(const struct container *c, struct cairn_err *err)
+{
+	for (size_t i = 0; i < c->nchunks; i++)
+		if (c->chunks[i].type == CAIRN_CHUNK_MODULE)
+			return 0;
+	if (c->truncated) /* its modules may be behind the cut */
+		return 0;
+	return cairn_fail(err, CAIRN_E_ABSENT,
+	                  "%s: is an empty run: its process ended before it "
+	                  "counted anything, or has only just begun; name "
+	                  "another file, or run the program again",
+	                  c->name);
 }

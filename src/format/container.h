@@ -74,4 +74,10 @@ int container_parse(struct container *c, const char *name,
                     enum container_mode mode, struct cairn_err *err);
 void container_release(struct container *c);
 
+/*
+ * Fails with CAIRN_E_ABSENT if the file is an empty run: its process, which
+ * registers its modules before it counts anything, ended before it had one.
+ */
+int container_check_run(const struct container *c, struct cairn_err *err);
+
 #endif /* CAIRN_FORMAT_CONTAINER_H */

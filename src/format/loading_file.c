@@ -503,6 +503,7 @@ static void add_file(struct profile *p, const struct container *c)
 		f.nunsealed += c->state == CAIRN_STATE_CLOSED &&
 		               !c->chunks[i].verified &&
 		               !is_common(&c->chunks[i]);
+	run_ids_of(&f.runs, c);
 	VEC_RESERVE(p->files, p->nfiles, p->files_cap);
 	p->files[p->nfiles++] = f;
 }
@@ -589,14 +590,17 @@ static int check_cut(const struct container *c, struct cairn_err *err)
 
 /* Adds what c has; the file is `of`, which it may have been made of. */
 static int load_container(struct loading *to, const struct container *c,
-                          const struct container *of, bool recordings,
+                          const struct container *of,
+                          const struct profile_options *options,
                           struct cairn_err *err)
 {
 	struct profile *p = to->p;
 	struct loader l = {.to = to, .p = p, .c = c, .err = err};
 	int rc;
 
-	if (of->flags & CAIRN_FILE_RECORDING && !recordings)
+	if (!options->empty)
+		CAIRN_TRY(container_check_run(of, err));
+	if (of->flags & CAIRN_FILE_RECORDING && !options->recordings)
 		return cairn_fail(err, CAIRN_E_MISMATCH,
 		                  "%s: is a recording, which has no counts of "
 		                  "its own; cairn report replays it",
@@ -628,7 +632,7 @@ static int load_trace(struct loading *to, const struct container *of,
 		rc = container_parse(&c, of->name, b.data, b.n, CONTAINER_WHOLE,
 		                     err);
 	if (!rc) {
-		rc = load_container(to, &c, of, options->recordings, err);
+		rc = load_container(to, &c, of, options, err);
 		container_release(&c);
 	}
 	bytes_release(&b);
@@ -651,7 +655,7 @@ int loading_file(struct loading *to, const char *path,
 	if (options->untrace && (all_traces || is_trace(&c)))
 		rc = load_trace(to, &c, options, err);
 	else
-		rc = load_container(to, &c, &c, options->recordings, err);
+		rc = load_container(to, &c, &c, options, err);
 	container_release(&c);
 	return rc;
 }
@@ -665,7 +669,7 @@ int loading_counts(struct loading *to, const char *path,
 	CAIRN_TRY(container_read_plain(&c, path, mode_of(options), err));
 	if (!(c.flags & CAIRN_FILE_RECORDING) &&
 	    !(options->untrace && is_trace(&c)))
-		rc = load_container(to, &c, &c, options->recordings, err);
+		rc = load_container(to, &c, &c, options, err);
 	container_release(&c);
 	return rc;
 }

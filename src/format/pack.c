@@ -206,6 +206,7 @@ int profile_put(const struct profile *p, const char *path, struct bytes *out,
 		                  path, CAIRN_FRAME_MODULE_MASK);
 	writer_begin(out);
 	put_program(out, &tmp, p);
+	run_ids_put(p, out, &tmp);
 	for (uint32_t i = 0; i < p->nmodules && !rc; i++) {
 		put_counts(out, &tmp, &p->modules[i], i + 1);
 		put_paths(out, &tmp, &p->modules[i], i + 1);

@@ -208,8 +208,10 @@ void profile_free(struct profile *p)
 		free(m->map_bytes);
 		free(m->missing);
 	}
-	for (size_t i = 0; i < p->nfiles; i++)
+	for (size_t i = 0; i < p->nfiles; i++) {
 		free(p->files[i].name);
+		run_ids_release(&p->files[i].runs);
+	}
 	order_clear(&p->order);
 	sources_release(&p->sources);
 	free(p->modules);

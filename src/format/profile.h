@@ -3,6 +3,7 @@
 #define CAIRN_FORMAT_PROFILE_H
 
 #include "abi/file.h" /* flags and kinds are part of this interface */
+#include "format/run_ids.h"
 #include "format/sources.h"
 
 #include <stdbool.h>
@@ -139,6 +140,7 @@ struct profile_file {
 	uint64_t start, end;
 	uint32_t last_pid; /* of the file that was added last to a sum */
 	uint64_t last_start;
+	struct run_ids runs; /* ids of its runs */
 	/* Never did more threads than these count at the same time; 0: not
 	 * known.  How many there were in all is not recorded. */
 	uint32_t threads_at_once;
@@ -172,6 +174,7 @@ struct profile_options {
 	bool partial;      /* take what is whole of a truncated file */
 	bool skip_missing; /* a module without a map is left out */
 	bool recordings;   /* take them, as if they had no streams */
+	bool empty;        /* take a run that ended before it had a module */
 	/* Makes the counts of a trace, as the bytes of a .cairn file; NULL: a
 	 * trace has the counts that are in it beside. */
 	int (*untrace)(const char *path, const struct profile_options *options,

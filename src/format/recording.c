@@ -379,11 +379,12 @@ int recording_open(struct recording *r, const char *path,
 	if (rc == CAIRN_E_ABSENT)
 		rc = streams_open(&r->s, path, mode, err);
 	CAIRN_TRY(rc);
-	if (r->s.c.flags & CAIRN_FILE_RECORDING) {
+	rc = container_check_run(&r->s.c, err);
+	if (rc == 0 && r->s.c.flags & CAIRN_FILE_RECORDING) {
 		rc = read_modules(r, err);
 		if (rc == 0)
 			rc = read_contexts(r, err);
-	} else {
+	} else if (rc == 0) {
 		rc = cairn_fail(err, CAIRN_E_MISMATCH,
 		                "%s: is no recording; run a program that was "
 		                "compiled with --cairn=record, and has a "

@@ -188,6 +188,9 @@ static int check_payload(const unsigned char *k)
 	case CAIRN_CHUNK_PATHS:
 		right = holds(k, 1) && are_tables_right(k);
 		break;
+	case CAIRN_CHUNK_RUNS:
+		right = holds(k, 8);
+		break;
 	case CAIRN_CHUNK_MAP:
 		break;
 	default:
@@ -796,6 +799,49 @@ static void fill_header(struct work *w)
 	                CAIRN_HDR_STATE_CRC - CAIRN_HDR_STATE));
 }
 
+/* The ids that a file has: of its run, or in the list of a sum.  Writes them,
+ * unless `to` is NULL; returns how many they are. */
+static uint64_t run_ids(const struct input *in, unsigned char *to)
+{
+	uint32_t pid = rt_get32(in->mem + CAIRN_HDR_PID);
+	uint64_t start = rt_get64(in->mem + CAIRN_HDR_START), n = 0;
+
+	if (pid && start >= CAIRN_RUN_START_MIN) {
+		if (to)
+			rt_put64(to, CAIRN_RUN_ID(pid, start));
+		n++;
+	}
+	for (const unsigned char *k = first_chunk(in); k != in->end;
+	     k = next_chunk(k)) {
+		if (type_of(k) != CAIRN_CHUNK_RUNS)
+			continue;
+		if (to)
+			rt_copy(to + 8 * n, payload_of(k), 8 * n_of(k));
+		n += n_of(k);
+	}
+	return n;
+}
+
+/* Which runs are in the sum. */
+static int put_runs(struct work *w)
+{
+	unsigned char *at;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < w->ninputs; i++)
+		n += run_ids(&w->input[i], NULL);
+	if (!n)
+		return 0;
+	at = begin_chunk(w, CAIRN_CHUNK_RUNS, 8 * n);
+	if (!at)
+		return -ENOMEM;
+	rt_put64(at - CAIRN_CHUNK_HEADER_SIZE + CAIRN_CHK_N, n);
+	for (uint32_t i = 0; i < w->ninputs; i++)
+		at += 8 * run_ids(&w->input[i], at);
+	end_chunk(w);
+	return 0;
+}
+
 static int put_module(struct work *w, uint32_t number)
 {
 	const struct entry *e = &w->entries[number];
@@ -815,6 +861,8 @@ static int put_all(struct work *w)
 	const unsigned char *program = w->input[0].program;
 	int r = program ? copy_chunk(w, program, 0) : 0;
 
+	if (r == 0)
+		r = put_runs(w);
 	for (uint32_t i = 1; i <= w->nentries && r == 0; i++)
 		r = put_module(w, i);
 	for (const unsigned char *k = first_chunk(&w->input[0]);

@@ -54,8 +54,8 @@ both 1.cairn 5.cairn 8.cairn 6.cairn 7.cairn 9.cairn
 cairn merge -o many.cairn 5.cairn 2.cairn
 both 1.cairn many.cairn
 for i in a b; do
-	cp 5.cairn 5$i.cairn
-done
+	(CAIRN_OUT=5$i.cairn exec ./note 5)
+done 2>/dev/null
 both 1.cairn 5.cairn 6.cairn 7.cairn 5a.cairn
 both 1.cairn 5.cairn 6.cairn 7.cairn 5a.cairn 5b.cairn
 echo "== json"

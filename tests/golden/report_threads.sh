@@ -25,7 +25,8 @@ END
 cairn-cc -O1 -pthread threads.c -o threads || exit
 CAIRN_OUT=threads.cairn ./threads || exit
 cairn pack -o packed.cairn threads.cairn || exit
-cairn merge -o merged.cairn threads.cairn packed.cairn || exit
+CAIRN_OUT=other.cairn ./threads || exit
+cairn merge -o merged.cairn threads.cairn other.cairn || exit
 for file in threads packed merged; do
 	cairn report --stable $file.cairn | grep '^file'
 	cairn report --stable --json $file.cairn | grep thread

@@ -429,15 +429,123 @@ def names():
     test("a comma", entries("x,merged.cairn") == 1)
 
 
-# --- drafts -------------------------------------------------------------------
-def make_killer():
-    run("clang-19", "-O1", os.path.join(ROOT, "tests/runtime/killer.c"),
-        "-o", "killer")
+# --- runs that ended too early, or are there twice ----------------------------
+def killed_early(n, mode="edges"):
+    """A run that is killed between the header of its file and its modules."""
+    if not os.path.exists("killer"):
+        run("clang-19", "-O1", os.path.join(ROOT, "tests/runtime/killer.c"),
+            "-o", "killer")
+    name = "early%d-%s.cairn" % (n, mode)
+    stop = 0
+    while not os.path.exists(name) and stop < 1000:
+        stop += 1
+        run("./killer", str(stop), "./work-" + mode, "1", out=name, ok=False)
+    return name
+
+
+def empty_runs():
+    """It is no run of another build: it is named, and left out."""
+    early = [killed_early(0), killed_early(1)]
+    os.mkdir("early")
+    run("./work-edges", "3", out="early/9.cairn")
+    run("./work-edges", "4", out="early/8.cairn")
+    for i, name in enumerate(early):
+        shutil.copy(name, "early/%d.cairn" % i)
+    said = "empty run"
+    r = run(CAIRN, "merge", "-o", "rest.cairn", "early")
+    test("empty runs are named", said in r.stderr and
+         all("early/%d.cairn" % i in r.stderr for i in (0, 1)) and
+         len(r.stderr.splitlines()) == 1, r.stderr)
+    r = run(CAIRN, "merge", "-o", "both.cairn", "early/8.cairn",
+            "early/9.cairn")
+    same("empty runs do not count", "rest.cairn", "both.cairn")
+    r = run(CAIRN, "report", early[0], "early/8.cairn")
+    test("report leaves it out", said in r.stderr and early[0] in r.stderr,
+         r.stderr)
+    r = run(CAIRN, "check", early[0], ok=False)
+    test("cairn check calls it empty", r.returncode == 1 and
+         "F7" in r.stdout and said in r.stdout, r.stdout + r.stderr)
+    for mode in ("edges", "trace", "record"):
+        one = killed_early(2, mode)
+        for words in (["report"], ["paths"], ["diff", "early/8.cairn"],
+                      ["drift"], ["tests"], ["trace"],
+                      ["match-path"], ["wpp"], ["twpp"], ["overlap"],
+                      ["segments"], ["merge", "-o", "no.cairn"],
+                      ["pack", "-o", "no.cairn"], ["replay"], ["output"],
+                      ["values", "--at", "work.c:1"],
+                      ["print", "1", "--at", "work.c:1"],
+                      ["trim", "--last", "1M", "-o", "no.cairn"]):
+            last = {"match-path": ["f"],
+                    "drift": ["early/8.cairn"]}.get(words[0], [])
+            refuse("an empty run, %s, cairn %s" % (mode, words[0]),
+                   [one, said], *words, one, *last)
+    test("nothing was written", not os.path.exists("no.cairn"))
+    # --remove: not as long as the process may still begin
+    data = bytearray(open(early[0], "rb").read())
+    data[20:24] = struct.pack("<I", os.getpid())
+    data[124:128] = struct.pack("<I", crc32c(data[:124]))
+    with open("early/2.cairn", "wb") as f:
+        f.write(data)
+    run(CAIRN, "merge", "--remove", "-o", "rest.cairn", "early")
+    equal("--remove keeps what may still begin", os.listdir("early"),
+          ["2.cairn"])
+
+
+def twice():
+    """A run counts once, by whatever name, and if a sum has it already."""
+    folder = tempfile.mkdtemp(dir=".")
+    os.chdir(folder)
+    for i in range(4):
+        run("../work-edges", str(i), out="%d.cairn" % i)
+        run("../work-edges", str(i), out="sum.cairn,merge")
+    run(CAIRN, "merge", "-o", "01.cairn", "0.cairn", "1.cairn")
+    run(CAIRN, "merge", "-o", "12.cairn", "1.cairn", "2.cairn")
+    run(CAIRN, "pack", "-o", "packed.cairn", "0.cairn")
+    shutil.copy("0.cairn", "copy.cairn")
+    shutil.copy("01.cairn", "copy01.cairn")
+    shutil.copy("sum.cairn", "copy-sum.cairn")
+    run(CAIRN, "merge", "-o", "tools.cairn", "sum.cairn", "01.cairn")
+    for what, left_out, *names in (
+            ("a copy", ["copy.cairn"], "0.cairn", "copy.cairn", "1.cairn"),
+            ("a packed copy", ["packed.cairn"], "0.cairn", "1.cairn",
+             "packed.cairn"),
+            ("a run of a sum", ["0.cairn"], "0.cairn", "01.cairn"),
+            ("runs of a sum", ["0.cairn", "copy.cairn"], "01.cairn",
+             "0.cairn", "copy.cairn"),
+            ("a copy of a sum", ["copy01.cairn"], "01.cairn",
+             "copy01.cairn")):
+        r = run(CAIRN, "merge", "-o", "out.cairn", *names)
+        same("twice: " + what, "out.cairn", "01.cairn")
+        lines = r.stderr.splitlines()
+        test("twice: %s is named" % what, len(lines) == len(left_out) and
+             all("%s: is in " % f in line and "not counted again" in line
+                 for f, line in zip(left_out, lines)), r.stderr)
+    for what, big, small in (
+            ("a copy of what runs add to", "sum.cairn", "copy-sum.cairn"),
+            ("what tools made of it", "tools.cairn", "sum.cairn"),
+            ("a sum in it", "tools.cairn", "01.cairn")):
+        r = run(CAIRN, "merge", "-o", "out.cairn", small, big)
+        same("twice: " + what, "out.cairn", big)
+        test("twice: %s is named" % what, "not counted again" in r.stderr,
+             r.stderr)
+    refuse("sums with a run in common", ["01.cairn", "12.cairn", "1 run "],
+           "merge", "-o", "no.cairn", "01.cairn", "12.cairn")
+    refuse("... in a report", ["01.cairn", "12.cairn"], "report", "01.cairn",
+           "12.cairn")
+    # runs go on adding to what has a list of runs, and extend it
+    run("../work-edges", "7", out="tools.cairn,merge")
+    shutil.copy("tools.cairn", "more.cairn")
+    run("../work-edges", "7", out="tools.cairn,merge")
+    r = run(CAIRN, "merge", "-o", "out.cairn", "more.cairn", "tools.cairn")
+    same("twice: runs go on adding", "out.cairn", "tools.cairn")
+    equal("twice: 8 runs", contents("out.cairn")[0]["runs"], 8)
+    r = run(CAIRN, "report", "0.cairn", "copy.cairn")
+    test("twice: a report names it", "copy.cairn: is in" in r.stderr, r.stderr)
+    os.chdir("..")
 
 
 def drafts():
     """What a killed process has not completed: the next one removes it."""
-    make_killer()
     folder = tempfile.mkdtemp(dir=".")
     sum_ = folder + "/sum.cairn"
     run("./work-edges", "1", out=folder + "/one.cairn")
@@ -598,6 +706,8 @@ def check_all(work):
     after_the_end()
     own_memcpy()
     names()
+    empty_runs()
+    twice()
     drafts()
     damaged_sources()
     newer_source()

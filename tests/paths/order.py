@@ -343,7 +343,8 @@ def written(program):
         order = run.decode.decode(f.read(), [])["order"]
     check("packed", [tuple(p[1:]) for p in order["paths"]] == got.all)
     program.against_cairn("packed", pack)
-    run.call([CAIRN, "merge", "-o", merge, file, pack])
+    _, [(other, _)] = program.run("late")
+    run.call([CAIRN, "merge", "-o", merge, pack, other])
     with open(merge, "rb") as f:
         check("merged: no order",
               run.decode.decode(f.read(), [])["order"] is None)
