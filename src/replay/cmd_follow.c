@@ -41,6 +41,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -384,6 +385,7 @@ int command_follow(int argc, char **argv)
 	f.session.file = argv[optind];
 	f.session.is_quiet = true;
 	f.session.code.saves = f.session.code.notes_seen = true;
+	umask(077); /* memory of the program, as the recording is */
 	if (!f.size || !f.pid || !open_header(&f))
 		return command_usage("follow", "is for the runtime alone");
 	f.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)f.pid, 0);

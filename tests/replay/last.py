@@ -33,6 +33,10 @@ CHECKPOINT = 16
 HEADER, HEAD = 64, 64
 
 
+def mode_of(path):
+    return os.stat(path).st_mode & 0o777
+
+
 def many_numbers():
     """What programs read: so much that there is something to drop."""
     return "".join(f"{random.randrange(1 << 30) if i % 3 else i}\n"
@@ -365,6 +369,8 @@ def in_flight():
         check("end, says", said)
         settle([path])
         compare_tail("end", here, path)
+        check("end, only the user reads it", mode_of(path) != 0o600 and
+              oct(mode_of(path)))
         check("end, kept", not moments(path)[1] or glob.glob(path + ".*"))
         check("end, size", os.path.getsize(path) > 4 << 20 and
               os.path.getsize(path))
@@ -389,6 +395,9 @@ def in_flight():
         path, _ = feed(program, here, 300000, stop=kill_follower)
         check("follower killed, FILE.last", not os.path.exists(path + ".last")
               and "none")
+        for name in (path, path + ".last"):
+            check("follower killed, only the user reads " + name[-5:],
+                  mode_of(name) != 0o600 and oct(mode_of(name)))
         compare_tail("follower killed", here, path)
         os.rename(path + ".last", path + ".away")
         out = cairn(here, "replay", path)
