@@ -11,6 +11,7 @@
 #include "cli/export.h"
 #include "cli/trace_input.h"
 #include "cli/trace_view.h"
+#include "format/writer.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -333,8 +334,7 @@ static int output_begin(struct output *o, const char *path,
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		o->stream = fopen(path, "we");
 	} else {
-		o->draft = xasprintf("%s.XXXXXX", path);
-		fd = mkstemp(o->draft);
+		fd = writer_draft(path, &o->draft);
 		o->stream = fd < 0 ? NULL : fdopen(fd, "w");
 	}
 	if (o->stream)
@@ -370,11 +370,12 @@ static int output_end(struct output *o, int status)
 		return cli_output_end(&standard, status);
 	}
 	errno = 0;
-	is_good &= !fclose(o->stream);
+	is_good &= !fflush(o->stream);
 	if (status == CLI_ERROR && o->draft)
 		unlink(o->draft);
 	else if (o->draft && is_good)
-		is_good = output_name(o);
+		is_good = output_name(o); /* before its lock goes */
+	is_good &= !fclose(o->stream);
 	e = errno;
 	if (!is_good) {
 		if (o->draft)

@@ -288,8 +288,7 @@ static void remove_old_drafts(const char *path)
 	free(folder);
 }
 
-/* A new draft, locked; its name is for the caller to free.  -1 and errno. */
-static int open_draft(const char *path, char **name)
+int writer_draft(const char *path, char **name)
 {
 	struct stat st;
 	bool is_locked;
@@ -319,7 +318,7 @@ static int replace(const char *path, const struct stat *old, const void *data,
                    size_t size)
 {
 	char *temp;
-	int fd = open_draft(path, &temp), e = 0;
+	int fd = writer_draft(path, &temp), e = 0;
 
 	if (fd < 0) {
 		e = errno;
@@ -327,12 +326,11 @@ static int replace(const char *path, const struct stat *old, const void *data,
 		if (write_all(fd, data, size) || give_mode(fd, old) ||
 		    fsync(fd))
 			e = errno;
-		if (close(fd) && !e)
-			e = errno;
 		if (!e && rename(temp, path))
 			e = errno;
 		if (e)
 			unlink(temp);
+		close(fd); /* nothing is left to fail: fsync has written it */
 	}
 	free(temp);
 	return e;

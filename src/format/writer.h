@@ -47,6 +47,15 @@ void writer_part(struct bytes *out, uint32_t id, uint64_t number, size_t n,
 struct writer_header writer_header_of(const struct container *c);
 
 /*
+ * Opens a new file beside `path`, which gets that name when it is complete, and
+ * removes those that killed processes have left.  Its lock, by which others
+ * know that it is not one of these, goes when the descriptor is closed: rename
+ * it before.  Returns the descriptor, or -1 with errno; *name is for the caller
+ * to free in both cases.
+ */
+int writer_draft(const char *path, char **name);
+
+/*
  * Writes data under a name so that the name never shows half a file: into a
  * new file beside it, synced, then renamed over it.  A symbolic link stays and
  * the file behind it is replaced, with the permissions it had; what is no

@@ -580,6 +580,17 @@ def drafts():
     equal("a run removes that of the run before", sorted(os.listdir(folder)),
           ["one.cairn", "sum.cairn", "sum.cairn.notes.draft"])
     equal("... and is counted", entries(sum_), before + 1)
+    # other files that a command writes
+    run("./work-trace", "1", out=folder + "/trace.prof")
+    text = folder + "/lines"
+    for name in (".abc123.draft", ".notes.draft"):
+        with open(text + name, "wb") as f:
+            f.write(b"half a file")
+    run(CAIRN, "trace", "--export", "folded", "-o", text,
+        folder + "/trace.prof")
+    equal("cairn trace -o removes an old draft, too",
+          sorted(f for f in os.listdir(folder) if f.startswith("lines")),
+          ["lines", "lines.notes.draft"])
     # others in a directory that is summed are named
     for name in ("/x.cairn.new", "/y.cairn.abc123.draft"):
         with open(folder + name, "wb") as f:
