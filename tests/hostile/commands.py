@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reading commands, for each family of seeds.
 
-{f} is the mutant, {g} the file that it was made of, {o} a file to write; {c} a
-line of the source, {x} an option that names the program, or nothing.
+{f} is the mutant, {g} another run of its program, {t} what a residual build was
+made with, {k} a profile of calls, {o} a file to write; {c} a line of the
+source, {e} expressions there, {n} a function, {v} a variable.
 """
+import os
 
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 COUNTS = """
 check {f}
 check --json {f}
@@ -47,9 +50,9 @@ paths --line {c} {f}
 paths --sort blocks {f} {g}
 drift {f} {g}
 drift --json {g} {f}
-residual --tested {g} {f}
+residual --tested {t} {f}
 residual --tested {f} --json {g}
-residual --tested {g} --html {o} --blocks {f}
+residual --tested {t} --html {o} --blocks {f}
 tests {f} {g}
 tests --json --failed {f} {f} {g}
 tests --html {o} {g} {f}
@@ -98,7 +101,7 @@ twpp --save {o} {f}
 twpp --expand {f}
 twpp --function main {f}
 twpp --find main:b1 {f}
-segments --like {g} {f}
+segments --like {k} {f}
 """
 REPLAY = """
 replay {f}
@@ -146,18 +149,33 @@ FAMILIES = {
     "calls": lines_of(CALLS), "windows": lines_of(WINDOWS),
     "chains": lines_of(CHAINS), "trace": lines_of(TRACE),
     "recording": lines_of(REPLAY) * 3 + lines_of(TRACE),
+    "trimmed": lines_of(REPLAY) + lines_of(COUNTS)[:2],
     "twpp": lines_of(TWPP), "index": lines_of(INDEX),
 }
 WITHOUT_EXE = ("twpp",)              # of a file that --save wrote
 
 
+# The places of lines with these texts are asked for.
+MARKS = {"paths.c": "new->key = key;", "contexts.c": "shared += by;"}
+
+
+def line_of(source, text):
+    with open(os.path.join(PROGRAMS, source), encoding="ascii") as f:
+        return next(i for i, line in enumerate(f, 1) if text in line)
+
+
+LINES = {source: f"{source}:{line_of(source, text)}"
+         for source, text in MARKS.items()}
+
+
 def fill(words, seed, mutant, out, program):
-    """The words of a command; a word of several braces is filled at once."""
-    threads = seed.name in ("contexts", "threads")
-    names = {"f": mutant, "n": "step" if threads else "leaf", "g": seed.profile_path, "o": out,
-             "c": "contexts.c:26" if threads else "paths.c:55",
-             "e": "shared,by" if threads else "sum,n*2",
-             "v": "shared" if threads else "list"}
+    """The words of a command."""
+    is_threads = seed.source == "contexts.c"
+    names = {"f": mutant, "g": seed.partner, "t": seed.tested,
+             "k": seed.calls, "o": out, "c": LINES[seed.source],
+             "n": "step" if is_threads else "leaf",
+             "e": "shared,by+1" if is_threads else "total,key*2,list->next",
+             "v": "shared" if is_threads else "list"}
     filled = [word.format(**names) for word in words]
     if program:
         filled[1:1] = ["--exe", program]

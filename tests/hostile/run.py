@@ -3,7 +3,7 @@
 """Files that mean harm, and every reading command on them.
 
     run.py [--count N] [--seed S] [--first K] [--mutant K] [--seeds] [--plain]
-           [--keep] [--all]
+           [--cpu SECONDS] [--keep] [--all]
 
 Makes N mutants (300) of profiles, traces, recordings, sums and programs of all
 modes, runs a few reading commands on each, and judges how these ended: no
@@ -11,7 +11,8 @@ crash, no hang, nothing outside changed, and one sentence if a file is refused.
 --mutant K makes that one mutant again and runs all commands of its kind that
 it chose; its files stay in the folder that is printed.  --seeds runs all
 commands on the seeds, too, --plain takes the readers of the build itself, not
-those with sanitizers, --keep keeps all files, --all shows all failures.
+those with sanitizers, --cpu says when a command counts as hanging (60), --keep
+keeps all files, --all shows all failures.
 
 Before that, commands that do such things on purpose have to be found out.
 
@@ -21,6 +22,7 @@ The last lines are "N passed, M failed", over mutants and these, and
 """
 import argparse
 import collections
+import functools
 import os
 import random
 import secrets
@@ -191,8 +193,9 @@ class Run:
     def command(self, words, folder, file, program, cache, seed):
         inputs = [p for p in (file, program, seed.path) if p]
         before = self.place.outside(inputs)
+        limit = functools.partial(judge.limit, self.options.cpu)
         outcome = judge.run([os.path.join(self.bin, "cairn"), *words], folder,
-                            self.environment(cache))
+                            self.environment(cache), limit)
         self.commands += 1
         self.ran[seed.family, words[0]] += 1
         self.statuses[outcome.status] += 1
@@ -206,7 +209,7 @@ class Run:
                   outcome.stderr.decode(errors="replace")[-2000:])
         if not problem and words[0] == "output" and outcome.status != 2:
             again = judge.run([os.path.join(self.bin, "cairn"), *words],
-                              folder, self.environment(cache))
+                              folder, self.environment(cache), limit)
             if again.stdout != outcome.stdout:
                 problem = "escape", "the output depends on where the reader " \
                     "has its memory"
@@ -271,6 +274,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutant", type=int)
+    parser.add_argument("--cpu", type=int, default=judge.CPU_SECONDS)
     parser.add_argument("--seeds", action="store_true")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--keep", action="store_true")

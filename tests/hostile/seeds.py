@@ -49,20 +49,21 @@ MADE = [
     ("pack", "paths", "paths", "pack --sources -o {o} {paths}"),
     ("pack-calls", "calls", "calls", "pack --sources -o {o} {calls}"),
     ("pack-trace", "trace", "trace", "pack --best -o {o} {trace}"),
-    ("trimmed", "recording", "record", "trim --last 1K -o {o} {record}"),
+    ("trimmed", "trimmed", "record", "trim --last 1K -o {o} {record}"),
     ("twpp", "twpp", "trace", "twpp --save {o} {trace}"),
     ("index", "index", "trace", "trace --summary --index {trace}"),
 ]
 # How often each is taken, and how often its program is changed and not it.
-WEIGHTS = {"recording": 3, "trace": 2, "twpp": 1, "index": 1}
-EXE_SHARE = {"recording": 0.3, "counts": 0.3, "paths": 0.25, "trace": 0.25,
+WEIGHTS = {"recording": 4, "trimmed": 3, "trace": 2}
+EXE_SHARE = {"recording": 0.3, "trimmed": 0.2, "counts": 0.3, "paths": 0.25, "trace": 0.25,
              "calls": 0.25, "windows": 0.15, "chains": 0.15}
 HAS_MAP = ("sum", "pack")            # in the file, not in the program
 
 
 class Seed:
-    def __init__(self, name, family, profile, program, path):
-        self.name, self.family, self.path = name, family, path
+    def __init__(self, name, family, source, profile, program):
+        self.name, self.family, self.source = name, family, source
+        self.path = os.path.dirname(profile)
         self.profile_path, self.program_path = profile, program
         with open(profile, "rb") as f:
             self.profile = f.read()
@@ -75,6 +76,7 @@ class Seed:
         self.is_container = self.profile.startswith(MAGIC)
         self.weight = WEIGHTS.get(family, 1)
         self.others = []
+        self.partner = self.tested = self.calls = None  # paths
 
     def container(self):
         return Container(self.profile)
@@ -172,14 +174,27 @@ def load(cairn_bin, folder):
         maker.all()
         with open(mark, "w", encoding="ascii") as f:
             f.write(want)
-    seeds = []
-    for name, family, _, _ in BUILT:
+    return all_of(folder)
+
+
+def all_of(folder):
+    seeds, source_of = [], {}
+    for name, family, source, _ in BUILT:
+        source_of[name] = source
         own = os.path.join(folder, name)
-        seeds.append(Seed(name, family, os.path.join(own, "1.cairn"),
-                          os.path.join(own, "program"), own))
+        seeds.append(Seed(name, family, source, os.path.join(own, "1.cairn"),
+                          os.path.join(own, "program")))
+        seeds[-1].partner = os.path.join(own, "2.cairn")
     for name, family, of, _ in MADE:
-        seeds.append(Seed(name, family, os.path.join(folder, name + ".made"),
-                          os.path.join(folder, of, "program"), folder))
+        own = os.path.join(folder, of)
+        seeds.append(Seed(name, family, source_of[of],
+                          os.path.join(folder, name + ".made"),
+                          os.path.join(own, "program")))
+        seeds[-1].partner = os.path.join(own, "2.cairn")
+    paths = {s.name: s.profile_path for s in seeds}
     for seed in seeds:
         seed.others = [s for s in seeds if s is not seed]
+        seed.tested = paths["paths"] if seed.name == "residual" else \
+            seed.partner
+        seed.calls = paths["calls"]
     return seeds
