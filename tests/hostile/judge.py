@@ -160,9 +160,10 @@ def is_refusal(text):
 def judge(outcome, secret):
     """(kind of failure, what it is), or None: crash, hang, escape."""
     said = outcome.stderr
-    if outcome.is_late or HANG.search(said) or outcome.signal in (signal.SIGXCPU, signal.SIGXFSZ) \
-            or (outcome.signal == signal.SIGKILL
-                and outcome.memory <= MEMORY_KIB):
+    was_killed = outcome.signal == signal.SIGKILL and \
+        outcome.memory <= MEMORY_KIB
+    if outcome.is_late or was_killed or HANG.search(said) or \
+            outcome.signal in (signal.SIGXCPU, signal.SIGXFSZ):
         return "hang", f"{outcome.seconds:.0f} s, signal {outcome.signal}"
     if outcome.left:
         return "escape", f"{outcome.left} processes are left behind"
@@ -184,7 +185,7 @@ def judge(outcome, secret):
     return None
 
 
-# --- what is outside -----------------------------------------------------------
+# --- what is outside ---------------------------------------------------------
 def snapshot(scratch, *roots):
     """All that can be seen of files, but when they were read.  In the folder
     `scratch` files may come and go."""

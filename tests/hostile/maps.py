@@ -224,8 +224,8 @@ def decode(data):
         if not data[at]:
             at += 1
             continue
-        size = u32(data, at + 4)
-        if bytes(data[at:at + 4]) not in HEAD or size > len(data) - at:
+        magic, size = bytes(data[at:at + 4]), u32(data, at + 4)
+        if magic not in HEAD or not HEAD[magic] <= size <= len(data) - at:
             raise Damaged("no record of a map")
         records.append(Record(data[at:at + size]))
         at += size

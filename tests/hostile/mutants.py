@@ -8,8 +8,10 @@ these names are the kinds that are counted.
 import random
 import struct
 
+import mutate_twpp
 from container import Container, Damaged, MAP, fix_checksums
 from elf import Elf
+from values import damage
 
 PROFILE, PROGRAM, BOTH = "profile", "program", "both"
 mutations = []                       # (target, weight, function)
@@ -48,7 +50,8 @@ class Mutant:
             _, _, function = self.rng.choices(able, [m[1] for m in able])[0]
             try:
                 kind = function(self, self.rng)
-            except (Damaged, IndexError, ValueError, struct.error):
+            except (Damaged, IndexError, KeyError, OverflowError, ValueError,
+                    struct.error):
                 if not self.kinds:   # else there is no structure left
                     raise
                 kind = None
@@ -76,13 +79,16 @@ class Mutant:
 
     # --- the files --------------------------------------------------------
     def finish(self):
-        from values import damage
         rng = self.rng
         self.profile = self.file.encode() if self.file else self.seed.profile
         if self.elf:
             self.program = bytes(self.elf.data)
         if self.file and self.target == PROFILE and rng.random() < 0.12:
-            self.cut_or_flip(damage)
+            self.cut_or_flip()
+        elif self.seed.family == "twpp" and rng.randrange(8):
+            self.profile, kind = mutate_twpp.change(rng, self.profile,
+                                                    self.canary)
+            self.kinds.append(kind)
         elif not self.file:
             self.profile = bytes(damage(rng, self.profile))
             self.kinds.append(f"{self.seed.family}-bytes")
@@ -90,7 +96,7 @@ class Mutant:
             self.profile = bytes(damage(rng, self.profile))
             self.kinds.append("bytes")
 
-    def cut_or_flip(self, damage):
+    def cut_or_flip(self):
         rng, data = self.rng, self.profile
         if rng.randrange(2):
             at = rng.randrange(len(data))

@@ -336,7 +336,7 @@ def hostile_item(rng):
         n = rng.randrange(1, 9)
         byte = rng.choice((0x80, 0x90)) + n
     return bytes([byte]) + rng.choice(
-        (bytes(n), b"\xff" * n, bytes(rng.randrange(256) for _ in range(n)),
+        (bytes(n), b"\xff" * n, rng.randbytes(n),
          number(rng, 1).to_bytes(8, "little")[:n].ljust(n, b"\0")))
 
 

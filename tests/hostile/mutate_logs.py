@@ -154,14 +154,14 @@ def in_insert(part, rng):
     event = model.copy()
     if rng.randrange(2):
         event.values = [address(rng, part.known())]
-    event.data = bytes(rng.randrange(256) for _ in range(rng.choice(SIZES[:6])))
+    event.data = rng.randbytes(rng.choice(SIZES[:6]))
     place(part, rng, event)
     return "log-in-insert"
 
 
 @log(4)
 def out_insert(part, rng):
-    data = bytes(rng.randrange(256) for _ in range(rng.choice((1, 8, 64, 4096))))
+    data = rng.randbytes(rng.choice((1, 8, 64, 4096)))
     flags = rng.choice((HAS_ADDRESS, HAS_ADDRESS | HAS_BYTES, HAS_BYTES, 0, 63))
     what = rng.choice((OUT, OUT, HASHED))
     if what == HASHED:
@@ -193,7 +193,7 @@ def out_change(part, rng):
         values[0] |= 8
         values[1] = number(rng, values[1])
     else:
-        event.data = bytes(rng.randrange(256) for _ in event.data)
+        event.data = rng.randbytes(len(event.data))
     return f"log-{event.name}-{how}"
 
 

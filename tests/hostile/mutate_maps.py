@@ -89,7 +89,7 @@ def token(m, rng, records):
     if t.kind == "str":
         t.value = text(rng, t.value, m.canary)
     elif t.kind == "raw":
-        t.value = bytes(rng.randrange(256) for _ in t.value)
+        t.value = rng.randbytes(len(t.value))
     elif rng.randrange(8) == 0:
         t.extra, how = rng.randrange(1, 12), "overlong"
     else:

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that mean harm, and every reading command on them.
 
-    run.py [--count N] [--seed S] [--first K] [--mutant K] [--seeds] [--plain]
-           [--cpu SECONDS] [--keep] [--all]
+    run.py [--count N] [--seed S] [--first K] [--mutant K] [--seeds] [--worker]
+           [--plain] [--cpu SECONDS] [--keep] [--all]
 
 Makes N mutants (300) of profiles, traces, recordings, sums and programs of all
 modes, runs a few reading commands on each, and judges how these ended: no
 crash, no hang, nothing outside changed, and one sentence if a file is refused.
 --mutant K makes that one mutant again and runs all commands of its kind that
 it chose; its files stay in the folder that is printed.  --seeds runs all
-commands on the seeds, too, --plain takes the readers of the build itself, not
-those with sanitizers, --cpu says when a command counts as hanging (60), --keep
-keeps all files, --all shows all failures.
+commands on the seeds, too.  --worker takes a cairn-replay with a sanitizer, not
+only a cairn with some; --plain takes the readers of the build itself.  --cpu
+says when a command counts as hanging (60 s), --keep keeps all files, --all
+shows all failures.
 
 Before that, commands that do such things on purpose have to be found out.
 
@@ -22,6 +23,7 @@ The last lines are "N passed, M failed", over mutants and these, and
 """
 import argparse
 import collections
+import fcntl
 import functools
 import os
 import random
@@ -29,6 +31,7 @@ import secrets
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -67,7 +70,6 @@ class Place:
 
     def __init__(self, root, cairn_bin):
         self.root = root
-        shutil.rmtree(root, ignore_errors=True)
         self.home, self.canary, self.tmp, self.cache, self.mutants = (
             os.path.join(root, n)
             for n in ("home", "canary", "tmp", "cache", "mutants"))
@@ -175,7 +177,8 @@ class Run:
         self.tell(f"mutant {number} of {seed.name} "
                   f"({', '.join(mutant.kinds)})", problems,
                   f"tests/hostile/run.py --seed {self.options.seed} --mutant "
-                  f"{number}{' --plain' if self.options.plain else ''}")
+                  f"{number}{' --plain' * self.options.plain}"
+                  f"{' --worker' * self.options.worker}")
 
     def known(self):
         """What was found once, and all commands on the seeds."""
@@ -188,7 +191,8 @@ class Run:
         for seed in self.seeds if self.options.seeds else ():
             self.tell(f"seed {seed.name}", self.files(
                 seed.name, seed, (seed.profile, None, ()),
-                FAMILIES[seed.family]), "tests/hostile/run.py --seeds --count 0")
+                FAMILIES[seed.family]),
+                "tests/hostile/run.py --seeds --count 0")
 
     def command(self, words, folder, file, program, cache, seed):
         inputs = [p for p in (file, program, seed.path) if p]
@@ -248,23 +252,32 @@ class Run:
               f"escapes={self.found['escape']} kinds={len(self.kinds)}")
 
 
-def build_readers():
-    """The cairn with sanitizers, beside the cairn-replay of the build: that
-    needs the addresses that AddressSanitizer takes for itself."""
-    tree = os.path.join(BUILD, "hostile")
-    for words in (["cmake", "--preset", "hostile", "-B", tree],
+def build_tree(name, sanitizers, target):
+    tree = os.path.join(BUILD, name)
+    for words in (["cmake", "--preset", "hostile", "-B", tree,
+                   f"-DCAIRN_SANITIZE={sanitizers}"],
                   ["cmake", "--build", tree, "-j", os.environ.get("JOBS", "2"),
-                   "--target", "cairn"]):
+                   "--target", target]):
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True,
                               check=False)
         if done.returncode:
             raise SystemExit(f"hostile: {done.stdout[-3000:]}{done.stderr}")
+    return tree
+
+
+def build_readers(has_worker):
+    """cairn with sanitizers, and beside it the cairn-replay of the build, or
+    one with UndefinedBehaviorSanitizer alone: it needs the addresses that
+    AddressSanitizer takes for itself."""
+    tree = build_tree("hostile", "address,undefined", "cairn")
+    worker = build_tree("hostile-worker", "undefined", "cairn-replay") \
+        if has_worker else BUILD
     lib = os.path.join(tree, "lib", "cairn")
     os.makedirs(lib, exist_ok=True)
     tool = os.path.join(lib, "cairn-replay")
     if os.path.lexists(tool):
         os.remove(tool)
-    os.symlink(os.path.join(BUILD, "lib", "cairn", "cairn-replay"), tool)
+    os.symlink(os.path.join(worker, "lib", "cairn", "cairn-replay"), tool)
     return os.path.join(tree, "bin")
 
 
@@ -276,6 +289,7 @@ def main():
     parser.add_argument("--mutant", type=int)
     parser.add_argument("--cpu", type=int, default=judge.CPU_SECONDS)
     parser.add_argument("--seeds", action="store_true")
+    parser.add_argument("--worker", action="store_true")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--all", action="store_true")
@@ -283,14 +297,18 @@ def main():
     if options.mutant is not None:
         options.first, options.count = options.mutant, 1
     plain = os.path.join(BUILD, "bin")
-    tested = plain if options.plain else build_readers()
     work = os.path.join(BUILD, "hostile-run")
     os.makedirs(work, exist_ok=True)
-    all_seeds = seeds.load(plain, os.path.join(work, "seeds"))
+    with open(os.path.join(work, "lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tested = plain if options.plain else build_readers(options.worker)
+        all_seeds = seeds.load(plain, os.path.join(work, "seeds"))
     judge.become_subreaper()
-    run = Run(options, tested, all_seeds,
-              Place(os.path.join(work, "place"), tested))
+    place = Place(tempfile.mkdtemp(prefix="place-", dir=work), tested)
+    run = Run(options, tested, all_seeds, place)
     run.all()
+    if not options.keep and options.mutant is None:
+        shutil.rmtree(place.root)
     return 1 if run.failed else 0
 
 

@@ -55,8 +55,8 @@ MADE = [
 ]
 # How often each is taken, and how often its program is changed and not it.
 WEIGHTS = {"recording": 4, "trimmed": 3, "trace": 2}
-EXE_SHARE = {"recording": 0.3, "trimmed": 0.2, "counts": 0.3, "paths": 0.25, "trace": 0.25,
-             "calls": 0.25, "windows": 0.15, "chains": 0.15}
+EXE_SHARE = {"recording": 0.3, "trimmed": 0.2, "counts": 0.3, "paths": 0.25,
+             "trace": 0.25, "calls": 0.25, "windows": 0.15, "chains": 0.15}
 HAS_MAP = ("sum", "pack")            # in the file, not in the program
 
 

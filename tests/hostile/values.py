@@ -50,7 +50,7 @@ def text(rng, old, canary):
         b"\x1b]0;title\x07\x1b[31m" + old[-40:], b"line\nSF:/x\nDA:1,1\n",
         b"<script>alert(1)</script>\"'&", b"a\\\"},{\"b\":1", b"$(id)`id`;id",
         old + b"\0" + old, old[:1], old * 2, old[::-1],
-        bytes(rng.randrange(256) for _ in range(rng.randrange(1, 40)))])
+        rng.randbytes(rng.randrange(1, 40))])
 
 
 def damage(rng, data):
@@ -65,7 +65,7 @@ def damage(rng, data):
         if how == 0:
             data[at] ^= 1 << rng.randrange(8)
         elif how == 1:
-            data[at:at + n] = bytes(rng.randrange(256) for _ in range(n))
+            data[at:at + n] = rng.randbytes(n)
         elif how == 2:
             data[at:at + n] = b"\xff" * n
         elif how == 3:
