@@ -106,6 +106,7 @@ segments --like {k} {f}
 REPLAY = """
 replay {f}
 replay --every 50 {f}
+replay --every 7 --jobs 2 {f}
 replay --from 100 --to 200 --no-cache {f}
 replay --partial --jobs 2 {f}
 values {f} --at {c}

@@ -393,11 +393,13 @@ def checkpoint(m, rng):
 
 
 # --- beside the file ---------------------------------------------------------
-@mutation(BOTH)
+@mutation(BOTH, 2)
 def link(m, rng):
     """A link in the place of a file that readers keep beside it."""
     if m.links:
         return None
-    name = rng.choice((".checkpoints", ".index", ".last"))
+    names = {"recording": (".checkpoints", ".checkpoints", ".last", ".index"),
+             "trimmed": (".checkpoints",)}
+    name = rng.choice(names.get(m.seed.family, (".index",)))
     m.links.append((name, "folder" if name == ".checkpoints" else "file"))
     return f"link{name.replace('.', '-')}"
