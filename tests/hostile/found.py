@@ -41,14 +41,15 @@ def circle_of_parts(seed):
         without_lines(blob, block)
         record.blob = blob.encode()
     elf.put(".cairn.map", maps.encode(records))
-    return seed.profile, bytes(elf.data)
+    return seed.profile, bytes(elf.data), ()
 
 
 def as_it_is(seed):
-    return seed.profile, None
+    return seed.profile, None, ()
 
 
-# Name, seed, what makes (profile, program or None), commands.
+# Name, seed, what makes (profile, program or None, links beside the profile),
+# commands.
 FOUND = [
     ("a circle of parts without lines", "edges", circle_of_parts,
      ["report --format gcovr {f}", "report --lines {f}", "check {f}"]),

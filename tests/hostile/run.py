@@ -185,7 +185,7 @@ class Run:
         by_name = {s.name: s for s in self.seeds}
         for i, (name, of, make, commands) in enumerate(FOUND):
             seed = by_name[of]
-            self.tell(name, self.files(f"found{i}", seed, (*make(seed), ()),
+            self.tell(name, self.files(f"found{i}", seed, make(seed),
                                        lines_of("\n".join(commands))),
                       "tests/hostile/run.py --count 0")
         for seed in self.seeds if self.options.seeds else ():

@@ -26,7 +26,8 @@ def address(rng, known=()):
 
 
 def place(rng, known):
-    pages = [rng.randrange(1 << 8) << 12, 0x10000000 + rng.randrange(1 << 20),
+    pages = [rng.randrange(1 << 8) << 12, 0x10000000 + rng.randrange(1 << 16),
+             0x10000000 + rng.randrange(1 << 20),
              0x10000000 + rng.randrange(1 << 24),
              0x20000000 + rng.randrange(1 << 28),
              0x70000000 + rng.randrange(1 << 28),
