@@ -52,12 +52,12 @@ from mutants import Mutant  # noqa: E402
 BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build")))
 COMMANDS = 3
 SHOWN = 40
-SANITIZERS = {
-    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:"
-                    "max_allocation_size_mb=2048:hard_rss_limit_mb=3072:"
-                    "detect_stack_use_after_return=1:symbolize=1",
-    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-}
+SANITIZERS = "detect_leaks=0:allocator_may_return_null=1:" \
+    "max_allocation_size_mb=2048:hard_rss_limit_mb=3072:" \
+    "detect_stack_use_after_return=1:max_malloc_fill_size=16777216:" \
+    "malloc_fill_byte="
+FILLS = 0xA5, 0x3C                   # of memory that is allocated
+MEASURES = "--access"                # an option: time is in the output
 
 
 def put(path, data):
@@ -109,11 +109,13 @@ class Run:
         self.statuses = collections.Counter()
         self.failed = self.judged = self.commands = 0
 
-    def environment(self, cache):
+    def environment(self, cache, fill=FILLS[0]):
         return {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC",
                 "HOME": self.place.home, "TMPDIR": self.place.tmp,
                 "XDG_CACHE_HOME": cache, "CAIRN_SECRET": self.secret,
-                **SANITIZERS}
+                "MALLOC_PERTURB_": str(fill),
+                "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+                "ASAN_OPTIONS": f"{SANITIZERS}{fill}"}
 
     def write(self, seed, profile, program, links, folder):
         """The files of a mutant: where its profile is, and its program, if that
@@ -154,10 +156,11 @@ class Run:
             cache = os.path.join(folder, "cache")
             os.makedirs(cache)
         problems = []
-        for words in commands:
+        for i, words in enumerate(commands):
             words = fill(words, seed, file, os.path.join(folder, "out"),
                          None if seed.family in WITHOUT_EXE else program)
-            problem = self.command(words, folder, file, program, cache, seed)
+            problem = self.command(words, folder, (file, program, cache), seed,
+                                   not i)
             if problem:
                 problems.append((words, problem))
         if not self.options.keep and self.options.mutant is None:
@@ -194,7 +197,8 @@ class Run:
                 FAMILIES[seed.family]),
                 "tests/hostile/run.py --seeds --count 0")
 
-    def command(self, words, folder, file, program, cache, seed):
+    def command(self, words, folder, files, seed, is_first):
+        file, program, cache = files
         inputs = [p for p in (file, program, seed.path) if p]
         before = self.place.outside(inputs)
         limit = functools.partial(judge.limit, self.options.cpu)
@@ -211,12 +215,13 @@ class Run:
         if self.options.mutant is not None:
             print("$ cairn", " ".join(words), "->", outcome.status,
                   outcome.stderr.decode(errors="replace")[-2000:])
-        if not problem and words[0] == "output" and outcome.status != 2:
+        if not problem and outcome.status != 2 and MEASURES not in words and (
+                is_first or words[0] == "output"):
             again = judge.run([os.path.join(self.bin, "cairn"), *words],
-                              folder, self.environment(cache), limit)
+                              folder, self.environment(cache, FILLS[1]), limit)
             if again.stdout != outcome.stdout:
-                problem = "escape", "the output depends on where the reader " \
-                    "has its memory"
+                problem = "escape", "the output depends on what the reader " \
+                    "has in its memory, and where"
         return problem
 
     def tell(self, what, problems, again):
@@ -275,9 +280,11 @@ def build_readers(has_worker):
     lib = os.path.join(tree, "lib", "cairn")
     os.makedirs(lib, exist_ok=True)
     tool = os.path.join(lib, "cairn-replay")
-    if os.path.lexists(tool):
-        os.remove(tool)
-    os.symlink(os.path.join(worker, "lib", "cairn", "cairn-replay"), tool)
+    want = os.path.join(worker, "lib", "cairn", "cairn-replay")
+    if not os.path.islink(tool) or os.readlink(tool) != want:
+        if os.path.lexists(tool):    # runs side by side want the same one
+            os.remove(tool)
+        os.symlink(want, tool)
     return os.path.join(tree, "bin")
 
 
