@@ -19,7 +19,7 @@ NAMES = {1: "program", 2: "module", 3: "counts", 4: "frames", 5: "map",
          6: "paths", 8: "stream", 9: "packed", 10: "calls", 11: "placed",
          13: "forest", 14: "nodes", 15: "windows", 16: "checkpoint",
          SOURCES: "sources", ORDER: "order", GAP: "gap", BINDINGS: "bindings"}
-SIZE_MAX = 1 << 28
+SIZE_MAX = 1 << 20                   # of what a frame of a seed has
 MASK = (1 << 64) - 1
 
 
