@@ -24,6 +24,7 @@ The last lines are "N passed, M failed", over mutants and these, and
 import argparse
 import collections
 import fcntl
+import filecmp
 import functools
 import os
 import random
@@ -273,19 +274,26 @@ def build_tree(name, sanitizers, target):
 def build_readers(has_worker):
     """cairn with sanitizers, and beside it the cairn-replay of the build, or
     one with UndefinedBehaviorSanitizer alone: it needs the addresses that
-    AddressSanitizer takes for itself."""
+    AddressSanitizer takes for itself.  Returns the folder of cairn."""
     tree = build_tree("hostile", "address,undefined", "cairn")
-    worker = build_tree("hostile-worker", "undefined", "cairn-replay") \
-        if has_worker else BUILD
-    lib = os.path.join(tree, "lib", "cairn")
-    os.makedirs(lib, exist_ok=True)
-    tool = os.path.join(lib, "cairn-replay")
-    want = os.path.join(worker, "lib", "cairn", "cairn-replay")
-    if not os.path.islink(tool) or os.readlink(tool) != want:
-        if os.path.lexists(tool):    # runs side by side want the same one
-            os.remove(tool)
-        os.symlink(want, tool)
+    cairn = os.path.join(tree, "bin", "cairn")
+    if has_worker:
+        tree = build_tree("hostile-worker", "undefined", "cairn-replay")
+        renew(os.path.join(tree, "bin", "cairn"), cairn)
+    else:
+        renew(os.path.join(tree, "lib", "cairn", "cairn-replay"),
+              os.path.join(BUILD, "lib", "cairn", "cairn-replay"))
     return os.path.join(tree, "bin")
+
+
+def renew(path, source):
+    """Makes it a copy, unless it is one: other runs may use it."""
+    if os.path.exists(path) and not os.path.islink(path) and \
+            filecmp.cmp(path, source, False):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    shutil.copy2(source, path + ".new")
+    os.replace(path + ".new", path)
 
 
 def main():
