@@ -35,7 +35,7 @@ demo: deps-demo build
 check: deps-check build
 	@tools/check $(SUITES)
 
-proof record-proof proof-identity battery bench-edges bench-paths \
+proof record-proof proof-identity proof-hostile battery bench-edges bench-paths \
 bench-placement bench-trace bench-compact bench-record bench-overlap bench-segments bench-pgo bench-merge \
 fuzz: deps-bench build
 	@tools/run-target $@
@@ -50,6 +50,6 @@ clean:
 	rm -rf $(BUILD)
 
 .NOTPARALLEL:
-.PHONY: all build demo check proof record-proof proof-identity battery \
+.PHONY: all build demo check proof record-proof proof-identity proof-hostile battery \
 	bench-edges bench-paths bench-placement bench-trace bench-compact bench-record \
 	bench-overlap bench-segments bench-pgo bench-merge fuzz fmt install clean

@@ -222,15 +222,18 @@ static uint32_t next_part(const struct collector *c, uint32_t block)
 	return 0;
 }
 
-/* The line that a block begins with, all its parts, NULL if it has none. */
+/* The line that a block begins with, all its parts, NULL if it has none.  Parts
+ * may follow each other in a circle: no more are looked at than there are. */
 static const struct map_line *begin_of(const struct collector *c,
                                        uint32_t block)
 {
 	const struct map_block *b = c->map->blocks + c->f->first_block;
 	const struct map_line *l = NULL;
 
-	while (block && !(l = first_line(c->map, &b[block])))
+	for (uint32_t i = 1; block && i < c->f->nblocks && !l; i++) {
+		l = first_line(c->map, &b[block]);
 		block = next_part(c, block);
+	}
 	return l;
 }
 

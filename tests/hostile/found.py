@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants that readers once did not survive, made by hand: they are run before
+the drawn ones, with every command that is named beside them."""
+import maps
+from elf import Elf
+
+
+def without_lines(blob, block):
+    """Takes the lines from a block of a function."""
+    starts = [i for i, t in enumerate(blob.tokens) if t.name == "block-flags"]
+    at = starts[block - 1]
+    ends = [i for i, t in enumerate(blob.tokens)
+            if t.name in ("block-flags", "edge-count") and i > at]
+    counts = ("line-count", "place-count")
+    kept = ("instance", "file", "line", "instructions", "place", *counts)
+    inside = []
+    for t in blob.tokens[at:ends[0]]:
+        if t.name == "line-count":
+            t.value = 0
+        elif t.name in kept:
+            continue
+        inside.append(t)
+    blob.tokens[at:ends[0]] = inside
+
+
+def circle_of_parts(seed):
+    """A branch leads to a block without lines, which is its own next part."""
+    elf = Elf(seed.program)
+    records = maps.decode(elf.get(".cairn.map"))
+    for record in records:
+        blob = maps.Blob(record.blob)
+        at = [i for i, t in enumerate(blob.tokens) if t.name == "edge-source"]
+        edges = [blob.tokens[i:i + 5] for i in at]
+        branches = [e for e in edges if e[2].value in (5, 6, 7) and e[1].value]
+        others = [e for e in edges if e[2].value == 4]
+        if not branches or not others:
+            continue
+        block = branches[0][1].value
+        others[0][0].value = others[0][1].value = block
+        others[0][2].value = 12
+        without_lines(blob, block)
+        record.blob = blob.encode()
+    elf.put(".cairn.map", maps.encode(records))
+    return seed.profile, bytes(elf.data), ()
+
+
+def as_it_is(seed):
+    return seed.profile, None, ()
+
+
+# Name, seed, what makes (profile, program or None, links beside the profile),
+# commands.
+FOUND = [
+    ("a circle of parts without lines", "edges", circle_of_parts,
+     ["report --format gcovr {f}", "report --lines {f}", "check {f}"]),
+    ("a page about no function", "residual", as_it_is,
+     ["report --format cobertura {f}", "report --html {o} {f}"]),
+]
