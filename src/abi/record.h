@@ -232,9 +232,9 @@ enum cairn_context {
 /* The IR, in a section that is not loaded: one of these per unit of
  * translation, 8-aligned, then a zstd frame of bitcode. */
 #define CAIRN_IR_SECTION ".cairn.ir"
-#define CAIRN_IR_MAGIC "CAIRNIR5" /* the last one grows with the marks */
-#define CAIRN_IR_OLDEST '2'       /* ... that can be replayed */
-#define CAIRN_IR_ID 8             /* 16 bytes */
+#define CAIRN_IR_MAGIC "CAIRNIR6" /* the last one grows with the marks */
+#define CAIRN_IR_OLDEST '6'       /* ... that can be replayed */
+#define CAIRN_IR_ID 8             /* the first bytes of its SHA-256 */
 #define CAIRN_IR_RAW 24           /* u64: bytes of bitcode */
 #define CAIRN_IR_PACKED 32        /* u64: bytes that follow */
 #define CAIRN_IR_HEAD 40u

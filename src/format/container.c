@@ -24,6 +24,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -467,7 +468,7 @@ static int read_as(struct container *c, const char *path, const char *name,
 	int fd, rc;
 
 	*c = (struct container){0};
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = files_open(path);
 	if (fd < 0)
 		return cairn_fail(err, CAIRN_E_SYSTEM,
 		                  "%s: cannot open: %s; check the name and its "

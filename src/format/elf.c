@@ -15,6 +15,7 @@
 #include "abi/record.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/files.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -227,8 +228,7 @@ int elf_open(struct elf_file *f, const char *path, struct cairn_err *err)
 {
 	struct stat st;
 	void *p = MAP_FAILED;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int e = errno;
+	int fd = files_open(path), e = errno;
 
 	*f = (struct elf_file){0};
 	if (fd < 0)

@@ -13,6 +13,7 @@
 #include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "format/container.h"
 
 #include <dirent.h>
@@ -147,8 +148,10 @@ struct writer_header writer_header_of(const struct container *c)
 
 /* --- files --------------------------------------------------------------- */
 
-static int write_all(int fd, const unsigned char *data, size_t size)
+int writer_all(int fd, const void *bytes, size_t size)
 {
+	const unsigned char *data = bytes;
+
 	while (size) {
 		ssize_t put = write(fd, data, size);
 
@@ -323,7 +326,7 @@ static int replace(const char *path, const struct stat *old, const void *data,
 	if (fd < 0) {
 		e = errno;
 	} else {
-		if (write_all(fd, data, size) || give_mode(fd, old) ||
+		if (writer_all(fd, data, size) || give_mode(fd, old) ||
 		    fsync(fd))
 			e = errno;
 		if (!e && rename(temp, path))
@@ -339,11 +342,14 @@ static int replace(const char *path, const struct stat *old, const void *data,
 int writer_replace(const char *path, const void *data, size_t size,
                    struct cairn_err *err)
 {
-	char *target = follow_links(path);
+	const struct files_host *host = files_asked();
+	char *target = host ? NULL : follow_links(path);
 	struct stat st;
 	bool exists = target && !stat(target, &st);
 	int e;
 
+	if (host)
+		return host->replace(path, data, size, err);
 	if (!target || (exists && !S_ISREG(st.st_mode))) {
 		free(target);
 		return write_special(path, data, size, err);

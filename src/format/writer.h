@@ -46,6 +46,9 @@ void writer_part(struct bytes *out, uint32_t id, uint64_t number, size_t n,
 /* The header of a file that has what another one had. */
 struct writer_header writer_header_of(const struct container *c);
 
+/* Writes all of it; 0, or -1 and errno. */
+int writer_all(int fd, const void *bytes, size_t size);
+
 /*
  * Opens a new file beside `path`, which gets that name when it is complete, and
  * removes those that killed processes have left.  Its lock, by which others

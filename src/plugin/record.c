@@ -31,6 +31,7 @@
 #include "abi/record.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "ir/digest.h"
 #include "plugin/function.h"
 #include "plugin/marker.h"
 #include "plugin/shim.h"
@@ -991,7 +992,7 @@ void record_unit_init(struct record_unit *u, LLVMModuleRef module)
 	struct bytes b = {0};
 
 	*u = (struct record_unit){0};
-	record_hash(data, n, u->id);
+	digest_unit(data, n, u->id);
 	nout = ZSTD_compress(packed, bound, data, n, 9);
 	bytes_put(&b, CAIRN_IR_MAGIC, 8);
 	bytes_put(&b, u->id, sizeof(u->id));

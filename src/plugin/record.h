@@ -106,8 +106,6 @@ void record_catch_here(LLVMValueRef f);
  * processor does not have, which knows nothing of segments. */
 void record_lower_atomic(LLVMValueRef atomic, unsigned alignment);
 
-void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID]);
-
 #ifdef __cplusplus
 }
 #endif

@@ -17,7 +17,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
@@ -274,16 +273,5 @@ void record_lower_atomic(LLVMValueRef atomic, unsigned alignment)
 			S->setVolatile(true);
 			S->setAlignment(Align(alignment));
 		}
-	}
-}
-
-void record_hash(const void *data, size_t n, uint8_t id[CAIRN_UNIT_ID])
-{
-	XXH128_hash_t H = xxh3_128bits(
-	        ArrayRef<uint8_t>(static_cast<const uint8_t *>(data), n));
-
-	for (unsigned I = 0; I < 8; I++) {
-		id[I] = uint8_t(H.low64 >> 8 * I);
-		id[8 + I] = uint8_t(H.high64 >> 8 * I);
 	}
 }

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "replay/broker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ FILE *answers_begin(struct answers *a)
 {
 	errno = 0;
 	if (!a->file)
-		a->file = tmpfile();
+		a->file = broker_scratch_file();
 	if (!a->file)
 		note_error(a);
 	return a->file;

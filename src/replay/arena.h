@@ -20,7 +20,10 @@ bool arena_has(uint64_t address);
 
 /* Zeroed pages that can be written; NULL if the arena is full. */
 void *arena_take(size_t size);
-/* Makes the pages of something taken executable, and read-only. */
-int arena_seal(void *p, size_t size, struct cairn_err *err);
+/* Makes the pages of something taken read-only, and executable if it is code.
+ */
+int arena_seal(void *p, size_t size, bool is_code, struct cairn_err *err);
+/* Lets them be written again. */
+void arena_unseal(void *p, size_t size);
 
 #endif /* CAIRN_REPLAY_ARENA_H */

@@ -18,7 +18,7 @@
  * oldest part was dropped has some inside, which only the same version of cairn
  * reads.
  *
- * Invariant: a file is renamed to its name when it is whole.
+ * Invariant: a file gets its name when it is whole (replay/broker.h).
  * Cost: zstd at its fastest, of all memory that is not zeros.
  */
 #include "replay/checkpoint.h"
@@ -28,6 +28,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "format/recording.h"
+#include "replay/broker.h"
 #include "replay/program.h"
 #include "replay/rewrite.h"
 #include "replay/shadow.h"
@@ -74,10 +75,36 @@ enum {
 _Static_assert(AT_KEY + 8 * NWORDS == HEAD, "the head has all words");
 _Static_assert(AT_KEY + 8 * WORD_HASH == AT_HASH, "as it is described");
 
+/* Replay code takes from a frame what its function has at a point, whatever the
+ * length of the frame: behind the last one are zeros. */
+#define BEHIND ((size_t)64 << 20)
+
+static void drop_frames(struct checkpoint *c)
+{
+	if (c->frames)
+		munmap(c->frames, c->moment.nframes + BEHIND);
+	c->frames = NULL;
+}
+
+static bool take_frames(struct checkpoint *c)
+{
+	void *p;
+
+	drop_frames(c);
+	if (c->moment.nframes > SIZE_MAX - BEHIND)
+		return false;
+	p = mmap(NULL, c->moment.nframes + BEHIND, PROT_READ | PROT_WRITE,
+	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	c->moment.frames = c->frames = p;
+	return true;
+}
+
 void checkpoint_release(struct checkpoint *c)
 {
-	free(c->path);
-	free(c->frames);
+	free(c->name);
+	drop_frames(c);
 	*c = (struct checkpoint){0};
 }
 
@@ -307,24 +334,17 @@ int checkpoint_write(const struct checkpoint_place *at,
                      const struct engine_moment *m)
 {
 	struct writer *w = xcalloc(1, sizeof(*w));
-	const char *path = at->path;
-	char *new = xasprintf("%s.XXXXXX", path);
 	int rc = CAIRN_E_SYSTEM;
 
 	w->sink.put = put_packed;
 	w->sink.has_seen = m->has_seen;
-	w->fd = mkstemp(new);
+	w->fd = at->fd;
 	w->z = ZSTD_createCCtx();
-	if (w->fd >= 0 && w->z) {
+	if (w->z && !ftruncate(w->fd, 0) && !lseek(w->fd, 0, SEEK_SET)) {
 		ZSTD_CCtx_setParameter(w->z, ZSTD_c_compressionLevel, 1);
 		rc = write_file(w, at, m);
 	}
-	if (w->fd >= 0 && (close(w->fd) || rc < 0 || rename(new, path))) {
-		unlink(new);
-		rc = CAIRN_E_SYSTEM;
-	}
 	ZSTD_freeCCtx(w->z);
-	free(new);
 	free(w);
 	return rc;
 }
@@ -362,9 +382,9 @@ static void take_head(struct checkpoint *c, const unsigned char *head)
 	m->nframes = (size_t)word(head, WORD_FRAMES);
 }
 
-bool checkpoint_read(struct checkpoint *c, const char *path, uint64_t key)
+bool checkpoint_read(struct checkpoint *c, const char *name, uint64_t key)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = broker_get(BROKER_CHECKPOINTS, name);
 	unsigned char head[HEAD];
 	struct stat st;
 	bool is_fine;
@@ -378,7 +398,7 @@ bool checkpoint_read(struct checkpoint *c, const char *path, uint64_t key)
 	close(fd);
 	if (!is_fine)
 		return false;
-	*c = (struct checkpoint){.path = xstrdup(path),
+	*c = (struct checkpoint){.name = xstrdup(name),
 	                         .size = (uint64_t)st.st_size};
 	take_head(c, head);
 	return true;
@@ -405,7 +425,7 @@ int checkpoint_take(struct checkpoint *c, const struct recording *r,
 		              "with that one",
 		              err);
 	*c = (struct checkpoint){
-	        .path = xstrdup(name), .size = b->n, .bytes = b->bytes};
+	        .name = xstrdup(name), .size = b->n, .bytes = b->bytes};
 	take_head(c, head);
 	if (c->modules == hash_modules(r, c->nmodules) &&
 	    c->moment.tick == b->tick)
@@ -434,7 +454,7 @@ static bool map_file(struct mapping *m, const struct checkpoint *c)
 		*m = (struct mapping){c->bytes, (size_t)c->size, false};
 		return true;
 	}
-	fd = open(c->path, O_RDONLY | O_CLOEXEC);
+	fd = broker_get(BROKER_CHECKPOINTS, c->name);
 	if (fd < 0)
 		return false;
 	if (!fstat(fd, &st) && st.st_size > (off_t)HEAD)
@@ -508,7 +528,7 @@ static int fail(const struct checkpoint *c, struct cairn_err *err)
 	                  c->bytes ? "%s: the checkpoint that it begins with "
 	                             "is damaged; restore the file"
 	                           : "%s: the checkpoint is damaged; remove it",
-	                  c->path);
+	                  c->name);
 }
 
 int checkpoint_load(struct checkpoint *c, struct cairn_err *err)
@@ -517,12 +537,10 @@ int checkpoint_load(struct checkpoint *c, struct cairn_err *err)
 	struct reader r;
 	bool is_fine;
 
-	if (n > c->nraw || !checkpoint_is_sound(c) || !reader_open(&r, c))
+	if (n > c->nraw || !checkpoint_is_sound(c) || !take_frames(c) ||
+	    !reader_open(&r, c))
 		return fail(c, err);
-	free(c->frames);
-	c->frames = xmalloc(n + 1);
 	is_fine = get(&r, c->frames, n);
-	c->moment.frames = c->frames;
 	reader_close(&r);
 	return is_fine ? 0 : fail(c, err);
 }

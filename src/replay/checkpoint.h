@@ -16,7 +16,7 @@ struct recording_base;
 /* A file with all that a context has at a moment, or the same in a recording.
  */
 struct checkpoint {
-	char *path;                 /* of the file, or the recording */
+	char *name;                 /* of the file, or the recording */
 	const unsigned char *bytes; /* in the recording; NULL: it is a file */
 	uint64_t size;              /* of either */
 	uint64_t key;               /* see checkpoint_key */
@@ -39,12 +39,10 @@ uint64_t checkpoint_key(const struct recording *r);
  * the moment. */
 uint32_t checkpoint_hash(const struct program *p, bool has_seen);
 
-/*
- * Writes one of the engine's current memory and cells.  The file appears when
- * it is whole.
- */
+/* Writes one of the engine's current memory and cells into an open file, in the
+ * place of what is there. */
 struct checkpoint_place {
-	const char *path;
+	int fd;
 	uint64_t key;
 	uint32_t context;
 	const struct program *program;
@@ -54,8 +52,9 @@ struct checkpoint_place {
 int checkpoint_write(const struct checkpoint_place *at,
                      const struct engine_moment *m);
 
-/* Looks at the head of a file; false if it is none of this key. */
-bool checkpoint_read(struct checkpoint *c, const char *path, uint64_t key);
+/* Looks at the head of a file of BROKER_CHECKPOINTS; false if it is none of
+ * this key. */
+bool checkpoint_read(struct checkpoint *c, const char *name, uint64_t key);
 /*
  * The one that a context begins with; r has all modules.  name: of the file,
  * for messages.  Fails: CAIRN_E_VERSION if another cairn wrote it.

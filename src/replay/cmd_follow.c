@@ -140,14 +140,12 @@ static int advance(const struct follower *f)
 	struct cairn_err err;
 	struct trim t;
 	uint64_t dropped;
-	char *scratch = xasprintf("%s.checkpoint", f->session.file);
 	int rc;
 
 	if (session_open(&s, &f->session, &err) < 0)
 		return ERROR;
 	trim_leave_live(&s);
-	rc = trim_make(&t, &s, f->size, scratch, &err);
-	free(scratch);
+	rc = trim_make(&t, &s, f->size, &err);
 	if (rc < 0)
 		return ERROR;
 	if (trim_drops(&t)) {
@@ -311,7 +309,6 @@ static bool needs_trim(const struct recording *r, uint64_t size)
 static int finish(const struct follower *f)
 {
 	const char *file = f->session.file;
-	char *scratch = xasprintf("%s.checkpoint", file);
 	char *last = xasprintf("%s.last", file);
 	struct cairn_err err;
 	struct session s;
@@ -321,7 +318,7 @@ static int finish(const struct follower *f)
 	if (session_open(&s, &f->session, &err) < 0)
 		return command_fail(&err);
 	if (needs_trim(&s.recording, f->size)) {
-		rc = trim_make(&t, &s, f->size, scratch, &err);
+		rc = trim_make(&t, &s, f->size, &err);
 		if (rc == 0) {
 			rc = trim_write(&t, file, &err);
 			trim_release(&t);
@@ -330,7 +327,6 @@ static int finish(const struct follower *f)
 			unlink(last);
 	}
 	session_close(&s);
-	free(scratch);
 	free(last);
 	return rc < 0 ? command_fail(&err) : FINE;
 }
@@ -384,6 +380,7 @@ int command_follow(int argc, char **argv)
 		return status;
 	f.session.file = argv[optind];
 	f.session.is_quiet = true;
+	f.session.is_trusted = true; /* it runs beside us */
 	f.session.code.saves = f.session.code.notes_seen = true;
 	umask(077); /* memory of the program, as the recording is */
 	if (!f.size || !f.pid || !open_header(&f))

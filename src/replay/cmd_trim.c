@@ -117,12 +117,10 @@ static void say(const struct trim *t, const char *out)
 
 static int trim(const struct question *q, struct session *s)
 {
-	char *scratch = xasprintf("%s.checkpoint", q->out);
 	struct cairn_err err;
 	struct trim t;
-	int rc = trim_make(&t, s, q->size, scratch, &err);
+	int rc = trim_make(&t, s, q->size, &err);
 
-	free(scratch);
 	if (rc < 0)
 		return command_fail(&err);
 	rc = trim_write(&t, q->out, &err);
@@ -147,7 +145,8 @@ int command_trim(int argc, char **argv)
 	if (!q.out)
 		q.out = q.session.file;
 	q.session.code.saves = q.session.code.notes_seen = true;
-	if (session_open(&s, &q.session, &err) < 0) {
+	if (session_wall_in(&q.session, q.out, -1, &err) < 0 ||
+	    session_open(&s, &q.session, &err) < 0) {
 		status = command_fail(&err);
 	} else {
 		status = trim(&q, &s);

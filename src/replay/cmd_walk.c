@@ -40,25 +40,9 @@ static const struct option options[] = {
         SESSION_OPTIONS,
         {0}};
 
-static bool take_option(void *unused, int option)
-{
-	(void)unused;
-	if (option == OPT_PROGRESS)
-		progress_show_on((int)strtol(optarg, NULL, 10));
-	return option == OPT_PROGRESS;
-}
-
-static const struct arguments arguments = {
-        .command = "walk",
-        .help = help,
-        .options = options,
-        .take = take_option,
-        .operands = "name two files",
-        .noperands = 2,
-};
-
 struct walker {
 	struct session session;
+	int terminal; /* to show progress on, or -1 */
 	struct profile *profile;
 	struct traced traced;
 	struct flow flow;
@@ -68,6 +52,26 @@ struct walker {
 	bool is_cut;       /* some context has done more than is known */
 	int rc;            /* of what was written */
 	struct cairn_err *err;
+};
+
+static bool take_option(void *walker, int option)
+{
+	struct walker *w = walker;
+
+	if (option != OPT_PROGRESS)
+		return false;
+	w->terminal = (int)strtol(optarg, NULL, 10);
+	progress_show_on(w->terminal);
+	return true;
+}
+
+static const struct arguments arguments = {
+        .command = "walk",
+        .help = help,
+        .options = options,
+        .take = take_option,
+        .operands = "name two files",
+        .noperands = 2,
 };
 
 static void write_part(struct walker *w)
@@ -189,6 +193,7 @@ static int walk(struct walker *w, const struct session_options *o,
 	};
 	int rc;
 
+	CAIRN_TRY(session_wall_in(o, out, w->terminal, err));
 	CAIRN_TRY(profile_open(&w->profile, &o->file, 1, &po, err));
 	CAIRN_TRY(session_open(&w->session, o, err));
 	w->session.needs_whole = "traces, counts and paths begin there";
@@ -206,9 +211,9 @@ static int walk(struct walker *w, const struct session_options *o,
 int command_walk(int argc, char **argv)
 {
 	struct session_options o = {.code = {.shows_steps = true}};
-	struct walker w = {0};
+	struct walker w = {.terminal = -1};
 	struct cairn_err err;
-	int rc = arguments_read(&arguments, argc, argv, &o, NULL);
+	int rc = arguments_read(&arguments, argc, argv, &o, &w);
 
 	if (rc != ARGUMENTS_FINE)
 		return rc;

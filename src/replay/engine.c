@@ -47,6 +47,8 @@
 
 #define STACK_SIZE ((size_t)16 << 30)
 #define NSTEPS ((size_t)1 << 14)
+#define NFOUND_MAX 16384u
+#define OUT_MAX ((uint64_t)1 << 31)
 #define NO_MEMORY_BELOW 65536u /* as Linux has it, vm.mmap_min_addr */
 
 /* A function that makes frames again, and at which points. */
@@ -116,7 +118,8 @@ static struct {
 	struct again *again;
 	size_t nagain, again_cap;
 	uint64_t nevents;
-	uint64_t env; /* CAIRN_ENV_*, as it is */
+	unsigned nfound; /* what was noted in state->found */
+	uint64_t env;    /* CAIRN_ENV_*, as it is */
 	volatile bool is_running;
 	/* the end */
 	sigjmp_buf stop;
@@ -267,6 +270,16 @@ static _Noreturn void diverge(uint64_t cell, uint64_t line, const char *what)
 static void come_to(int signal, uint64_t p);
 static void leave_elsewhere(void);
 
+static _Noreturn void out_of_memory(void)
+{
+	stop(cairn_fail(e.err, CAIRN_E_LIMIT,
+	                "%s: the program uses more memory at tick %" PRIu64
+	                " than a replay may have; end other programs, and if "
+	                "you trust the recording, say --trusted",
+	                e.log->name, tick_now()),
+	     ENGINE_DIVERGED);
+}
+
 /* No memory, or a signal that the program cannot have survived, unless it
  * jumped out of a handler. */
 static void fault(int signal, uint64_t p, uint64_t pc)
@@ -281,6 +294,8 @@ static void fault(int signal, uint64_t p, uint64_t pc)
 		leave_elsewhere();
 	if (signal == SIGSEGV && is_lost() && shadow_humour(p))
 		return;
+	if (signal == SIGSEGV && shadow_is_full())
+		out_of_memory();
 	if (signal == SIGSEGV)
 		snprintf(what, sizeof(what),
 		         "it uses the address %#" PRIx64
@@ -361,7 +376,7 @@ static void save_callback(const struct program_function *f,
 {
 	unsigned char *frame = add_frame(f, kind, CALLER_SIZE);
 
-	put_le64(frame, from->cell);
+	put_le64(frame, program_name_cell(e.program, from->cell));
 	put_le64(frame + 8, from->site);
 }
 
@@ -922,6 +937,15 @@ static void take_turn(uint64_t p, bool has_found)
 	e.turn.order = ENGINE_ORDER(value[0] - value[1]);
 }
 
+/* What the log names is memory of the program: no event reads or writes what
+ * belongs to this process. */
+static void check_memory(uint64_t p, uint64_t n)
+{
+	if (n && (!shadow_has(p, n) ||
+	          (e.notes_seen && !shadow_has(p - SHADOW_SEEN, n))))
+		damaged("it names an address where no memory can be");
+}
+
 /* Requires: the next event is an input of the cell, or its turn. */
 void engine_in(uint64_t cell, uint64_t p)
 {
@@ -933,6 +957,7 @@ void engine_in(uint64_t cell, uint64_t p)
 		if (v->kind == CAIRN_EVENT_OTHER) {
 			take_turn(p, has_found);
 		} else if (p) {
+			check_memory(p + v->offset, v->nbytes);
 			memcpy(shadow_at(p + v->offset), v->bytes, v->nbytes);
 			note_seen(p + v->offset, v->nbytes);
 			tell_outside(cell, ENGINE_NO_SITE, p + v->offset,
@@ -1056,7 +1081,8 @@ static struct caller run_callback_again(void)
 	struct program_function *f = function_of(frame);
 	bool is_handed = kind_of(frame) == FRAME_HANDED;
 	const struct caller from = {
-	        .cell = get_le64(frame + FRAME_HEAD),
+	        .cell = program_named_cell(e.program,
+	                                   get_le64(frame + FRAME_HEAD)),
 	        .site = (uint32_t)get_le64(frame + FRAME_HEAD + 8),
 	};
 
@@ -1185,17 +1211,34 @@ static void begin_at(const struct engine_start *start)
 	set_env(m->env);
 }
 
+/* Notes for replay code what was found; not without end, since that costs two
+ * system calls. */
+static void note_found(uint64_t address, void *body)
+{
+	struct replay_found *all = e.state->found;
+	struct cairn_err err;
+
+	if (e.nfound == NFOUND_MAX)
+		return;
+	e.nfound++;
+	arena_unseal(all, sizeof(e.state->found));
+	all[address >> REPLAY_FOUND_SHIFT & (REPLAY_NFOUND - 1)] =
+	        (struct replay_found){address, body};
+	if (arena_seal(all, sizeof(e.state->found), false, &err) < 0)
+		damaged(err.text);
+}
+
 static void *find(uint64_t address)
 {
 	struct program_function *f = program_find(e.program, address);
-	struct replay_found *found =
-	        &e.state->found[address >> REPLAY_FOUND_SHIFT &
-	                        (REPLAY_NFOUND - 1)];
+	void *body = NULL;
 
-	if (f)
+	if (f) {
 		load_function(f);
-	*found = (struct replay_found){address, f ? f->body : NULL};
-	return found->body;
+		body = f->body;
+	}
+	note_found(address, body);
+	return body;
 }
 
 /* The tail call of foreign code in which a function has ended. */
@@ -1245,6 +1288,8 @@ static void run_callback(const struct caller *from)
 		damaged("a callback is of no function");
 	load_function(f);
 	take_event();
+	if (!f->entry)
+		damaged("a callback is of a function that nobody can call");
 	f->entry();
 	end_callback(f, from, false);
 }
@@ -1291,13 +1336,17 @@ static void put_out(void)
 	        .n = v->nbytes,
 	};
 
+	if (v->nbytes > OUT_MAX)
+		damaged("more goes out than a system call can take");
+	if (at || !v->bytes)
+		check_memory(at, v->nbytes);
 	if (at && v->bytes) {
 		memcpy(shadow_at(at), v->bytes, v->nbytes);
 		tell_outside(e.caller, e.site, at, v->nbytes);
 	}
 	if (at)
 		note_seen(at, v->nbytes);
-	if (v->value[3])
+	if (at && v->value[3])
 		check_hash(shadow_at(at), v->nbytes, v->value[3]);
 	if (!v->bytes && v->nbytes)
 		o.bytes = shadow_at(at);
@@ -1635,11 +1684,18 @@ static void run_context(void)
 	}
 }
 
+static void forget_found(void)
+{
+	madvise(e.state->found, sizeof(e.state->found), MADV_DONTNEED);
+	e.nfound = 0;
+}
+
 static void reset(void)
 {
 	program_clear_cells(e.program);
 	shadow_clear();
-	memset(e.state, 0, sizeof(*e.state));
+	memset(e.state, 0, offsetof(struct replay_state, found));
+	forget_found();
 	e.state->step = e.steps;
 	e.state->steps_end = e.steps + NSTEPS;
 	set_env(CAIRN_ENV_DEFAULT);
@@ -1712,6 +1768,8 @@ int engine_open(struct program *p, const struct engine_compiler *compiler,
 	if (!e.state)
 		return cairn_fail(err, CAIRN_E_LIMIT,
 		                  "no memory is left below 2 GiB");
+	CAIRN_TRY(
+	        arena_seal(e.state->found, sizeof(e.state->found), false, err));
 	e.program = p;
 	e.compiler = compiler;
 	e.steps = xcalloc(NSTEPS, sizeof(*e.steps));

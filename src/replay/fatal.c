@@ -24,7 +24,8 @@
 
 #define STACK_SIZE 65536
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE,
+                              SIGILL,  SIGABRT, SIGXCPU};
 
 static struct {
 	const char *file, *module, *source;
@@ -173,6 +174,10 @@ _Noreturn void fatal_signal(int signal)
 
 static void handle_signal(int signal)
 {
+	if (signal == SIGXCPU)
+		end("the replay has used more processor time than it may", "",
+		    "; set CAIRN_REPLAY_SECONDS to more if you trust the "
+		    "recording and its programs");
 	fatal_signal(signal);
 }
 

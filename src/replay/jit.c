@@ -14,11 +14,13 @@
  */
 #include "replay/jit.h"
 
-#include "abi/crc32c.h"
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/err.h"
+#include "ir/digest.h"
 #include "replay/arena.h"
 #include "replay/cache.h"
+#include "replay/compiler.h"
 #include "replay/engine.h"
 #include "replay/fatal.h"
 #include "replay/meter.h"
@@ -27,6 +29,7 @@
 #include "replay/state.h"
 
 #include <inttypes.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +42,12 @@
 #include <llvm-c/OrcEE.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm/Config/llvm-config.h>
 
 struct section {
 	void *at;
 	size_t size;
+	bool is_code; /* or constants */
 };
 
 static struct {
@@ -51,8 +56,8 @@ static struct {
 	char *features; /* of this processor */
 	bool use_cache;
 	struct rewrite_options options;
-	struct section *code; /* not yet sealed */
-	size_t ncode, code_cap;
+	struct section *sections; /* not yet sealed */
+	size_t nsections, sections_cap;
 	char *said;      /* LLVM's first error in what is being done, or NULL */
 	unsigned nagain; /* libraries with functions that make frames */
 } jit;
@@ -79,20 +84,27 @@ static void forget(void *context)
 	(void)context;
 }
 
-static uint8_t *take_code(void *context, uintptr_t size, unsigned alignment,
-                          unsigned id, const char *name)
+/* Pages that are sealed when they have been filled. */
+static uint8_t *take_section(size_t size, bool is_code)
 {
 	void *p = arena_take(size);
 
+	if (p) {
+		VEC_RESERVE(jit.sections, jit.nsections, jit.sections_cap);
+		jit.sections[jit.nsections++] =
+		        (struct section){p, size, is_code};
+	}
+	return p;
+}
+
+static uint8_t *take_code(void *context, uintptr_t size, unsigned alignment,
+                          unsigned id, const char *name)
+{
 	(void)context;
 	(void)alignment; /* pages are */
 	(void)id;
 	(void)name;
-	if (p) {
-		VEC_RESERVE(jit.code, jit.ncode, jit.code_cap);
-		jit.code[jit.ncode++] = (struct section){p, size};
-	}
-	return p;
+	return take_section(size, true);
 }
 
 static uint8_t *take_data(void *context, uintptr_t size, unsigned alignment,
@@ -102,8 +114,7 @@ static uint8_t *take_data(void *context, uintptr_t size, unsigned alignment,
 	(void)alignment;
 	(void)id;
 	(void)name;
-	(void)is_constant;
-	return arena_take(size);
+	return is_constant ? take_section(size, false) : arena_take(size);
 }
 
 static LLVMBool seal(void *context, char **message)
@@ -111,10 +122,10 @@ static LLVMBool seal(void *context, char **message)
 	struct cairn_err err;
 
 	(void)context;
-	for (; jit.ncode; jit.ncode--) {
-		struct section *s = &jit.code[jit.ncode - 1];
+	for (; jit.nsections; jit.nsections--) {
+		struct section *s = &jit.sections[jit.nsections - 1];
 
-		if (arena_seal(s->at, s->size, &err) < 0) {
+		if (arena_seal(s->at, s->size, s->is_code, &err) < 0) {
 			*message = strdup(err.text);
 			return 1;
 		}
@@ -199,41 +210,6 @@ static int make_machine(struct cairn_err *err)
 	        target, triple, "x86-64", "", LLVMCodeGenLevelDefault,
 	        LLVMRelocStatic, LLVMCodeModelSmall);
 	return 0;
-}
-
-int jit_open(bool use_cache, const struct rewrite_options *options,
-             struct cairn_err *err)
-{
-	LLVMOrcLLJITBuilderRef builder;
-	LLVMErrorRef e;
-
-	memset(&jit, 0, sizeof(jit));
-	jit.use_cache = use_cache;
-	jit.options = *options;
-	jit.features = LLVMGetHostCPUFeatures();
-	CAIRN_TRY(make_machine(err));
-	builder = LLVMOrcCreateLLJITBuilder();
-	LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, make_layer,
-	                                                &jit);
-	e = LLVMOrcCreateLLJIT(&jit.lljit, builder);
-	if (e)
-		return fail_llvm(err, "cannot make a compiler", e);
-	LLVMOrcExecutionSessionSetErrorReporter(
-	        LLVMOrcLLJITGetExecutionSession(jit.lljit), keep_error, NULL);
-	return 0;
-}
-
-void jit_close(void)
-{
-	if (jit.lljit)
-		LLVMConsumeError(LLVMOrcDisposeLLJIT(jit.lljit));
-	if (jit.machine)
-		LLVMDisposeTargetMachine(jit.machine);
-	if (jit.features)
-		LLVMDisposeMessage(jit.features);
-	free(jit.code);
-	forget_text();
-	memset(&jit, 0, sizeof(jit));
 }
 
 /* --- compiling ----------------------------------------------------------- */
@@ -380,29 +356,46 @@ static int compile(const struct job *j, LLVMMemoryBufferRef *object,
 	return rc;
 }
 
-static void name_object(char *key, size_t size, const struct job *j)
+static int find_build_id(struct dl_phdr_info *program, size_t size, void *out)
 {
-	const struct program_unit *u = j->u;
-	char again[40] = "";
-	size_t n = 0;
+	(void)size;
+	for (unsigned i = 0; i < program->dlpi_phnum; i++)
+		if (program->dlpi_phdr[i].p_type == PT_NOTE)
+			bytes_put(out,
+			          (const void *)(program->dlpi_addr +
+			                         program->dlpi_phdr[i].p_vaddr),
+			          program->dlpi_phdr[i].p_memsz);
+	return 1; /* the first is the program itself */
+}
 
-	for (size_t i = 0; i < sizeof(u->id); i++)
-		n += (size_t)snprintf(key + n, size - n, "%02x", u->id[i]);
-	if (j->again)
-		snprintf(again, sizeof(again), "-r%" PRIu32 "-%08" PRIx32,
-		         j->again->function,
-		         crc32c(0, j->again->points,
-		                j->again->n * sizeof(*j->again->points)));
-	snprintf(key + n, size - n,
-	         "-%08" PRIx32 "-%08" PRIx32 "-" CAIRN_VERSION
-	         "-%d%s%s%s%s%s%s.o",
-	         crc32c(0, u->packed, u->npacked),
-	         crc32c(0, jit.features, strlen(jit.features)), REWRITE_VERSION,
-	         jit.options.shows_calls ? "c" : "",
-	         jit.options.shows_steps ? "s" : "",
-	         jit.options.notes_seen ? "m" : "",
-	         jit.options.shows_stores ? "w" : "",
-	         jit.options.saves ? "k" : "", again);
+/* The name of an object in the cache: a digest of the IR, and of all that
+ * decides what is made of it: this program, LLVM, the processor, the options.
+ */
+static void name_object(char name[2 * DIGEST_SIZE + 1], const struct job *j)
+{
+	const uint32_t own[] = {REWRITE_VERSION, LLVM_VERSION_MAJOR,
+	                        LLVM_VERSION_MINOR, LLVM_VERSION_PATCH};
+	const bool options[] = {
+	        jit.options.shows_calls, jit.options.shows_steps,
+	        jit.options.notes_seen,  jit.options.shows_stores,
+	        jit.options.saves,       j->again != NULL};
+	struct bytes all = {0};
+	uint8_t hash[DIGEST_SIZE];
+
+	bytes_put(&all, j->u->id, sizeof(j->u->id));
+	bytes_put(&all, own, sizeof(own));
+	bytes_put(&all, options, sizeof(options));
+	if (j->again) {
+		bytes_put(&all, &j->again->function, sizeof(uint32_t));
+		bytes_put(&all, j->again->points,
+		          j->again->n * sizeof(*j->again->points));
+	}
+	bytes_put(&all, jit.features, strlen(jit.features));
+	dl_iterate_phdr(find_build_id, &all);
+	digest(all.data, all.n, hash);
+	for (size_t i = 0; i < DIGEST_SIZE; i++)
+		sprintf(name + 2 * i, "%02x", hash[i]);
+	bytes_release(&all);
 }
 
 /* Is what is made of a unit the same whenever it is made? */
@@ -412,27 +405,64 @@ static bool is_usual(uint32_t unit)
 	       !jit.options.wants(jit.options.context, unit);
 }
 
+static struct job job_of(struct program *p, uint32_t unit,
+                         const struct rewrite_again *again)
+{
+	const struct program_unit *u = &p->units[unit];
+
+	return (struct job){p, u, unit, p->modules[u->module].path, again};
+}
+
+/* In the compiler: what another one may have put into the cache just now. */
+static int make_object(void *program, const struct compiler_order *o,
+                       unsigned char **object, size_t *size,
+                       struct cairn_err *err)
+{
+	struct program *p = program;
+	const struct rewrite_again again = {o->function, o->points, o->n};
+	struct job j;
+	char key[2 * DIGEST_SIZE + 1];
+	LLVMMemoryBufferRef made;
+
+	if (o->unit >= p->nunits)
+		return cairn_fail(err, CAIRN_E_CORRUPT, "no unit %" PRIu32,
+		                  o->unit);
+	j = job_of(p, o->unit, o->n ? &again : NULL);
+	name_object(key, &j);
+	*object = cache_get(key, size);
+	if (*object)
+		return 0;
+	CAIRN_TRY(compile(&j, &made, err));
+	*size = LLVMGetBufferSize(made);
+	*object = xmalloc(*size + 1);
+	memcpy(*object, LLVMGetBufferStart(made), *size);
+	LLVMDisposeMemoryBuffer(made);
+	cache_put(key, *object, *size);
+	return 0;
+}
+
 static int get_object(const struct job *j, LLVMMemoryBufferRef *object,
                       struct cairn_err *err)
 {
-	bool use_cache = jit.use_cache && is_usual(j->unit);
-	char key[160];
+	struct compiler_order o = {.unit = j->unit};
+	char key[2 * DIGEST_SIZE + 1];
+	unsigned char *data;
 	size_t size;
-	unsigned char *data = NULL;
 
-	name_object(key, sizeof(key), j);
-	if (use_cache)
-		data = cache_get(key, &size);
-	if (data) {
-		*object = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-		        (const char *)data, size, key);
-		free(data);
-		return 0;
+	if (!jit.use_cache || !is_usual(j->unit))
+		return compile(j, object, err);
+	if (j->again) {
+		o.function = j->again->function;
+		o.n = j->again->n;
+		o.points = j->again->points;
 	}
-	CAIRN_TRY(compile(j, object, err));
-	if (use_cache)
-		cache_put(key, LLVMGetBufferStart(*object),
-		          LLVMGetBufferSize(*object));
+	name_object(key, j);
+	data = cache_get(key, &size);
+	if (!data)
+		CAIRN_TRY(compiler_ask(&o, &data, &size, err));
+	*object = LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)data,
+	                                                    size, key);
+	free(data);
 	return 0;
 }
 
@@ -654,7 +684,7 @@ static int make(struct lookup *l, struct cairn_err *err)
 static int load(struct program *p, uint32_t unit, struct cairn_err *err)
 {
 	struct program_unit *u = &p->units[unit];
-	const struct job j = {p, u, unit, p->modules[u->module].path, NULL};
+	const struct job j = job_of(p, unit, NULL);
 	struct lookup l = {.j = &j};
 	int rc;
 
@@ -676,16 +706,54 @@ static int load_again(struct program *p, const struct program_function *f,
                       const uint32_t *points, uint32_t n,
                       struct engine_again *to, struct cairn_err *err)
 {
-	struct program_unit *u = &p->units[f->unit];
 	const struct rewrite_again again = {f->index, points, n};
-	const struct job j = {p, u, f->unit, p->modules[u->module].path,
-	                      &again};
+	const struct job j = job_of(p, f->unit, &again);
 	struct lookup l = {.j = &j};
 
 	CAIRN_TRY(make(&l, err));
 	to->body = l.bodies[0];
 	to->entry = (void (*)(void))l.bodies[1];
 	return 0;
+}
+
+/* --- all of it ----------------------------------------------------------- */
+
+int jit_open(struct program *p, bool use_cache,
+             const struct rewrite_options *options, struct cairn_err *err)
+{
+	LLVMOrcLLJITBuilderRef builder;
+	LLVMErrorRef e;
+
+	memset(&jit, 0, sizeof(jit));
+	jit.use_cache = use_cache;
+	jit.options = *options;
+	jit.features = LLVMGetHostCPUFeatures();
+	CAIRN_TRY(make_machine(err));
+	if (use_cache)
+		CAIRN_TRY(compiler_open(make_object, p, err));
+	builder = LLVMOrcCreateLLJITBuilder();
+	LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, make_layer,
+	                                                &jit);
+	e = LLVMOrcCreateLLJIT(&jit.lljit, builder);
+	if (e)
+		return fail_llvm(err, "cannot make a compiler", e);
+	LLVMOrcExecutionSessionSetErrorReporter(
+	        LLVMOrcLLJITGetExecutionSession(jit.lljit), keep_error, NULL);
+	return 0;
+}
+
+void jit_close(void)
+{
+	compiler_close();
+	if (jit.lljit)
+		LLVMConsumeError(LLVMOrcDisposeLLJIT(jit.lljit));
+	if (jit.machine)
+		LLVMDisposeTargetMachine(jit.machine);
+	if (jit.features)
+		LLVMDisposeMessage(jit.features);
+	free(jit.sections);
+	forget_text();
+	memset(&jit, 0, sizeof(jit));
 }
 
 /* --- lines --------------------------------------------------------------- */

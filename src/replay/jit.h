@@ -6,6 +6,7 @@
 
 struct cairn_err;
 struct engine_compiler;
+struct program;
 struct rewrite_options;
 
 /*
@@ -13,10 +14,10 @@ struct rewrite_options;
  *
  * Units that somebody asks something (rewrite.h) are not kept.
  *
- * Requires: an open arena.
+ * Requires: an open arena, and all units of the program in it.
  */
-int jit_open(bool use_cache, const struct rewrite_options *options,
-             struct cairn_err *err);
+int jit_open(struct program *p, bool use_cache,
+             const struct rewrite_options *options, struct cairn_err *err);
 void jit_close(void);
 
 /* For the engine. */

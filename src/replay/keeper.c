@@ -18,13 +18,13 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/err.h"
+#include "format/writer.h"
+#include "replay/broker.h"
 #include "replay/checkpoint.h"
 #include "replay/engine.h"
 #include "replay/session.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +41,6 @@
 #define FIRST_POLL 100000u /* ticks */
 #define NFILES_MAX 256u
 #define BYTES_MAX ((uint64_t)1 << 30)
-
-static char *folder_of(const struct session *s)
-{
-	return xasprintf("%s.checkpoints", s->options->file);
-}
 
 /* --- those that there are ------------------------------------------------- */
 
@@ -67,18 +62,17 @@ static uint32_t context_of(const char *name)
 	return end != name && *end == '-' ? (uint32_t)n : 0;
 }
 
-static char *whole_path(const char *folder, uint32_t context)
+static char *whole_name(uint32_t context)
 {
-	return xasprintf("%s/%" PRIu32 "-whole", folder, context);
+	return xasprintf("%" PRIu32 "-whole", context);
 }
 
 #define WHOLE_SIZE 24u /* the key, ticks, events */
 
-static bool read_whole(struct keeper_list *l, const char *folder,
-                       uint32_t context, uint64_t key)
+static bool read_whole(struct keeper_list *l, uint32_t context, uint64_t key)
 {
-	char *path = whole_path(folder, context);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *name = whole_name(context);
+	int fd = broker_get(BROKER_CHECKPOINTS, name);
 	unsigned char bytes[WHOLE_SIZE];
 	bool is;
 
@@ -90,47 +84,42 @@ static bool read_whole(struct keeper_list *l, const char *folder,
 	}
 	if (fd >= 0)
 		close(fd);
-	free(path);
+	free(name);
 	return is;
 }
 
-static void consider(struct keeper_list *l, const char *folder,
-                     const char *name, uint64_t key, bool with_seen)
+static void consider(struct keeper_list *l, const char *name, uint64_t key,
+                     bool with_seen)
 {
-	char *path = xasprintf("%s/%s", folder, name);
 	struct checkpoint c;
 
-	if (checkpoint_read(&c, path, key)) {
-		if (c.context == context_of(name) &&
-		    (c.moment.has_seen || !with_seen)) {
-			VEC_RESERVE(l->items, l->n, l->cap);
-			l->items[l->n++] = c;
-		} else {
-			checkpoint_release(&c);
-		}
+	if (!checkpoint_read(&c, name, key))
+		return;
+	if (c.context == context_of(name) &&
+	    (c.moment.has_seen || !with_seen)) {
+		VEC_RESERVE(l->items, l->n, l->cap);
+		l->items[l->n++] = c;
+	} else {
+		checkpoint_release(&c);
 	}
-	free(path);
 }
 
 void keeper_find(struct keeper_list *l, const struct session *s,
                  const struct recording_context *c, bool with_seen)
 {
-	char *folder = folder_of(s);
 	uint64_t key = checkpoint_key(&s->recording);
-	DIR *d = s->options->no_cache ? NULL : opendir(folder);
-	struct dirent *entry;
+	size_t n = 0;
+	char *names = broker_names(BROKER_CHECKPOINTS, &n);
 
 	*l = (struct keeper_list){0};
-	while (d && (entry = readdir(d)))
-		if (context_of(entry->d_name) == c->number)
-			consider(l, folder, entry->d_name, key, with_seen);
-	if (d)
-		closedir(d);
+	for (size_t at = 0; names && at < n; at += strlen(names + at) + 1)
+		if (context_of(names + at) == c->number)
+			consider(l, names + at, key, with_seen);
 	if (l->n) {
 		qsort(l->items, l->n, sizeof(*l->items), by_tick);
-		l->is_whole = read_whole(l, folder, c->number, key);
+		l->is_whole = read_whole(l, c->number, key);
 	}
-	free(folder);
+	free(names);
 }
 
 void keeper_list_release(struct keeper_list *l)
@@ -164,22 +153,15 @@ static uint64_t now(void)
 }
 
 /* Whatever is there of the context. */
-static void remove_old(const char *folder, uint32_t context)
+static void remove_old(uint32_t context)
 {
-	DIR *d = opendir(folder);
-	struct dirent *entry;
+	size_t n = 0;
+	char *names = broker_names(BROKER_CHECKPOINTS, &n);
 
-	while (d && (entry = readdir(d))) {
-		char *path;
-
-		if (context_of(entry->d_name) != context)
-			continue;
-		path = xasprintf("%s/%s", folder, entry->d_name);
-		unlink(path);
-		free(path);
-	}
-	if (d)
-		closedir(d);
+	for (size_t at = 0; names && at < n; at += strlen(names + at) + 1)
+		if (context_of(names + at) == context)
+			broker_remove(BROKER_CHECKPOINTS, names + at);
+	free(names);
 }
 
 /* Every second goes. */
@@ -192,8 +174,8 @@ static void thin_out(struct keeper *k)
 			k->files[n++] = k->files[i];
 			continue;
 		}
-		unlink(k->files[i].path);
-		free(k->files[i].path);
+		broker_remove(BROKER_CHECKPOINTS, k->files[i].name);
+		free(k->files[i].name);
 	}
 	k->nfiles = n;
 	k->interval *= 2;
@@ -202,16 +184,17 @@ static void thin_out(struct keeper *k)
 
 static void note_file(struct keeper *k)
 {
-	struct stat st;
+	int fd = broker_get(BROKER_CHECKPOINTS, k->name);
+	struct stat st = {0};
 	uint64_t total = 0;
 
-	if (stat(k->path, &st)) {
-		free(k->path);
+	if (fd < 0 || fstat(fd, &st) || close(fd)) {
+		free(k->name);
 		return;
 	}
 	VEC_RESERVE(k->files, k->nfiles, k->files_cap);
 	k->files[k->nfiles++] =
-	        (struct keeper_file){k->path, (uint64_t)st.st_size};
+	        (struct keeper_file){k->name, (uint64_t)st.st_size};
 	for (size_t i = 0; i < k->nfiles; i++)
 		total += k->files[i].size;
 	if (k->nfiles >= NFILES_MAX || (k->nfiles > 1 && total > BYTES_MAX))
@@ -242,7 +225,7 @@ static bool reap(struct keeper *k, bool wait)
 	if (k->interval < SHARE * time_of(&used))
 		k->interval = SHARE * time_of(&used);
 	note_file(k);
-	k->path = NULL;
+	k->name = NULL;
 	return true;
 }
 
@@ -250,25 +233,34 @@ static bool reap(struct keeper *k, bool wait)
 static int write_moment(void *keeper, const struct engine_moment *m)
 {
 	const struct keeper *k = keeper;
-	const struct checkpoint_place at = {k->path, k->key, k->context,
-	                                    &k->session->program,
-	                                    &k->session->recording};
+	struct checkpoint_place at = {-1, k->key, k->context,
+	                              &k->session->program,
+	                              &k->session->recording};
+	struct broker_draft d;
 
-	return checkpoint_write(&at, m);
+	if (!broker_draft(BROKER_CHECKPOINTS, &d))
+		return CAIRN_E_SYSTEM;
+	at.fd = d.fd;
+	if (checkpoint_write(&at, m) == 0)
+		return broker_keep(&d, k->name) ? 0 : CAIRN_E_SYSTEM;
+	broker_drop(&d);
+	return CAIRN_E_SYSTEM;
 }
 
 static void save(struct keeper *k, uint64_t tick)
 {
 	pid_t child;
 
-	if (!k->nfiles && mkdir(k->folder, 0777)) {
-		k->is_off = errno != EEXIST;
-		remove_old(k->folder, k->context);
+	struct broker_draft d;
+
+	if (!k->nfiles) {
+		k->is_off = !broker_draft(BROKER_CHECKPOINTS, &d);
+		if (k->is_off)
+			return;
+		broker_drop(&d);
+		remove_old(k->context);
 	}
-	if (k->is_off)
-		return;
-	k->path = xasprintf("%s/%" PRIu32 "-%020" PRIu64, k->folder, k->context,
-	                    tick);
+	k->name = xasprintf("%" PRIu32 "-%020" PRIu64, k->context, tick);
 	child = engine_save(write_moment, k);
 	if (!child)
 		return;
@@ -312,7 +304,6 @@ void keeper_begin(struct keeper *k, const struct session *s,
 	        .context = c->number,
 	        .key = checkpoint_key(&s->recording),
 	        .every = every,
-	        .folder = folder_of(s),
 	        .interval = INTERVAL,
 	        .last = now(),
 	        .polled = now(),
@@ -322,18 +313,20 @@ void keeper_begin(struct keeper *k, const struct session *s,
 
 static void write_whole(const struct keeper *k, const struct engine_result *r)
 {
-	char *path = whole_path(k->folder, k->context);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	char *name = whole_name(k->context);
 	unsigned char bytes[WHOLE_SIZE];
+	struct broker_draft d;
 
 	put_le64(bytes, k->key);
 	put_le64(bytes + 8, r->nticks);
 	put_le64(bytes + 16, r->nevents);
-	if (fd >= 0 && write(fd, bytes, sizeof(bytes)) != WHOLE_SIZE)
-		unlink(path);
-	if (fd >= 0)
-		close(fd);
-	free(path);
+	if (broker_draft(BROKER_CHECKPOINTS, &d)) {
+		if (writer_all(d.fd, bytes, sizeof(bytes)))
+			broker_drop(&d);
+		else
+			broker_keep(&d, name);
+	}
+	free(name);
 }
 
 void keeper_end(struct keeper *k, const struct engine_result *whole)
@@ -343,8 +336,7 @@ void keeper_end(struct keeper *k, const struct engine_result *whole)
 	if (whole && k->nfiles)
 		write_whole(k, whole);
 	for (size_t i = 0; i < k->nfiles; i++)
-		free(k->files[i].path);
+		free(k->files[i].name);
 	free(k->files);
-	free(k->folder);
 	*k = (struct keeper){0};
 }

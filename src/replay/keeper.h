@@ -35,16 +35,15 @@ struct keeper {
 	const struct session *session;
 	uint32_t context;
 	uint64_t key, every; /* ticks; 0: by the time that it takes */
-	char *folder;
 	struct keeper_file {
-		char *path;
+		char *name;
 		uint64_t size;
 	} * files;
 	size_t nfiles, files_cap;
 	uint64_t interval; /* ns between two */
 	uint64_t last, polled, polled_tick;
 	pid_t child; /* that writes one; 0: none */
-	char *path;  /* of that */
+	char *name;  /* of that */
 	bool is_off;
 };
 

@@ -22,10 +22,10 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/files.h"
+#include "replay/broker.h"
 #include "replay/engine.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ bool lineage_read_head(const char *path, unsigned char *head, off_t *size)
 	if (stat(path, &status) || !S_ISREG(status.st_mode))
 		return false;
 	*size = status.st_size;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = files_open(path);
 	if (fd < 0)
 		return false;
 	got = read(fd, head, CAIRN_HDR_LENGTH);
@@ -100,20 +100,17 @@ static void consider(struct search *s, const char *path)
 static void search_directory(struct search *s, const char *beside)
 {
 	const char *slash = strrchr(beside, '/');
-	int n = slash ? (int)(slash - beside) : 1;
-	char *folder = xasprintf("%.*s/", n, slash ? beside : ".");
-	DIR *d = opendir(folder);
-	struct dirent *entry;
+	int nfolder = slash ? (int)(slash + 1 - beside) : 0;
+	size_t n = 0;
+	char *names = broker_names_beside(beside, &n);
 
-	while (d && (entry = readdir(d))) {
-		char *path = xasprintf("%s%s", folder, entry->d_name);
+	for (size_t at = 0; names && at < n; at += strlen(names + at) + 1) {
+		char *path = xasprintf("%.*s%s", nfolder, beside, names + at);
 
 		consider(s, path);
 		free(path);
 	}
-	if (d)
-		closedir(d);
-	free(folder);
+	free(names);
 }
 
 /* The file of a context's parent, for the caller to free; NULL: not there. */

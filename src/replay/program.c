@@ -14,8 +14,8 @@
 #include "base/err.h"
 #include "format/image.h"
 #include "format/zframe.h"
+#include "ir/digest.h"
 #include "replay/arena.h"
-#include "replay/shim.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -200,15 +200,44 @@ struct program_function *program_find(const struct program *p, uint64_t address)
 	return NULL;
 }
 
+uint64_t program_named_cell(const struct program *p, uint64_t name)
+{
+	uint64_t module = name >> CAIRN_CELL_BITS;
+	uint64_t index = name & (((uint64_t)1 << CAIRN_CELL_BITS) - 1);
+
+	if (module >= p->nmodules || index >= p->modules[module].ncells)
+		return 0;
+	return p->modules[module].cells + 8 * index;
+}
+
 uint64_t program_cell(const struct program *p, uint64_t id)
 {
 	uint64_t module = id >> CAIRN_CELL_BITS;
-	uint64_t index = id & (((uint64_t)1 << CAIRN_CELL_BITS) - 1);
 
-	if (module >= p->nmodules || index >= p->modules[module].ncells ||
-	    p->modules[module].is_ours)
+	if (module < p->nmodules && p->modules[module].is_ours)
 		return 0;
-	return p->modules[module].cells + 8 * index;
+	return program_named_cell(p, id);
+}
+
+static uint32_t module_of_cell(const struct program *p, uint64_t cell)
+{
+	uint32_t i = 0;
+
+	while (i < p->nmodules &&
+	       (cell < p->modules[i].cells ||
+	        cell - p->modules[i].cells >= 8 * p->modules[i].ncells))
+		i++;
+	return i;
+}
+
+uint64_t program_name_cell(const struct program *p, uint64_t cell)
+{
+	uint32_t i = module_of_cell(p, cell);
+
+	if (i == p->nmodules)
+		return UINT64_MAX;
+	return (uint64_t)i << CAIRN_CELL_BITS |
+	       (cell - p->modules[i].cells) / 8;
 }
 
 static struct program_function *search_module(const struct program *p,
@@ -234,13 +263,9 @@ static struct program_function *search_module(const struct program *p,
 
 struct program_function *program_of_cell(const struct program *p, uint64_t cell)
 {
-	for (uint32_t i = 0; i < p->nmodules; i++) {
-		const struct program_module *m = &p->modules[i];
+	uint32_t i = module_of_cell(p, cell);
 
-		if (cell >= m->cells && cell - m->cells < 8 * m->ncells)
-			return search_module(p, m, cell);
-	}
-	return NULL;
+	return i < p->nmodules ? search_module(p, &p->modules[i], cell) : NULL;
 }
 
 struct program_function *program_of_code(const struct program *p, uint64_t pc)
@@ -269,7 +294,7 @@ int program_bitcode(const struct program *p, const struct program_unit *u,
 
 	if (zframe_unpack(u->packed, u->npacked, u->nraw, path, bitcode, n,
 	                  NULL) == 0) {
-		replay_shim_hash(*bitcode, *n, id);
+		digest_unit(*bitcode, *n, id);
 		if (!memcmp(id, u->id, sizeof(id)))
 			return 0;
 		free(*bitcode);

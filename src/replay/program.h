@@ -87,8 +87,12 @@ int program_finish(struct program *p, struct cairn_err *err);
 /* The function at an address, or NULL. */
 struct program_function *program_find(const struct program *p,
                                       uint64_t address);
-/* The cell of an id; 0: there is none. */
+/* The cell of an id, as logs name cells; 0: there is none. */
 uint64_t program_cell(const struct program *p, uint64_t id);
+/* A name for any cell, or 0, that is the same in every process, and the cell of
+ * a name; 0 if it is none. */
+uint64_t program_name_cell(const struct program *p, uint64_t cell);
+uint64_t program_named_cell(const struct program *p, uint64_t name);
 /* The function that has a cell, or NULL. */
 struct program_function *program_of_cell(const struct program *p,
                                          uint64_t cell);

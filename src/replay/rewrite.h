@@ -10,7 +10,7 @@
 struct cairn_err;
 
 /* Changes with the code that is made: part of the names of cached objects. */
-#define REWRITE_VERSION 21
+#define REWRITE_VERSION 22
 
 /* What replay code does besides replaying. */
 struct rewrite_options {

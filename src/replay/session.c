@@ -7,12 +7,14 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "replay/arena.h"
+#include "replay/broker.h"
 #include "replay/checkpoint.h"
 #include "replay/engine.h"
 #include "replay/fatal.h"
 #include "replay/jit.h"
 #include "replay/lineage.h"
 #include "replay/meter.h"
+#include "replay/sandbox.h"
 #include "replay/unit.h"
 
 #include <errno.h>
@@ -57,11 +59,39 @@ bool session_option(struct session_options *o, int option, const char *argument)
 	case 'q':
 		o->is_quiet = true;
 		return true;
+	case SESSION_TRUSTED:
+		o->is_trusted = true;
+		return true;
 	case SESSION_JOBS:
 		return take_jobs(o, argument);
 	default:
 		return false;
 	}
+}
+
+/* --- the sandbox --------------------------------------------------------- */
+
+int session_wall_in(const struct session_options *o, const char *out, int keeps,
+                    struct cairn_err *err)
+{
+	static struct broker_rights rights;
+
+	if (rights.recording)
+		return 0;
+	rights = (struct broker_rights){
+	        .recording = o->file,
+	        .exes = o->exes,
+	        .nexes = o->nexes,
+	        .parents = o->parents,
+	        .nparents = o->nparents,
+	        .out = out,
+	        .has_no_cache = o->no_cache,
+	        .is_quiet = o->is_quiet,
+	};
+	if (!o->is_trusted)
+		return sandbox_enter(&rights, keeps, err);
+	broker_stay(&rights);
+	return 0;
 }
 
 /* --- the program --------------------------------------------------------- */
@@ -114,7 +144,7 @@ static int open_all(struct session *s, struct cairn_err *err)
 	CAIRN_TRY(arena_open(err));
 	CAIRN_TRY(add_modules(s, err));
 	CAIRN_TRY(engine_open(&s->program, &jit_compiler, err));
-	return jit_open(!o->no_cache, &o->code, err);
+	return jit_open(&s->program, !o->no_cache, &o->code, err);
 }
 
 static enum container_mode mode_of(const struct session_options *o)
@@ -147,6 +177,7 @@ int session_open(struct session *s, const struct session_options *options,
 
 	*s = (struct session){.options = options};
 	fatal_file(options->file);
+	CAIRN_TRY(session_wall_in(options, NULL, -1, err));
 	CAIRN_TRY(check_named(options, err));
 	CAIRN_TRY(recording_open(&s->recording, options->file, mode_of(options),
 	                         err));

@@ -22,8 +22,9 @@ struct session_options {
 	const char **parents; /* recordings that others go on from */
 	size_t nparents, parents_cap;
 	bool is_partial, no_cache;
-	bool is_quiet;  /* shows no progress */
-	unsigned njobs; /* 0: as there are processors */
+	bool is_trusted; /* whoever made it may do what this process may */
+	bool is_quiet;   /* shows no progress */
+	unsigned njobs;  /* 0: as there are processors */
 	struct rewrite_options code;
 };
 
@@ -35,6 +36,7 @@ enum {
 	SESSION_PARTIAL,
 	SESSION_NO_CACHE,
 	SESSION_JOBS,
+	SESSION_TRUSTED,
 	SESSION_OTHERS
 };
 
@@ -44,6 +46,7 @@ enum {
 	        {"partial", no_argument, NULL, SESSION_PARTIAL},     \
 	        {"no-cache", no_argument, NULL, SESSION_NO_CACHE},   \
 	        {"jobs", required_argument, NULL, SESSION_JOBS},     \
+	        {"trusted", no_argument, NULL, SESSION_TRUSTED},     \
 	        {"quiet", no_argument, NULL, 'q'},                   \
 	{                                                            \
 		"help", no_argument, NULL, 'h'                       \
@@ -61,6 +64,9 @@ enum {
 	"                   ~/.cache/cairn, nor checkpoints beside FILE\n"    \
 	"  --jobs N         replay N parts at a time (as many as "            \
 	"processors)\n"                                                       \
+	"  --trusted        replay without a sandbox and its limits: the "    \
+	"recording\n"                                                         \
+	"                   and its programs are your own\n"                  \
 	"  -q, --quiet      do not show how far it is\n"                      \
 	"  -h, --help       this text\n"
 
@@ -80,7 +86,13 @@ struct session {
 	struct program program;
 };
 
-/* Requires: options outlive s. */
+/* Enters the sandbox, unless that is done or not wanted.  out: a file that this
+ * session replaces, or NULL; keeps: a descriptor to keep, or -1. */
+int session_wall_in(const struct session_options *options, const char *out,
+                    int keeps, struct cairn_err *err);
+
+/* Enters the sandbox first.
+ * Requires: options outlive s. */
 int session_open(struct session *s, const struct session_options *options,
                  struct cairn_err *err);
 void session_close(struct session *s);

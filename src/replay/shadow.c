@@ -7,7 +7,7 @@
  * be hit.  A fault in memory that is mapped is somebody's mistake and ends the
  * replay, as does an address where nothing can be mapped.
  *
- * Invariant: pieces[] are all mappings made here.
+ * Invariant: pieces[] are all mappings made here, and slots[] has each of them.
  * Cost: a signal for each piece that is touched.
  */
 #include "replay/shadow.h"
@@ -27,6 +27,8 @@
 #define PIECE ((uintptr_t)1 << 20)
 #define PAGE ((uintptr_t)4096)
 #define NPIECES_MAX ((size_t)1 << 24)
+#define NSLOTS (2 * NPIECES_MAX)
+#define SLOT_SHIFT 39 /* leaves the bits of a slot */
 #define STACK_SIZE ((size_t)256 << 10)
 #define SCRAP_SIZE ((size_t)1 << 20)
 /* Low: %gs has to be an address, when it is as far from there as any place that
@@ -46,6 +48,8 @@ static struct {
 	void (*fault)(int, uint64_t, uint64_t);
 	struct piece *pieces; /* mapped for the most there can be */
 	size_t npieces;
+	bool is_full;    /* the system gave no more */
+	uint32_t *slots; /* numbers of pieces by address, from 1 on; likewise */
 	void *stack;
 	uint64_t pc;          /* of the last fault without remedy */
 	unsigned nhumoured;   /* how often it came again */
@@ -62,6 +66,37 @@ static void write_gs(uint64_t base)
 	__asm__ volatile("wrgsbase %0" : : "r"(base));
 }
 
+/* Where the number of the piece at this address is noted, or where it would be:
+ * pieces of 1 MiB and single pages have different addresses, or the page lies
+ * in no piece. */
+static uint32_t *slot_of(uintptr_t at)
+{
+	size_t i = (size_t)(at * UINT64_C(0x9e3779b97f4a7c15) >> SLOT_SHIFT);
+
+	while (shadow.slots[i] && shadow.pieces[shadow.slots[i] - 1].at != at)
+		i = (i + 1) % NSLOTS;
+	return &shadow.slots[i];
+}
+
+/* The piece that has an address, or NULL. */
+static const struct piece *find_piece(uintptr_t at)
+{
+	const uintptr_t places[] = {at & ~(PIECE - 1), at & ~(PAGE - 1)};
+
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t number = *slot_of(places[i]);
+
+		if (number && at - places[i] < shadow.pieces[number - 1].size)
+			return &shadow.pieces[number - 1];
+	}
+	return NULL;
+}
+
+static void forget_slots(void)
+{
+	madvise(shadow.slots, NSLOTS * sizeof(*shadow.slots), MADV_DONTNEED);
+}
+
 static bool map_piece(uintptr_t at, uintptr_t size)
 {
 	void *p;
@@ -72,14 +107,41 @@ static bool map_piece(uintptr_t at, uintptr_t size)
 	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 	                 MAP_FIXED_NOREPLACE,
 	         -1, 0);
-	if (p == MAP_FAILED)
+	if (p == MAP_FAILED) {
+		shadow.is_full |= errno == ENOMEM;
 		return false;
+	}
 	if (p != (void *)at) {
 		munmap(p, size);
 		return false;
 	}
-	shadow.pieces[shadow.npieces++] = (struct piece){at, size};
+	shadow.pieces[shadow.npieces] = (struct piece){at, size};
+	*slot_of(at) = (uint32_t)++shadow.npieces;
 	return true;
+}
+
+/* Is there memory of the context at this address, from now on at least? */
+static bool have_page(uintptr_t at)
+{
+	return find_piece(at) || map_piece(at & ~(PIECE - 1), PIECE) ||
+	       map_piece(at & ~(PAGE - 1), PAGE);
+}
+
+bool shadow_is_full(void)
+{
+	return shadow.is_full;
+}
+
+bool shadow_has(uint64_t p, uint64_t n)
+{
+	uintptr_t at = p - SHADOW_DISTANCE, last = at + (n ? n - 1 : 0);
+
+	if (last < at)
+		return false;
+	for (at &= ~(PAGE - 1); have_page(at); at += PAGE)
+		if (at >= (last & ~(PAGE - 1)))
+			return true;
+	return false;
 }
 
 #define TRAP_FLAG 0x100 /* a SIGTRAP comes behind the next instruction */
@@ -116,7 +178,8 @@ void shadow_forbid(uint64_t p, bool only_writes)
 	uintptr_t at = p - SHADOW_DISTANCE;
 
 	shadow_permit();
-	map_piece(at & ~(PIECE - 1), PIECE);
+	if (!have_page(at))
+		return; /* it is a fault already */
 	shadow.forbidden = at;
 	shadow.protection = only_writes ? PROT_READ : PROT_NONE;
 	protect(shadow.protection);
@@ -140,8 +203,7 @@ static void handle(int signal, siginfo_t *info, void *context)
 	if (fatal_is_compiling())
 		fatal_signal(signal);
 	if (signal == SIGSEGV && info->si_code == SEGV_MAPERR &&
-	    (map_piece(at & ~(PIECE - 1), PIECE) ||
-	     map_piece(at & ~(PAGE - 1), PAGE))) {
+	    have_page(at)) {
 		errno = e;
 		return;
 	}
@@ -192,9 +254,11 @@ int shadow_open(void (*fault)(int signal, uint64_t p, uint64_t pc),
 		                  "processor with FSGSBASE");
 	shadow.fault = fault;
 	shadow.pieces = reserve(0, NPIECES_MAX * sizeof(*shadow.pieces));
+	shadow.slots = reserve(0, NSLOTS * sizeof(*shadow.slots));
 	shadow.stack = reserve(0, STACK_SIZE);
 	shadow.scrap = reserve(SCRAP_HINT, SCRAP_SIZE);
-	if ((void *)shadow.pieces == MAP_FAILED || shadow.stack == MAP_FAILED ||
+	if ((void *)shadow.pieces == MAP_FAILED ||
+	    (void *)shadow.slots == MAP_FAILED || shadow.stack == MAP_FAILED ||
 	    (void *)shadow.scrap == MAP_FAILED)
 		return cairn_fail(err, CAIRN_E_SYSTEM, "mmap: %s",
 		                  strerror(errno));
@@ -252,23 +316,6 @@ void shadow_zero(uint64_t p, uint64_t n)
 		lo += skipped;
 		zero(lo, hi - from > n ? from + n : hi);
 	}
-}
-
-/* The piece that has an address, or NULL. */
-static const struct piece *find_piece(uintptr_t at)
-{
-	static size_t last;
-
-	for (size_t i = 0; i < shadow.npieces; i++) {
-		size_t k = (last + i) % shadow.npieces;
-		const struct piece *p = &shadow.pieces[k];
-
-		if (at >= p->at && at - p->at < p->size) {
-			last = k;
-			return p;
-		}
-	}
-	return NULL;
 }
 
 /* Copies bytes of a shadow; false if nothing is mapped there. */
@@ -336,6 +383,9 @@ int shadow_each_page(int (*told)(void *context, uint64_t at,
                      void *context)
 {
 	qsort(shadow.pieces, shadow.npieces, sizeof(*shadow.pieces), by_place);
+	forget_slots();
+	for (size_t i = 0; i < shadow.npieces; i++)
+		*slot_of(shadow.pieces[i].at) = (uint32_t)i + 1;
 	for (size_t i = 0; i < shadow.npieces; i++) {
 		const struct piece *p = &shadow.pieces[i];
 
@@ -361,16 +411,14 @@ unsigned char *shadow_page(uint64_t at)
 {
 	uintptr_t page = at & ~(PAGE - 1);
 
-	if (!find_piece(page) && !map_piece(page & ~(PIECE - 1), PIECE) &&
-	    !map_piece(page, PAGE))
-		return NULL;
-	return (unsigned char *)page;
+	return have_page(page) ? (unsigned char *)page : NULL;
 }
 
 void shadow_clear(void)
 {
 	write_gs(-SHADOW_DISTANCE);
 	shadow.pc = 0;
+	forget_slots();
 	while (shadow.npieces) {
 		struct piece *p = &shadow.pieces[--shadow.npieces];
 
@@ -390,6 +438,7 @@ void shadow_close(void)
 	sigaltstack(&none, NULL);
 	write_gs(0);
 	munmap(shadow.pieces, NPIECES_MAX * sizeof(*shadow.pieces));
+	munmap(shadow.slots, NSLOTS * sizeof(*shadow.slots));
 	munmap(shadow.stack, STACK_SIZE);
 	munmap(shadow.scrap, SCRAP_SIZE);
 	shadow.is_open = false;

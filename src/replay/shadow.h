@@ -39,6 +39,11 @@ void shadow_permit(void);
 /* Lets the access that faults at p succeed, somewhere; what it and all others
  * do until shadow_clear is lost. */
 bool shadow_humour(uint64_t p);
+/* Is all of this, n bytes from p on, memory of the context, and nothing of the
+ * replayer's own?  From now on it is there, if it can be. */
+bool shadow_has(uint64_t p, uint64_t n);
+/* Was there no more memory to be had, some time? */
+bool shadow_is_full(void);
 /* n bytes from p on are zeros. */
 void shadow_zero(uint64_t p, uint64_t n);
 

@@ -11,7 +11,6 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
@@ -34,18 +33,6 @@ void replay_shim_on_no_memory(void (*handle)(void))
 	noMemory = handle;
 	std::set_new_handler(handle);
 	install_bad_alloc_error_handler(handleBadAlloc);
-}
-
-// As plugin/record_entries.cpp does.
-void replay_shim_hash(const void *data, size_t n, uint8_t id[16])
-{
-	XXH128_hash_t h = xxh3_128bits(
-	        ArrayRef<uint8_t>(static_cast<const uint8_t *>(data), n));
-
-	for (unsigned i = 0; i < 8; i++) {
-		id[i] = uint8_t(h.low64 >> 8 * i);
-		id[8 + i] = uint8_t(h.high64 >> 8 * i);
-	}
 }
 
 LLVMBasicBlockRef replay_shim_split(LLVMValueRef before)

@@ -16,8 +16,6 @@ extern "C" {
 /* Calls it where memory lacks, in LLVM and in other code in C++; it does not
  * return. */
 void replay_shim_on_no_memory(void (*handle)(void));
-/* The hash that is the id of a unit with this IR. */
-void replay_shim_hash(const void *data, size_t n, uint8_t id[16]);
 
 /* Splits a block before an instruction; returns the second part. */
 LLVMBasicBlockRef replay_shim_split(LLVMValueRef before);

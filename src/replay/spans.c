@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "format/recording.h"
+#include "replay/broker.h"
 #include "replay/checkpoint.h"
 #include "replay/command.h"
 #include "replay/fatal.h"
@@ -29,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -282,12 +284,13 @@ static void begin(struct process *x, const struct spans *p, size_t i,
 	           "%s: a process that replays a part of it was killed; if "
 	           "memory ran out, end other programs, or use --jobs 1",
 	           p->session->options->file);
-	x->out = tmpfile();
+	x->out = broker_scratch_file();
 	fflush(NULL);
 	x->pid = x->out ? fork() : -1;
 	x->is_over = x->pid < 0;
 	if (x->pid)
 		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (dup2(fileno(x->out), STDOUT_FILENO) < 0)
 		_exit(ERROR);
 	fatal_say_in(r->err.text, sizeof(r->err.text));
@@ -323,7 +326,7 @@ static void end_all(struct process *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (x[i].pid > 0) {
-			kill(x[i].pid, SIGKILL);
+			broker_kill(x[i].pid);
 			waitpid(x[i].pid, NULL, 0);
 		}
 		if (x[i].out)

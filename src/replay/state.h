@@ -29,15 +29,16 @@ struct replay_state {
 	 * which arguments, as far as they are numbers and fit */
 	uint64_t callee, nargs;
 	uint64_t args[REPLAY_NARGS];
-	struct replay_found {
-		uint64_t address;
-		void *body;
-	} found[REPLAY_NFOUND];
 	/* if stores are to be shown: where */
 	uint64_t watched, nwatched;
 	/* a function has returned that ends in a tail call of foreign code: the
 	 * cell and the site of that call; else 0 */
 	uint64_t handed, handed_site;
+	/* sealed but while FIND adds one: nobody else changes where calls go */
+	_Alignas(4096) struct replay_found {
+		uint64_t address;
+		void *body;
+	} found[REPLAY_NFOUND];
 };
 
 /* Symbols of replay code: functions of the unit and their entries for foreign

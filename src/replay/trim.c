@@ -24,12 +24,14 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "format/writer.h"
+#include "replay/broker.h"
 #include "replay/checkpoint.h"
 #include "replay/engine.h"
 #include "replay/keeper.h"
 #include "replay/meter.h"
 #include "replay/session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -272,25 +274,24 @@ static uint64_t reached(void *maker, uint64_t tick, bool can_save)
 static int read_scratch(const struct trim *t, struct trim_cut *c,
                         struct cairn_err *err)
 {
-	int fd = open(t->scratch, O_RDONLY | O_CLOEXEC);
 	size_t at = 0;
 	struct stat st;
 	ssize_t n = 1;
 
-	if (fd >= 0 && !fstat(fd, &st)) {
+	if (!fstat(t->scratch, &st)) {
 		c->base.n = (size_t)st.st_size;
 		c->bytes = xmalloc(c->base.n + 1);
 		for (; at < c->base.n && n > 0; at += n > 0 ? (size_t)n : 0)
-			n = read(fd, c->bytes + at, c->base.n - at);
+			n = pread(t->scratch, c->bytes + at, c->base.n - at,
+			          (off_t)at);
 	}
-	if (fd >= 0)
-		close(fd);
-	unlink(t->scratch);
 	c->base.bytes = c->bytes;
 	if (c->bytes && at == c->base.n)
 		return 0;
 	return cairn_fail(err, CAIRN_E_SYSTEM,
-	                  "%s: a checkpoint cannot be read back", t->scratch);
+	                  "%s: a checkpoint of it cannot be read back; make "
+	                  "room in TMPDIR",
+	                  t->session->options->file);
 }
 
 /* One that is wanted need not be possible: then all of the log is kept. */
@@ -335,11 +336,16 @@ static void plan_meter(const struct trim *t)
 }
 
 int trim_make(struct trim *t, struct session *s, uint64_t size,
-              const char *scratch, struct cairn_err *err)
+              struct cairn_err *err)
 {
 	int rc;
 
-	*t = (struct trim){.session = s, .scratch = xstrdup(scratch)};
+	*t = (struct trim){.session = s, .scratch = broker_scratch()};
+	if (t->scratch < 0)
+		return cairn_fail(err, CAIRN_E_SYSTEM,
+		                  "%s: no file can be made for its checkpoint: "
+		                  "%s; set TMPDIR to a folder that has room",
+		                  s->options->file, strerror(errno));
 	choose(t, size);
 	rc = plan(t, err);
 	if (rc == 0)
@@ -350,7 +356,6 @@ int trim_make(struct trim *t, struct session *s, uint64_t size,
 			rc = cut(t, &t->cuts[i], err);
 	}
 	meter_close();
-	unlink(scratch);
 	if (rc < 0)
 		trim_release(t);
 	return rc;
@@ -362,7 +367,8 @@ void trim_release(struct trim *t)
 		free(t->cuts[i].bytes);
 	free(t->cuts);
 	free(t->parts);
-	free(t->scratch);
+	if (t->session)
+		close(t->scratch);
 	*t = (struct trim){0};
 }
 

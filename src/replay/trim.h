@@ -43,7 +43,7 @@ struct trim {
 	struct trim_part *parts; /* the newest first */
 	size_t nparts, parts_cap;
 	uint64_t nlog, nkept; /* bytes of all logs in the file, and kept */
-	char *scratch;        /* name of a file to come and go */
+	int scratch;          /* a file without a name */
 };
 
 /*
@@ -54,7 +54,7 @@ struct trim {
  * Fails:    CAIRN_E_MISMATCH if a context diverges before; as session_run.
  */
 int trim_make(struct trim *t, struct session *s, uint64_t size,
-              const char *scratch, struct cairn_err *err);
+              struct cairn_err *err);
 void trim_release(struct trim *t);
 
 /* Is there anything that is not kept? */

@@ -2,7 +2,12 @@
 """Mutants that readers once did not survive, made by hand: they are run before
 the drawn ones, with every command that is named beside them."""
 import maps
+from container import Container
 from elf import Elf
+from logs import HAS_ADDRESS, OTHER, OUT, Event, decode, encode
+from values import DISTANCE
+
+ARENA, PAGE, PAGES = 0x10000000, 4096, 64
 
 
 def without_lines(blob, block):
@@ -48,6 +53,27 @@ def as_it_is(seed):
     return seed.profile, None, ()
 
 
+def memory_of_replayer(seed):
+    """Output that is at addresses where the replayer has its tables."""
+    file = Container(seed.profile)
+    for chunk in file.chunks:
+        events = decode(chunk.unpack()) if chunk.name == "packed" and \
+            chunk.aux0 else []
+        at = next((i for i, e in enumerate(events) if e.name == "out"), None)
+        if at is not None:
+            events[at:at] = [
+                Event(events[at].tick, OTHER, OUT, None,
+                      [HAS_ADDRESS, 0, ARENA + DISTANCE + PAGE * i, PAGE, 0])
+                for i in range(PAGES)]
+            chunk.pack(encode(events))
+    return file.encode(), None, ()
+
+
+def checkpoints_elsewhere(seed):
+    """A link is where checkpoints are kept."""
+    return seed.profile, None, ((".checkpoints", "folder"),)
+
+
 # Name, seed, what makes (profile, program or None, links beside the profile),
 # commands.
 FOUND = [
@@ -55,4 +81,8 @@ FOUND = [
      ["report --format gcovr {f}", "report --lines {f}", "check {f}"]),
     ("a page about no function", "residual", as_it_is,
      ["report --format cobertura {f}", "report --html {o} {f}"]),
+    ("output that is memory of the replayer", "record", memory_of_replayer,
+     ["output {f}", "output --raw {f}", "output --json {f}", "replay {f}"]),
+    ("checkpoints behind a link", "record", checkpoints_elsewhere,
+     ["replay --every 50 {f}", "values {f} --at {c}", "replay {f}"]),
 ]

@@ -57,6 +57,7 @@ SANITIZERS = "detect_leaks=0:allocator_may_return_null=1:" \
     "max_allocation_size_mb=2048:hard_rss_limit_mb=3072:" \
     "detect_stack_use_after_return=1:max_malloc_fill_size=16777216:" \
     "malloc_fill_byte="
+REPLAY_SECONDS = "5"  # a log may say that its program ran for years
 FILLS = 0xA5, 0x3C                   # of memory that is allocated
 MEASURES = "--access"                # an option: time is in the output
 
@@ -115,6 +116,7 @@ class Run:
                 "HOME": self.place.home, "TMPDIR": self.place.tmp,
                 "XDG_CACHE_HOME": cache, "CAIRN_SECRET": self.secret,
                 "MALLOC_PERTURB_": str(fill),
+                "CAIRN_REPLAY_SECONDS": REPLAY_SECONDS,
                 "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
                 "ASAN_OPTIONS": f"{SANITIZERS}{fill}"}
 

@@ -122,6 +122,17 @@ static void test_crash(void **state)
 	expect(overflow_stack, "crashed with SIGSEGV", "report this");
 }
 
+static void use_all_time(void)
+{
+	raise(SIGXCPU);
+}
+
+static void test_time(void **state)
+{
+	(void)state;
+	expect(use_all_time, "more processor time", "CAIRN_REPLAY_SECONDS");
+}
+
 static void test_memory(void **state)
 {
 	(void)state;
@@ -148,6 +159,7 @@ int main(void)
 	        cmocka_unit_test(test_llvm),
 	        cmocka_unit_test(test_crash),
 	        cmocka_unit_test(test_memory),
+	        cmocka_unit_test(test_time),
 	        cmocka_unit_test(test_compiling),
 	};
 

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "format/recording.h"
 #include "format/zframe.h"
+#include "ir/digest.h"
 #include "ir/sites.h"
 #include "replay/arena.h"
 #include "replay/engine.h"
@@ -421,7 +422,7 @@ static int set_up(void **state)
 	u.packed = t.packed.data;
 	u.npacked = t.packed.n;
 	u.nraw = LLVMGetBufferSize(bitcode);
-	replay_shim_hash(LLVMGetBufferStart(bitcode), u.nraw, u.id);
+	digest_unit(LLVMGetBufferStart(bitcode), u.nraw, u.id);
 	LLVMDisposeMemoryBuffer(bitcode);
 	table[n++] = DATA;      /* g */
 	table[n++] = DATA + 64; /* e */
@@ -458,8 +459,9 @@ static int set_up(void **state)
 	}
 	assert_int_equal(program_finish(&t.program, &err), 0);
 	assert_int_equal(engine_open(&t.program, &jit_compiler, &err), 0);
-	assert_int_equal(jit_open(false, &(struct rewrite_options){0}, &err),
-	                 0);
+	assert_int_equal(
+	        jit_open(&t.program, false, &(struct rewrite_options){0}, &err),
+	        0);
 	return 0;
 }
 
