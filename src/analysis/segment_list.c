@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "format/listed.h"
 
 #include <ctype.h>
@@ -129,8 +130,9 @@ void segment_list_write(const struct segment_list *l, FILE *out)
 	for (uint32_t i = 0; i < l->nfunctions; i++) {
 		const struct key *k = &l->functions[i].key;
 
-		fprintf(out, "f %016" PRIx64 " %s%s%s\n", k->hash, k->name,
-		        *k->file ? " " : "", k->file);
+		/* each on its line: a name that is escaped matches nothing */
+		text_print(out, "f %016" PRIx64 " %s%s%s\n", k->hash, k->name,
+		           *k->file ? " " : "", k->file);
 	}
 	for (uint32_t i = l->nfunctions; i < l->ncopies; i++)
 		fprintf(out, "c %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",

@@ -13,6 +13,7 @@
 #include "abi/file.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -132,11 +133,11 @@ static void say_beside(const char *path, const struct head *head, char **paths,
 
 		qsort(f.items, f.n, sizeof(*f.items), by_name);
 		list = cli_list_files(f.items, f.n);
-		fprintf(stderr,
-		        "cairn: %s: runs that are not in it are beside it, "
-		        "killed or not at their end: %s; cairn merge adds "
-		        "them\n",
-		        path, list);
+		text_print(stderr,
+		           "cairn: %s: runs that are not in it are beside it, "
+		           "killed or not at their end: %s; cairn merge adds "
+		           "them\n",
+		           path, list);
 		free(list);
 	}
 	for (size_t i = 0; i < f.n; i++)
@@ -182,10 +183,10 @@ int beside_find(char **paths, int npaths, char **kept)
 		if (sum < 0)
 			kept[n++] = paths[i];
 		else
-			fprintf(stderr,
-			        "cairn: %s: is in %s already, and is not "
-			        "counted again\n",
-			        paths[i], paths[sum]);
+			text_print(stderr,
+			           "cairn: %s: is in %s already, and is not "
+			           "counted again\n",
+			           paths[i], paths[sum]);
 	}
 	free(heads);
 	free(sums);

@@ -11,6 +11,7 @@
 #include "analysis/trace_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/diff.h"
 #include "cli/report_arguments.h"
 
@@ -303,11 +304,11 @@ static int check_matches(const struct diff *d)
 
 	if (d->nlines || d->nfunctions || (!o->function && !o->file))
 		return CLI_FINE;
-	fprintf(stderr, "cairn: %s, %s: no %s matches %s%s%s\n", d->a.path,
-	        d->b.path, o->function ? "function" : "source file",
-	        o->function ? o->function : o->file,
-	        o->function && o->file ? " in a file that matches " : "",
-	        o->function && o->file ? o->file : "");
+	text_print(stderr, "cairn: %s, %s: no %s matches %s%s%s\n", d->a.path,
+	           d->b.path, o->function ? "function" : "source file",
+	           o->function ? o->function : o->file,
+	           o->function && o->file ? " in a file that matches " : "",
+	           o->function && o->file ? o->file : "");
 	return CLI_NEGATIVE;
 }
 
@@ -322,7 +323,7 @@ static int judge(const struct diff *d)
 		char *text = diff_verdict_text(&v[i]);
 
 		if (v[i].is_broken) {
-			fprintf(stderr, "cairn: %s\n", text);
+			text_print(stderr, "cairn: %s\n", text);
 			status = CLI_NEGATIVE;
 		}
 		free(text);

@@ -8,6 +8,7 @@
  * stays one.
  */
 #include "cli/cli.h"
+#include "base/text.h"
 #include "cli/names.h"
 #include "cli/report.h"
 #include "cli/walked.h"
@@ -159,10 +160,10 @@ static void pack_sources(struct profile *p)
 	if (missing.n) {
 		char *list = cli_list_files(missing.items, missing.n);
 
-		fprintf(stderr,
-		        "cairn: sources that cannot be read are not packed: "
-		        "%s\n",
-		        list);
+		text_print(stderr,
+		           "cairn: sources that cannot be read are not packed: "
+		           "%s\n",
+		           list);
 		free(list);
 	}
 	strtab_release(&missing);

@@ -11,6 +11,7 @@
 #include "analysis/lines.h"
 #include "analysis/trace_counts.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/costs.h"
 #include "cli/hot.h"
 #include "cli/html.h"
@@ -268,12 +269,13 @@ static int check_matches(const struct report *r, const char *path)
 	if (has_lines)
 		return CLI_FINE;
 	if (o->function)
-		fprintf(stderr, "cairn: %s: no function matches %s%s%s\n", path,
-		        o->function, o->file ? " in a file that matches " : "",
-		        o->file ? o->file : "");
+		text_print(stderr, "cairn: %s: no function matches %s%s%s\n",
+		           path, o->function,
+		           o->file ? " in a file that matches " : "",
+		           o->file ? o->file : "");
 	else
-		fprintf(stderr, "cairn: %s: no source file matches %s\n", path,
-		        o->file);
+		text_print(stderr, "cairn: %s: no source file matches %s\n",
+		           path, o->file);
 	return CLI_NEGATIVE;
 }
 

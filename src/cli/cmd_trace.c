@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/export.h"
 #include "cli/trace_input.h"
 #include "cli/trace_view.h"
@@ -425,7 +426,8 @@ static int write_export(struct trace_view *v, struct cairn_err *err)
 	int result;
 
 	if (v->o->clock == TRACE_CLOCK_TIME && !has_times(&in->index))
-		fprintf(stderr,
+		text_print(
+		        stderr,
 		        "cairn: %s: of each thread only one moment is known, "
 		        "so nothing takes time; use --clock blocks\n",
 		        in->path);
@@ -469,7 +471,8 @@ static int check_function(const struct request *q, const struct trace_input *in)
 			return CLI_FINE;
 	if (!glob)
 		return CLI_FINE;
-	fprintf(stderr, "cairn: %s: no function matches %s\n", in->path, glob);
+	text_print(stderr, "cairn: %s: no function matches %s\n", in->path,
+	           glob);
 	return CLI_NEGATIVE;
 }
 
@@ -506,7 +509,8 @@ static int check_moments(const struct request *q, const struct trace_input *in)
 	}
 	if (is_forward)
 		return CLI_FINE;
-	fprintf(stderr, "cairn: %s: %s\n", in->path,
+	text_print(
+	        stderr, "cairn: %s: %s\n", in->path,
 	        is_begun ? "--to is before --from"
 	                 : "--from is behind the end; --summary says how much "
 	                   "there is");

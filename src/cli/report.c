@@ -14,6 +14,7 @@
 #include "analysis/totals.h"
 #include "base/alloc.h"
 #include "base/plain.h"
+#include "base/text.h"
 #include "cli/demangle.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -279,6 +280,14 @@ const struct report_colours *report_colours(const struct report *r)
 	};
 
 	return r->options.colour ? &ansi : &none;
+}
+
+void report_paint(FILE *out, const char *colour, const char *name,
+                  const struct report_colours *c)
+{
+	fputs(colour, out);
+	text_put(out, name);
+	fputs(c->off, out);
 }
 
 const char *report_note(const struct report *r)

@@ -141,6 +141,9 @@ struct report_colours {
 	const char *head, *name, *dim, *zero, *hot, *off;
 };
 const struct report_colours *report_colours(const struct report *r);
+/* A name in one of the colours. */
+void report_paint(FILE *out, const char *colour, const char *name,
+                  const struct report_colours *c);
 
 /* Source with counts: of functions, or whole files. */
 void report_source_functions(const struct report *r, FILE *out);

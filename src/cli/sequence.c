@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/hot.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -211,17 +212,17 @@ static void print_path(const struct sequences *s, FILE *out,
 {
 	const struct hot_path p = {.function = function, .number = e->number};
 
-	fprintf(out, "%s  path %" PRIu64 "  ",
-	        s->h->functions[function].row->name, e->number);
+	text_print(out, "%s  path %" PRIu64 "  ",
+	           s->h->functions[function].row->name, e->number);
 	hot_text_lines(s->h, out, &p);
-	fprintf(out, "\n");
+	text_print(out, "\n");
 }
 
 static void print_row(const struct sequences *s, FILE *out,
                       const struct window_row *r)
 {
-	fprintf(out, "%20" PRIu64 " %6.2f\n", r->count,
-	        percent(r->count, s->sum.executions));
+	text_print(out, "%20" PRIu64 " %6.2f\n", r->count,
+	           percent(r->count, s->sum.executions));
 	for (unsigned i = 0, n; i < s->length; i += n) {
 		uint32_t function, other;
 		const struct profile_element *e =
@@ -230,7 +231,7 @@ static void print_row(const struct sequences *s, FILE *out,
 		for (n = 1; i + n < s->length; n++)
 			if (element_at(s, r, i + n, &other) != e)
 				break;
-		fprintf(out, "%24u x  ", n);
+		text_print(out, "%24u x  ", n);
 		print_path(s, out, e, function);
 	}
 }
@@ -240,26 +241,28 @@ static void print_head(const struct sequences *s, FILE *out)
 	const struct window_sums *sum = &s->sum.sums;
 	uint64_t all = s->sum.executions;
 
-	fprintf(out,
-	        "sequences  of %u paths, one behind the other in one "
-	        "activation\n"
-	        "executions %" PRIu64 " of paths of functions with loops\n",
-	        s->length, all);
-	fprintf(out, "known      %" PRIu64 ", %.2f %%, in %zu different ones\n",
-	        sum->known, percent(sum->known, all), s->nrows);
-	fprintf(out,
-	        "first      %" PRIu64 ", %.2f %%: so many were not before "
-	        "them\n",
-	        sum->first, percent(sum->first, all));
-	fprintf(out,
-	        "lost       %" PRIu64 ", %.2f %%: what was before them did not "
-	        "fit into the memory%s\n",
-	        sum->lost, percent(sum->lost, all),
-	        sum->lost ? " (memory= of the build)" : "");
+	text_print(out,
+	           "sequences  of %u paths, one behind the other in one "
+	           "activation\n"
+	           "executions %" PRIu64 " of paths of functions with loops\n",
+	           s->length, all);
+	text_print(out,
+	           "known      %" PRIu64 ", %.2f %%, in %zu different ones\n",
+	           sum->known, percent(sum->known, all), s->nrows);
+	text_print(out,
+	           "first      %" PRIu64 ", %.2f %%: so many were not before "
+	           "them\n",
+	           sum->first, percent(sum->first, all));
+	text_print(out,
+	           "lost       %" PRIu64
+	           ", %.2f %%: what was before them did not "
+	           "fit into the memory%s\n",
+	           sum->lost, percent(sum->lost, all),
+	           sum->lost ? " (memory= of the build)" : "");
 	if (s->sum.exceeds)
-		fprintf(out,
-		        "note       more was counted than ran; cairn check "
-		        "may say why\n");
+		text_print(out,
+		           "note       more was counted than ran; cairn check "
+		           "may say why\n");
 }
 
 void sequences_text(const struct sequences *s, FILE *out)
@@ -268,12 +271,12 @@ void sequences_text(const struct sequences *s, FILE *out)
 
 	print_head(s, out);
 	if (n)
-		fprintf(out, "\n%20s %6s\n", "count", "%");
+		text_print(out, "\n%20s %6s\n", "count", "%");
 	for (size_t i = 0; i < n; i++)
 		print_row(s, out, &s->rows[i]);
 	if (n < s->nrows)
-		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
-		        s->nrows - n);
+		text_print(out, "%20s (%zu more; --top 0 shows all)\n", "",
+		           s->nrows - n);
 }
 
 /* --- JSON ------------------------------------------------------------------
@@ -358,5 +361,5 @@ void sequences_json(const struct sequences *s, FILE *out)
 		put_row(s, &j, &s->rows[i]);
 	json_end(&j, ']');
 	json_end(&j, '}');
-	fprintf(out, "\n");
+	text_print(out, "\n");
 }
