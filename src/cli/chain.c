@@ -194,10 +194,7 @@ static void print_head(const struct sequences *s, FILE *out)
 	           "           that took another one's place%s\n",
 	           sum->lost, percent(sum->lost, all),
 	           sum->lost ? " (memory= of the build)" : "");
-	if (s->sum.exceeds)
-		text_print(out,
-		           "note       more was counted than ran; cairn check "
-		           "may say why\n");
+	sequences_text_notes(s, out);
 }
 
 void chains_text(const struct sequences *s, FILE *out)

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include "abi/file.h"
+#include "analysis/check.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/progress.h"
@@ -32,6 +33,14 @@ int cli_fail(const struct cairn_err *err)
 {
 	text_print(stderr, "cairn: %s\n", err->text);
 	return CLI_ERROR;
+}
+
+int cli_fail_in(const char *path, const struct cairn_err *err)
+{
+	struct cairn_err named;
+
+	cairn_fail_in(&named, path, err);
+	return cli_fail(&named);
 }
 
 int cli_usage(const char *command, const char *format, ...)
@@ -403,6 +412,18 @@ static bool has_dropped(const struct profile_file *f)
 		is_all_there &= !s.threads[i].ndropped;
 	streams_release(&s);
 	return !is_all_there;
+}
+
+size_t cli_count_findings(const struct counts *c)
+{
+	struct findings found = {0};
+	size_t n = 0;
+
+	check_profile(&found, c);
+	for (size_t i = 0; i < found.n; i++)
+		n += *found.items[i].rule == 'C';
+	findings_release(&found);
+	return n;
 }
 
 void cli_say_missing(const struct profile *p)

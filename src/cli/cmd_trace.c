@@ -531,18 +531,19 @@ static int write_trace(struct request *q, struct trace_input *in, FILE *out)
 				err = in->index.threads[i].err;
 				result = err.code;
 			}
-		return result < 0 ? cli_fail(&err) : CLI_FINE;
+		return result < 0 ? cli_fail_in(in->path, &err) : CLI_FINE;
 	}
 	if (q->o.hash)
-		return trace_hashes(in, &q->o, out, &err) < 0 ? cli_fail(&err)
-		                                              : CLI_FINE;
+		return trace_hashes(in, &q->o, out, &err) < 0
+		               ? cli_fail_in(in->path, &err)
+		               : CLI_FINE;
 	trace_view_init(&v, in, &q->o, out);
 	v.form = q->o.json ? &trace_json : &trace_text;
 	result = q->o.open     ? trace_open(&v, &err)
 	         : q->o.format ? write_export(&v, &err)
 	                       : trace_view_run(&v, &err);
 	trace_view_release(&v);
-	return result < 0 ? cli_fail(&err) : CLI_FINE;
+	return result < 0 ? cli_fail_in(in->path, &err) : CLI_FINE;
 }
 
 static int show_trace(struct request *q, char *path)

@@ -355,7 +355,7 @@ static int run(struct request *q, char *path)
 	int rc = open_file(q, path, &err), status;
 
 	if (rc) {
-		status = cli_fail(&err);
+		status = cli_fail_in(path, &err);
 		return rc > 0 ? CLI_NEGATIVE : status;
 	}
 	q->view.file = &q->file;

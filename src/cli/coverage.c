@@ -93,7 +93,7 @@ const struct coverage_function *coverage_of_file(const struct coverage *c,
 	     end++)
 		;
 	*n = end - low;
-	return c->functions + low;
+	return *n ? c->functions + low : NULL;
 }
 
 bool coverage_wants_file(const struct report *r, const char *path)

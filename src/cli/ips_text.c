@@ -4,6 +4,7 @@
  * lines it runs through below it.
  */
 #include "cli/ips.h"
+
 #include "base/text.h"
 
 #include <inttypes.h>

@@ -237,6 +237,11 @@ void overlap_text(const struct overlap_view *v, FILE *out)
 		           percent(p->nin_calls, v->npaths));
 	text_print(out, "\n");
 	text_print(out, "highest degree: %" PRIu32 "\n", v->maximum);
+	if (v->nfindings)
+		text_print(out,
+		           "note: %zu findings of cairn check say that these "
+		           "counts are not exact, and bounds need not hold\n",
+		           v->nfindings);
 	print_excluded(v, out);
 	print_sums(v, out, "estimated from paths", &v->plain);
 	if (!v->options.plain) {

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/cli.h"
 #include "cli/hot.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -168,6 +169,7 @@ int sequences_init(struct sequences *s, const struct hot *h, const char *path,
 	        .h = h, .length = s->length, .of_chains = s->of_chains};
 	CAIRN_TRY(s->of_chains ? check_chains(w, s->length - 1, path, err)
 	                       : check_length(w, s->length, path, err));
+	s->nfindings = cli_count_findings(h->report->counts);
 	find_functions(s);
 	sum_functions(s);
 	s->rows = windows_list(w, s->length, &s->nrows);
@@ -206,12 +208,18 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* A path and its lines.  All of a row are of one function. */
+/* A path and its lines.  All of a row are of one function, but in a damaged
+ * file (rule C10). */
 static void print_path(const struct sequences *s, FILE *out,
                        const struct profile_element *e, uint32_t function)
 {
 	const struct hot_path p = {.function = function, .number = e->number};
 
+	if (function == NONE) {
+		text_print(out, "a function without a map  path %" PRIu64 "\n",
+		           e->number);
+		return;
+	}
 	text_print(out, "%s  path %" PRIu64 "  ",
 	           s->h->functions[function].row->name, e->number);
 	hot_text_lines(s->h, out, &p);
@@ -234,6 +242,19 @@ static void print_row(const struct sequences *s, FILE *out,
 		text_print(out, "%24u x  ", n);
 		print_path(s, out, e, function);
 	}
+}
+
+void sequences_text_notes(const struct sequences *s, FILE *out)
+{
+	if (s->sum.exceeds)
+		text_print(out,
+		           "note       more was counted than ran; cairn check "
+		           "may say why\n");
+	if (s->nfindings)
+		text_print(out,
+		           "note       findings of cairn check about these "
+		           "counts, which are not exact: %zu\n",
+		           s->nfindings);
 }
 
 static void print_head(const struct sequences *s, FILE *out)
@@ -259,10 +280,7 @@ static void print_head(const struct sequences *s, FILE *out)
 	           "fit into the memory%s\n",
 	           sum->lost, percent(sum->lost, all),
 	           sum->lost ? " (memory= of the build)" : "");
-	if (s->sum.exceeds)
-		text_print(out,
-		           "note       more was counted than ran; cairn check "
-		           "may say why\n");
+	sequences_text_notes(s, out);
 }
 
 void sequences_text(const struct sequences *s, FILE *out)
@@ -333,6 +351,7 @@ static void put_row(const struct sequences *s, struct json *j,
 void sequences_put_functions(const struct sequences *s, struct json *j)
 {
 	put_sums(j, &s->sum);
+	put_u64(j, "findings", s->nfindings);
 	json_key(j, "functions");
 	json_begin(j, '[');
 	for (uint32_t i = 0; i < s->h->nfunctions; i++) {

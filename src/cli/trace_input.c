@@ -52,7 +52,7 @@ static int open_streams(struct trace_input *in, const struct cli_inputs *inputs,
 		                ? "no function ran that writes one"
 		                : "build the program with --cairn=trace");
 	rc = traced_init(&in->traced, in->profile, &in->streams, &e);
-	return rc < 0 ? cairn_fail(err, rc, "%s: %s", in->path, e.text) : 0;
+	return rc < 0 ? cairn_fail_in(err, in->path, &e) : 0;
 }
 
 static void say(char **text, const char *what)
