@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "format/listed.h"
 
@@ -311,15 +312,14 @@ static bool take_head(struct segment_list *l, const char *line)
 int segment_list_read(struct segment_list *l, const char *path,
                       struct cairn_err *err)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = regular_stream(path, "name a list of segments", err);
 	size_t cap = 0, number = 0;
 	char *line = NULL;
 	bool ok = true;
 
 	*l = (struct segment_list){0};
 	if (!f)
-		return cairn_fail(err, CAIRN_E_ABSENT, "%s: %s", path,
-		                  strerror(errno));
+		return CAIRN_E_ABSENT;
 	while (ok && getline(&line, &cap, f) >= 0) {
 		line[strcspn(line, "\n")] = 0;
 		ok = number++ ? take_line(l, line) : take_head(l, line);

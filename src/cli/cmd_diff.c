@@ -11,6 +11,7 @@
 #include "analysis/trace_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "cli/diff.h"
 #include "cli/report_arguments.h"
@@ -222,21 +223,19 @@ static int read_patch(struct request *q)
 {
 	const char *path = q->patch_path;
 	bool is_stdin = path && !strcmp(path, "-");
-	FILE *f = !path ? NULL : is_stdin ? stdin : fopen(path, "r");
 	struct cairn_err err;
+	FILE *f =
+	        !path ? NULL
+	              : named_stream(path, "--patch takes what git diff prints",
+	                             &err);
 	size_t size = 0, cap = 0, got;
 	char *text = NULL;
 	int rc = 0;
 
 	if (!path)
 		return CLI_FINE;
-	if (!f) {
-		cairn_fail(&err, CAIRN_E_SYSTEM,
-		           "%s: cannot open: %s; --patch takes what git diff "
-		           "prints",
-		           path, strerror(errno));
+	if (!f)
 		return cli_fail(&err);
-	}
 	do {
 		cap = cap ? 2 * cap : 65536;
 		text = xrealloc(text, cap, 1);

@@ -18,6 +18,7 @@ struct map;
 struct map_function;
 struct map_instance;
 struct profile;
+struct source_file;
 struct totals;
 
 enum report_sort {
@@ -99,10 +100,9 @@ const struct report_row *report_row_of(const struct report *r, uint32_t module,
  * free. */
 char *report_name(const struct report *r, const char *linkage);
 
-/* What a source file is to the build of a module. */
-enum report_age { REPORT_AGE_FINE, REPORT_AGE_MISSING, REPORT_AGE_NEWER };
-enum report_age report_age(const struct report *r, const char *path,
-                           uint32_t module);
+/* What the text of a source file is to the build of a module. */
+enum report_age { REPORT_AGE_FINE, REPORT_AGE_NEWER, REPORT_AGE_CHANGED };
+enum report_age report_age_of(const struct source_file *f);
 
 void report_text(const struct report *r, FILE *out);
 void report_json(const struct report *r, FILE *out);

@@ -13,9 +13,11 @@
 #include "analysis/counts.h"
 #include "analysis/lines.h"
 #include "base/alloc.h"
+#include "base/err.h"
 #include "base/text.h"
 #include "format/map.h"
 #include "format/profile.h"
+#include "format/source_file.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -38,6 +40,7 @@ struct source {
 	uint32_t file; /* in lines->files */
 	uint64_t most; /* count of its hottest line */
 	enum report_age age;
+	char *why; /* there is no text; NULL: it cannot be read */
 };
 
 static void source_release(struct source *s)
@@ -45,6 +48,7 @@ static void source_release(struct source *s)
 	free(s->path);
 	free(s->text);
 	free(s->lines);
+	free(s->why);
 	*s = (struct source){0};
 }
 
@@ -70,26 +74,26 @@ static bool source_unpack(struct source *s, const struct report *r)
 		return false;
 	s->text = memcpy(xmalloc(packed->size + 1), packed->text,
 	                 packed->size + 1);
+	s->age = packed->is_newer ? REPORT_AGE_NEWER : REPORT_AGE_FINE;
 	source_split(s, packed->size);
 	return true;
 }
 
-static void source_load(struct source *s)
+/* The text on disk. */
+static void source_load(struct source *s, const struct report *r,
+                        uint32_t module)
 {
-	FILE *f = fopen(s->path, "r");
-	size_t size = 0, cap = 0, got;
+	struct source_file f;
+	struct cairn_err err;
+	int rc = source_file_read(r->profile, module, s->path, &f, &err);
 
-	if (!f)
+	if (rc < 0) {
+		s->why = rc == CAIRN_E_SYSTEM ? NULL : xstrdup(err.text);
 		return;
-	do {
-		cap = cap ? 2 * cap : 65536;
-		s->text = xrealloc(s->text, cap + 1, 1);
-		got = fread(s->text + size, 1, cap - size, f);
-		size += got;
-	} while (size == cap);
-	fclose(f);
-	s->text[size] = '\0';
-	source_split(s, size);
+	}
+	s->text = f.text;
+	s->age = report_age_of(&f);
+	source_split(s, f.size);
 }
 
 static void source_read(struct source *s, const struct report *r,
@@ -103,14 +107,13 @@ static void source_read(struct source *s, const struct report *r,
 		return;
 	source_release(s);
 	s->path = xstrdup(path);
-	s->age = report_age(r, path, module);
 	s->file = strtab_find(&l->files, path, strlen(path));
 	c = s->file == STRTAB_NONE ? NULL : lines_of_file(l, s->file, &n);
 	for (size_t i = 0; c && i < n; i++)
 		if (c[i].count > s->most)
 			s->most = c[i].count;
 	if (!source_unpack(s, r))
-		source_load(s);
+		source_load(s, r, module);
 }
 
 /* --- what stands below a line ----------------------------------------------
@@ -280,14 +283,18 @@ static void print_line(const struct report *r, const struct source *s,
 static void print_range(const struct report *r, const struct source *s,
                         uint32_t first, uint32_t last, FILE *out)
 {
-	if (!s->text)
+	if (!s->text && s->why)
+		text_print(out, "  (%s is not shown: %s; counts only)\n",
+		           report_path(r, s->path), s->why);
+	else if (!s->text)
 		text_print(out, "  (cannot read %s: counts only)\n",
 		           report_path(r, s->path));
-	else if (s->age == REPORT_AGE_NEWER)
-		text_print(out,
-		           "  (%s is newer than the program: lines may have "
-		           "moved)\n",
-		           report_path(r, s->path));
+	else if (s->age != REPORT_AGE_FINE)
+		text_print(out, "  (%s %s: lines may have moved)\n",
+		           report_path(r, s->path),
+		           s->age == REPORT_AGE_NEWER
+		                   ? "is newer than the program"
+		                   : "is not the text that was compiled");
 	for (uint32_t line = first; line <= last; line++) {
 		if (!s->text ? lines_find(r->lines, s->path, line) != NULL
 		             : line <= s->n)
