@@ -204,6 +204,13 @@ def errors():
     harmless("not a profile", "report", evil, status=2)
     harmless("not a profile, checked", "check", evil, status=None)
     harmless("not a recording", "replay", evil, status=2)
+    with open("list", "wb") as f:
+        f.write(b"\x1b[31m evil \x9b2J\n")
+    for flag in ["--cairn=paths,prefer=list", "--cairn=paths,prefer=" + evil,
+                 "--cairn-use=" + evil, "--cairn-feedback=" + evil]:
+        r = run(CAIRN_CC, flag, "main.c", "-o", "x", text=False)
+        test("cairn-cc is harmless: " + repr(flag), r.returncode != 0 and
+             is_harmless(r.stderr), r.stderr)
 
 
 def check_all(work):
