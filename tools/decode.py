@@ -635,7 +635,7 @@ class Function:
 
     def read_blob(self, c):
         version = c.uv()
-        need(version in (2, 3, 4, 5, 6), "unknown map version")
+        need(version in (2, 3, 4, 5, 6, 7), "unknown map version")
         self.flags = c.uv()
         self.name, self.reason = c.str(), c.str()
         c.take(8)
@@ -811,6 +811,7 @@ class Map:
         self.codes = []  # (address, size) of CFS1 records
         self.far = []  # (return address, site, counters)
         self.sites = {}  # return address -> [Place]
+        self.sources = {}  # path -> {MD5}
 
     def add_function(self, record, seen):
         f = Function(record)
@@ -818,6 +819,14 @@ class Map:
             return
         seen.add(record)
         self.functions.append(f)
+
+    def add_sources(self, record):
+        c = Cursor(record[16:])
+        need(crc32c(record[16:]) == u32(record, 12), "sources checksum")
+        for _ in range(u32(record, 8)):
+            path = c.str()
+            self.sources.setdefault(path, set()).add(c.take(16).hex())
+        need(c.at == len(c.data), "sources too long")
 
     def add_sites(self, record):
         code, n, size = u64(record, 8), u32(record, 16), u32(record, 20)
@@ -855,12 +864,14 @@ def read_map(data):
             at += 1
             continue
         magic, size = data[at : at + 4], u32(data, at + 4)
-        need(magic in (b"CFN1", b"CFS1"), "no map record")
+        need(magic in (b"CFN1", b"CFS1", b"CSR1"), "no map record")
         need(24 <= size <= len(data) - at, "map record size")
         record = bytes(data[at : at + size])
         at += size
         if magic == b"CFS1":
             found.add_sites(record)
+        elif magic == b"CSR1":
+            found.add_sources(record)
         else:
             need(size >= 48, "map record size")
             found.add_function(record, seen)

@@ -66,6 +66,17 @@
 #define CAIRN_SITES_ENTRY_SIZE 16u /* u32 pc - func, u32 site, u64 counters */
 
 /*
+ * A third kind, one for each unit of translation whose debug information has
+ * checksums (DWARF 5): the MD5 of the source files that its records name.
+ */
+#define CAIRN_SOURCES_MAGIC 0x31525343u /* "CSR1" */
+#define CAIRN_SOURCES_SIZE 4            /* u32: whole record */
+#define CAIRN_SOURCES_N 8               /* u32: number of files */
+#define CAIRN_SOURCES_CRC 12        /* u32: crc32c of what follows the head */
+#define CAIRN_SOURCES_HEAD_SIZE 16u /* per file: str path, 16 bytes */
+#define CAIRN_SOURCES_MD5_SIZE 16u
+
+/*
  * The blob, in order.  uv: unsigned LEB128.  sv: zigzag, then uv.  str: uv
  * length, bytes.
  *
@@ -157,7 +168,8 @@
  *
  * A function that is not covered has 0 blocks, edges, sites and counters.
  */
-#define CAIRN_BLOB_VERSION 6u
+#define CAIRN_BLOB_VERSION 7u
+/* Before 7 there were no records of sources; blobs are as they were. */
 /* The first whose lines have places, and blocks the lines of branches. */
 #define CAIRN_BLOB_VERSION_PLACES 6u
 /* The first whose rows of pairs are as they are now. */

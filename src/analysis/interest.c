@@ -21,6 +21,7 @@
 #include "analysis/path_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/regular.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -343,14 +344,13 @@ static bool take_line(struct interest *in, char *line)
 static int read_list(struct interest *in, const char *path,
                      struct cairn_err *err)
 {
-	FILE *f = fopen(path, "r");
+	FILE *f = regular_stream(path, "name a profile or a list", err);
 	size_t cap = 0, number = 0;
 	char *line = NULL;
 	bool ok = true;
 
 	if (!f)
-		return cairn_fail(err, CAIRN_E_ABSENT, "%s: %s", path,
-		                  strerror(errno));
+		return CAIRN_E_ABSENT;
 	while (ok && getline(&line, &cap, f) >= 0) {
 		line[strcspn(line, "#")] = 0;
 		ok = take_line(in, line);

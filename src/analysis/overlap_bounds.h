@@ -90,7 +90,8 @@ struct overlap_bound {
 struct overlap_bound overlap_bounds_cell(const struct overlap_bounds *b,
                                          const struct overlap_block *block,
                                          size_t row, size_t column);
-/* Those of a pair of margins->joints[kind] whose column is known. */
+/* Those of a pair of margins->joints[kind]; 0 to 0 if paths have no such half,
+ * as in a file whose counts contradict each other (rule C9). */
 struct overlap_bound overlap_bounds_pair(const struct overlap_bounds *b,
                                          enum overlap_kind kind,
                                          const struct overlap_joint *pair);

@@ -18,6 +18,8 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/regular.h"
+#include "base/text.h"
 #include "format/listed.h"
 
 #include <ctype.h>
@@ -129,8 +131,9 @@ void segment_list_write(const struct segment_list *l, FILE *out)
 	for (uint32_t i = 0; i < l->nfunctions; i++) {
 		const struct key *k = &l->functions[i].key;
 
-		fprintf(out, "f %016" PRIx64 " %s%s%s\n", k->hash, k->name,
-		        *k->file ? " " : "", k->file);
+		/* each on its line: a name that is escaped matches nothing */
+		text_print(out, "f %016" PRIx64 " %s%s%s\n", k->hash, k->name,
+		           *k->file ? " " : "", k->file);
 	}
 	for (uint32_t i = l->nfunctions; i < l->ncopies; i++)
 		fprintf(out, "c %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
@@ -309,15 +312,14 @@ static bool take_head(struct segment_list *l, const char *line)
 int segment_list_read(struct segment_list *l, const char *path,
                       struct cairn_err *err)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = regular_stream(path, "name a list of segments", err);
 	size_t cap = 0, number = 0;
 	char *line = NULL;
 	bool ok = true;
 
 	*l = (struct segment_list){0};
 	if (!f)
-		return cairn_fail(err, CAIRN_E_ABSENT, "%s: %s", path,
-		                  strerror(errno));
+		return CAIRN_E_ABSENT;
 	while (ok && getline(&line, &cap, f) >= 0) {
 		line[strcspn(line, "\n")] = 0;
 		ok = number++ ? take_line(l, line) : take_head(l, line);

@@ -646,7 +646,7 @@ int trace_counts_file(const char *path, const struct profile_options *options,
 	if (rc == 0) {
 		rc = trace_counts(p, &s, plain.nwitnessed, &e);
 		if (rc < 0)
-			cairn_fail(err, rc, "%s: %s", path, e.text);
+			cairn_fail_in(err, path, &e);
 		else
 			rc = profile_put(p, path, out, err);
 		streams_release(&s);

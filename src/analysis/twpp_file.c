@@ -193,7 +193,7 @@ int twpp_open_bytes(struct twpp *t, const unsigned char *data, size_t size,
 static int map_file(const char *path, unsigned char **data, size_t *size,
                     struct cairn_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	void *p = NULL;
 	int rc = 0;

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 int cairn_fail(struct cairn_err *err, int code, const char *format, ...)
 {
@@ -19,6 +20,16 @@ int cairn_fail(struct cairn_err *err, int code, const char *format, ...)
 		va_end(args);
 	}
 	return code;
+}
+
+int cairn_fail_in(struct cairn_err *err, const char *file,
+                  const struct cairn_err *what)
+{
+	if (err && !strncmp(what->text, file, strlen(file)))
+		*err = *what;
+	else if (err)
+		cairn_fail(err, what->code, "%s: %s", file, what->text);
+	return what->code;
 }
 
 int cairn_corrupt(struct cairn_err *err, const char *file, uint64_t offset,

@@ -29,6 +29,10 @@ struct cairn_err {
 
 int cairn_fail(struct cairn_err *err, int code, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
+/* Hands on what is wrong with something in a file; the sentence names the file,
+ * if it did not yet.  Returns the code. */
+int cairn_fail_in(struct cairn_err *err, const char *file,
+                  const struct cairn_err *what);
 /* The one place behind every "corrupt" return: set a breakpoint here. */
 int cairn_corrupt(struct cairn_err *err, const char *file, uint64_t offset,
                   const char *format, ...)

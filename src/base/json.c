@@ -2,9 +2,12 @@
 /*
  * A JSON writer.  Names of functions and files are bytes that nobody promised
  * to be UTF-8; RFC 8259 wants UTF-8, so each byte that does not take part in a
- * well-formed sequence (Unicode 15, table 3-7) is replaced.
+ * well-formed sequence (Unicode 15, table 3-7) is replaced.  Characters that a
+ * terminal obeys (base/text.h) are written by their numbers.
  */
 #include "base/json.h"
+
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -54,40 +57,11 @@ void json_end(struct json *j, char bracket)
 		putc('\n', j->out);
 }
 
-size_t json_character(const char *text)
+static void put_escaped(FILE *out, const char *s)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	unsigned char low = 0x80, high = 0xbf;
-	size_t n;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (s[0] == 0xe0)
-		low = 0xa0;
-	else if (s[0] == 0xed)
-		high = 0x9f;
-	else if (s[0] == 0xf0)
-		low = 0x90;
-	else if (s[0] == 0xf4)
-		high = 0x8f;
-	if (s[1] < low || s[1] > high)
-		return 0;
-	for (size_t i = 2; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
-static void put_escaped(FILE *out, const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-
 	putc('"', out);
 	while (*s) {
-		size_t n = json_character((const char *)s);
+		size_t n = text_utf8(s);
 
 		if (!n) {
 			fputs("\xef\xbf\xbd", out);
@@ -96,8 +70,8 @@ static void put_escaped(FILE *out, const char *text)
 		}
 		if (*s == '"' || *s == '\\')
 			fprintf(out, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			fprintf(out, "\\u%04x", *s);
+		else if (!text_character(s)) /* none is above U+FFFF */
+			fprintf(out, "\\u%04x", text_code(s));
 		else
 			fwrite(s, 1, n, out);
 		s += n;

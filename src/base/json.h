@@ -19,9 +19,6 @@ struct json {
 	bool need_comma, after_key;
 };
 
-/* Bytes of the UTF-8 character at s, 0 if there is none. */
-size_t json_character(const char *s);
-
 void json_begin(struct json *j, char bracket); /* '{' or '[' */
 void json_end(struct json *j, char bracket);   /* '}' or ']' */
 void json_key(struct json *j, const char *key);

@@ -18,6 +18,7 @@
 #include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "format/run_ids.h"
 
@@ -111,11 +112,11 @@ static void say_beside(const char *path, const struct run_ids *sum_runs,
 
 		qsort(f.items, f.n, sizeof(*f.items), by_name);
 		list = cli_list_files(f.items, f.n);
-		fprintf(stderr,
-		        "cairn: %s: runs that are not in it are beside it, "
-		        "killed or not at their end: %s; cairn merge adds "
-		        "them\n",
-		        path, list);
+		text_print(stderr,
+		           "cairn: %s: runs that are not in it are beside it, "
+		           "killed or not at their end: %s; cairn merge adds "
+		           "them\n",
+		           path, list);
 		free(list);
 	}
 	for (size_t i = 0; i < f.n; i++)
@@ -253,7 +254,8 @@ static void say_empty(char **empty, size_t n)
 	if (!n)
 		return;
 	list = cli_list_files(empty, n);
-	fprintf(stderr,
+	text_print(
+	        stderr,
 	        "cairn: empty runs are skipped, their processes ended before "
 	        "they counted anything, or have only just begun: %s\n",
 	        list);
@@ -270,10 +272,10 @@ static int keep(char **paths, int npaths, const struct run_ids *runs,
 
 	for (int i = 0; i < npaths; i++) {
 		if (part_of[i] >= 0)
-			fprintf(stderr,
-			        "cairn: %s: is in %s already, and is not "
-			        "counted again\n",
-			        paths[i], paths[part_of[i]]);
+			text_print(stderr,
+			           "cairn: %s: is in %s already, and is not "
+			           "counted again\n",
+			           paths[i], paths[part_of[i]]);
 		else if (runs[i].is_empty)
 			empty[nempty++] = paths[i];
 		else

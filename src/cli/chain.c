@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/hot.h"
 #include "cli/sequence.h"
 #include "format/calls.h"
@@ -116,7 +117,7 @@ static void print_prefix(const struct sequences *s, FILE *out, uint32_t element,
 	f = &s->h->functions[p.function];
 	if (f->has_paths && paths_decode_prefix(&f->pc.paths, e->number,
 	                                        c->block, &path, &err) >= 0) {
-		fprintf(out, "  behind ");
+		text_print(out, "  behind ");
 		hot_text_lines(s->h, out, &p);
 	}
 	path_release(&path);
@@ -129,20 +130,21 @@ static void print_call(const struct sequences *s, FILE *out, uint32_t element,
 	char *name;
 
 	if (!c->row.f) {
-		fprintf(out, "%24s  a function without a map\n", "call in");
+		text_print(out, "%24s  a function without a map\n", "call in");
 		return;
 	}
 	name = report_name(s->h->report,
 	                   map_string(c->row.map, c->row.f->name));
-	fprintf(out, "%24s  %s", "call in", name);
+	text_print(out, "%24s  %s", "call in", name);
 	free(name);
 	line = hot_last_line(&c->row, c->block, c->segment + 1, &file);
 	if (line)
-		fprintf(out, "  %s:%" PRIu32,
+		text_print(
+		        out, "  %s:%" PRIu32,
 		        report_path(s->h->report, map_string(c->row.map, file)),
 		        line);
 	print_prefix(s, out, element, c);
-	fprintf(out, "\n");
+	text_print(out, "\n");
 }
 
 static void print_row(const struct sequences *s, FILE *out,
@@ -154,17 +156,17 @@ static void print_row(const struct sequences *s, FILE *out,
 	const struct hot_path p = {.function = s->function_of[newest],
 	                           .number = w->elements[newest].number};
 
-	fprintf(out, "%20" PRIu64 " %6.2f\n", r->count,
-	        percent(r->count, s->sum.executions));
+	text_print(out, "%20" PRIu64 " %6.2f\n", r->count,
+	           percent(r->count, s->sum.executions));
 	for (unsigned i = ncallers(s); i > 0; i--) {
 		uint32_t e = w->pool[r->first + i];
 
 		print_call(s, out, e, &calls[e]);
 	}
-	fprintf(out, "%24s  %s  path %" PRIu64 "  ", "to",
-	        s->h->functions[p.function].row->name, p.number);
+	text_print(out, "%24s  %s  path %" PRIu64 "  ", "to",
+	           s->h->functions[p.function].row->name, p.number);
 	hot_text_lines(s->h, out, &p);
-	fprintf(out, "\n");
+	text_print(out, "\n");
 }
 
 static void print_head(const struct sequences *s, FILE *out)
@@ -172,27 +174,27 @@ static void print_head(const struct sequences *s, FILE *out)
 	const struct window_sums *sum = &s->sum.sums;
 	uint64_t all = s->sum.executions;
 
-	fprintf(out,
-	        "chains     of a path and %u calls that led to it\n"
-	        "executions %" PRIu64 " of paths\n",
-	        ncallers(s), all);
-	fprintf(out, "known      %" PRIu64 ", %.2f %%, in %zu different ones\n",
-	        sum->known, percent(sum->known, all), s->nrows);
-	fprintf(out,
-	        "first      %" PRIu64 ", %.2f %%: so many calls did not lead "
-	        "there since main, a\n"
-	        "           thread, or code without marks called\n",
-	        sum->first, percent(sum->first, all));
-	fprintf(out,
-	        "lost       %" PRIu64 ", %.2f %%: nobody knows the calls: no "
-	        "memory, a fork, a module\n"
-	        "           that took another one's place%s\n",
-	        sum->lost, percent(sum->lost, all),
-	        sum->lost ? " (memory= of the build)" : "");
-	if (s->sum.exceeds)
-		fprintf(out,
-		        "note       more was counted than ran; cairn check "
-		        "may say why\n");
+	text_print(out,
+	           "chains     of a path and %u calls that led to it\n"
+	           "executions %" PRIu64 " of paths\n",
+	           ncallers(s), all);
+	text_print(out,
+	           "known      %" PRIu64 ", %.2f %%, in %zu different ones\n",
+	           sum->known, percent(sum->known, all), s->nrows);
+	text_print(out,
+	           "first      %" PRIu64
+	           ", %.2f %%: so many calls did not lead "
+	           "there since main, a\n"
+	           "           thread, or code without marks called\n",
+	           sum->first, percent(sum->first, all));
+	text_print(out,
+	           "lost       %" PRIu64
+	           ", %.2f %%: nobody knows the calls: no "
+	           "memory, a fork, a module\n"
+	           "           that took another one's place%s\n",
+	           sum->lost, percent(sum->lost, all),
+	           sum->lost ? " (memory= of the build)" : "");
+	sequences_text_notes(s, out);
 }
 
 void chains_text(const struct sequences *s, FILE *out)
@@ -202,12 +204,12 @@ void chains_text(const struct sequences *s, FILE *out)
 
 	print_head(s, out);
 	if (n)
-		fprintf(out, "\n%20s %6s\n", "count", "%");
+		text_print(out, "\n%20s %6s\n", "count", "%");
 	for (size_t i = 0; i < n; i++)
 		print_row(s, out, &s->rows[i], calls);
 	if (n < s->nrows)
-		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
-		        s->nrows - n);
+		text_print(out, "%20s (%zu more; --top 0 shows all)\n", "",
+		           s->nrows - n);
 	free(calls);
 }
 
@@ -284,6 +286,6 @@ void chains_json(const struct sequences *s, FILE *out)
 		put_row(s, &j, &s->rows[i], calls);
 	json_end(&j, ']');
 	json_end(&j, '}');
-	fprintf(out, "\n");
+	text_print(out, "\n");
 	free(calls);
 }

@@ -7,9 +7,11 @@
 #include "cli/cli.h"
 
 #include "abi/file.h"
+#include "analysis/check.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/beside.h"
 #include "cli/walked.h"
 #include "format/streams.h"
@@ -29,20 +31,28 @@
 
 int cli_fail(const struct cairn_err *err)
 {
-	fprintf(stderr, "cairn: %s\n", err->text);
+	text_print(stderr, "cairn: %s\n", err->text);
 	return CLI_ERROR;
+}
+
+int cli_fail_in(const char *path, const struct cairn_err *err)
+{
+	struct cairn_err named;
+
+	cairn_fail_in(&named, path, err);
+	return cli_fail(&named);
 }
 
 int cli_usage(const char *command, const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "cairn: ");
+	text_print(stderr, "cairn: ");
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	text_vprint(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, "; see cairn %s%s--help\n", command,
-	        *command ? " " : "");
+	text_print(stderr, "; see cairn %s%s--help\n", command,
+	           *command ? " " : "");
 	return CLI_ERROR;
 }
 
@@ -404,20 +414,32 @@ static bool has_dropped(const struct profile_file *f)
 	return !is_all_there;
 }
 
+size_t cli_count_findings(const struct counts *c)
+{
+	struct findings found = {0};
+	size_t n = 0;
+
+	check_profile(&found, c);
+	for (size_t i = 0; i < found.n; i++)
+		n += *found.items[i].rule == 'C';
+	findings_release(&found);
+	return n;
+}
+
 void cli_say_missing(const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->nmodules; i++)
 		if (p->modules[i].missing)
-			fprintf(stderr, "cairn: left out: %s\n",
-			        p->modules[i].missing);
+			text_print(stderr, "cairn: left out: %s\n",
+			           p->modules[i].missing);
 	for (size_t i = 0; i < p->nfiles; i++)
 		if (p->files[i].flags & CAIRN_FILE_LAST &&
 		    has_dropped(&p->files[i]))
-			fprintf(stderr,
-			        "cairn: %s: a flight recorder wrote it "
-			        "(trace,last=SIZE): what is older than its "
-			        "newest part is not there\n",
-			        p->files[i].name);
+			text_print(stderr,
+			           "cairn: %s: a flight recorder wrote it "
+			           "(trace,last=SIZE): what is older than its "
+			           "newest part is not there\n",
+			           p->files[i].name);
 }
 
 void cli_output_begin(struct cli_output *o, const char *path)
@@ -427,7 +449,7 @@ void cli_output_begin(struct cli_output *o, const char *path)
 	*o = (struct cli_output){.path = path};
 	o->stream = path ? open_memstream(&o->data, &o->size) : stdout;
 	if (!o->stream) {
-		fprintf(stderr, "cairn: out of memory\n");
+		text_print(stderr, "cairn: out of memory\n");
 		exit(CLI_ERROR);
 	}
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 struct cairn_err;
+struct counts;
 struct option;
 
 /* Exit statuses of every subcommand. */
@@ -107,6 +108,9 @@ struct profile *cli_open(struct cli_inputs *in, char **paths, int npaths);
 /* Without any map there is no function to report on: says why.  An exit
  * status. */
 int cli_check_maps(const struct profile *p, const char *path);
+/* How many contradictions cairn check finds in the counts (rules C): what
+ * follows from them is not exact. */
+size_t cli_count_findings(const struct counts *c);
 /* Says which modules --skip-missing has left out, and which files are of flight
  * recorders that dropped something. */
 void cli_say_missing(const struct profile *p);
@@ -118,6 +122,8 @@ bool cli_is_among(const char *path, char **paths, int npaths);
 
 /* Prints "cairn: sentence" to stderr and returns CLI_ERROR. */
 int cli_fail(const struct cairn_err *err);
+/* The same of something in a file, which the sentence names first or not. */
+int cli_fail_in(const char *path, const struct cairn_err *err);
 /* Usage errors: prints the sentence and where help is. */
 int cli_usage(const char *command, const char *format, ...)
         __attribute__((format(printf, 2, 3)));

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/progress.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/demangle.h"
 
 #include <getopt.h>
@@ -64,31 +65,31 @@ static void print_text(FILE *out, const char *path, const struct counts *c,
 	for (size_t i = 0; i < f->n; i++) {
 		char *name = demangle(f->items[i].where);
 
-		fprintf(out, "%s: %s %s: %s\n", path, f->items[i].rule,
-		        name ? name : f->items[i].where, f->items[i].what);
+		text_print(out, "%s: %s %s: %s\n", path, f->items[i].rule,
+		           name ? name : f->items[i].where, f->items[i].what);
 		free(name);
 	}
 	if (f->n)
-		fprintf(out, "%s: not sound, %zu finding%s\n", path, f->n,
-		        f->n == 1 ? "" : "s");
+		text_print(out, "%s: not sound, %zu finding%s\n", path, f->n,
+		           f->n == 1 ? "" : "s");
 	else
-		fprintf(out,
-		        "%s: sound; functions: %" PRIu64
-		        ", block executions: %" PRIu64,
-		        path, c->totals.functions - c->totals.uncovered,
-		        c->totals.executions);
+		text_print(out,
+		           "%s: sound; functions: %" PRIu64
+		           ", block executions: %" PRIu64,
+		           path, c->totals.functions - c->totals.uncovered,
+		           c->totals.executions);
 	if (!f->n && c->totals.partial)
-		fprintf(out,
-		        "; functions that count only some of their paths: "
-		        "%" PRIu64,
-		        c->totals.partial);
+		text_print(out,
+		           "; functions that count only some of their paths: "
+		           "%" PRIu64,
+		           c->totals.partial);
 	if (!f->n && nwitnessed)
-		fprintf(out,
-		        "; functions whose witnesses suffice (theorem 4.2): "
-		        "%" PRIu64,
-		        nwitnessed);
+		text_print(out,
+		           "; functions whose witnesses suffice (theorem 4.2): "
+		           "%" PRIu64,
+		           nwitnessed);
 	if (!f->n)
-		fprintf(out, "\n");
+		text_print(out, "\n");
 }
 
 static void print_json(struct json *j, const char *path, const struct counts *c,

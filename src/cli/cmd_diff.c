@@ -11,6 +11,8 @@
 #include "analysis/trace_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/regular.h"
+#include "base/text.h"
 #include "cli/diff.h"
 #include "cli/report_arguments.h"
 
@@ -221,21 +223,19 @@ static int read_patch(struct request *q)
 {
 	const char *path = q->patch_path;
 	bool is_stdin = path && !strcmp(path, "-");
-	FILE *f = !path ? NULL : is_stdin ? stdin : fopen(path, "r");
 	struct cairn_err err;
+	FILE *f =
+	        !path ? NULL
+	              : named_stream(path, "--patch takes what git diff prints",
+	                             &err);
 	size_t size = 0, cap = 0, got;
 	char *text = NULL;
 	int rc = 0;
 
 	if (!path)
 		return CLI_FINE;
-	if (!f) {
-		cairn_fail(&err, CAIRN_E_SYSTEM,
-		           "%s: cannot open: %s; --patch takes what git diff "
-		           "prints",
-		           path, strerror(errno));
+	if (!f)
 		return cli_fail(&err);
-	}
 	do {
 		cap = cap ? 2 * cap : 65536;
 		text = xrealloc(text, cap, 1);
@@ -303,11 +303,11 @@ static int check_matches(const struct diff *d)
 
 	if (d->nlines || d->nfunctions || (!o->function && !o->file))
 		return CLI_FINE;
-	fprintf(stderr, "cairn: %s, %s: no %s matches %s%s%s\n", d->a.path,
-	        d->b.path, o->function ? "function" : "source file",
-	        o->function ? o->function : o->file,
-	        o->function && o->file ? " in a file that matches " : "",
-	        o->function && o->file ? o->file : "");
+	text_print(stderr, "cairn: %s, %s: no %s matches %s%s%s\n", d->a.path,
+	           d->b.path, o->function ? "function" : "source file",
+	           o->function ? o->function : o->file,
+	           o->function && o->file ? " in a file that matches " : "",
+	           o->function && o->file ? o->file : "");
 	return CLI_NEGATIVE;
 }
 
@@ -322,7 +322,7 @@ static int judge(const struct diff *d)
 		char *text = diff_verdict_text(&v[i]);
 
 		if (v[i].is_broken) {
-			fprintf(stderr, "cairn: %s\n", text);
+			text_print(stderr, "cairn: %s\n", text);
 			status = CLI_NEGATIVE;
 		}
 		free(text);

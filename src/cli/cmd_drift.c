@@ -9,6 +9,7 @@
 #include "analysis/trace_counts.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/side.h"
 #include "format/map.h"
 
@@ -70,12 +71,12 @@ static void print_side(const struct request *q, FILE *out, bool is_b)
 {
 	const struct side *s = is_b ? &q->b : &q->a;
 
-	fprintf(out,
-	        "%s          %" PRIu64 " paths, %" PRIu64
-	        " executions, %.2f %% of them compared: %s\n",
-	        is_b ? "B" : "A", s->catalog.npaths, s->catalog.executions,
-	        100 * (is_b ? q->drift.compared_b : q->drift.compared_a),
-	        s->name);
+	text_print(out,
+	           "%s          %" PRIu64 " paths, %" PRIu64
+	           " executions, %.2f %% of them compared: %s\n",
+	           is_b ? "B" : "A", s->catalog.npaths, s->catalog.executions,
+	           100 * (is_b ? q->drift.compared_b : q->drift.compared_a),
+	           s->name);
 }
 
 static void print_head(const struct request *q, FILE *out)
@@ -86,13 +87,13 @@ static void print_head(const struct request *q, FILE *out)
 	print_side(q, out, true);
 	side_text_notes(&q->a, out);
 	side_text_notes(&q->b, out);
-	fprintf(out,
-	        "functions  %zu compared\n"
-	        "overlap    %.2f %%\n"
-	        "hot        %zu paths make %.0f %% of A and %.2f %% of B; "
-	        "%zu of them are among the %zu of B\n",
-	        d->nmatched, 100 * d->overlap, d->nhot_a, 100 * DRIFT_HOT,
-	        100 * d->hot_in_b, d->nstill, d->nhot_b);
+	text_print(out,
+	           "functions  %zu compared\n"
+	           "overlap    %.2f %%\n"
+	           "hot        %zu paths make %.0f %% of A and %.2f %% of B; "
+	           "%zu of them are among the %zu of B\n",
+	           d->nmatched, 100 * d->overlap, d->nhot_a, 100 * DRIFT_HOT,
+	           100 * d->hot_in_b, d->nstill, d->nhot_b);
 }
 
 static void print_functions(const struct request *q, FILE *out)
@@ -100,24 +101,24 @@ static void print_functions(const struct request *q, FILE *out)
 	const struct drift *d = &q->drift;
 	size_t n = d->nfunctions < q->top ? d->nfunctions : q->top;
 
-	fprintf(out, "\n%8s %8s %8s %8s  function\n", "change", "A %", "B %",
-	        "overlap");
+	text_print(out, "\n%8s %8s %8s %8s  function\n", "change", "A %", "B %",
+	           "overlap");
 	for (size_t i = 0; i < n; i++) {
 		const struct drift_function *f = &d->functions[i];
 
-		fprintf(out, "%+8.2f %8.2f %8.2f ",
-		        100 * (f->share_b - f->share_a), 100 * f->share_a,
-		        100 * f->share_b);
+		text_print(out, "%+8.2f %8.2f %8.2f ",
+		           100 * (f->share_b - f->share_a), 100 * f->share_a,
+		           100 * f->share_b);
 		if (f->has_overlap)
-			fprintf(out, "%8.2f  ", 100 * f->overlap);
+			text_print(out, "%8.2f  ", 100 * f->overlap);
 		else
-			fprintf(out, "%8s  ", "-");
+			text_print(out, "%8s  ", "-");
 		side_text_function(&q->a, out, f->a);
-		fprintf(out, "\n");
+		text_print(out, "\n");
 	}
 	if (n < d->nfunctions)
-		fprintf(out, "%8s (%zu more; --top 0 shows all)\n", "",
-		        d->nfunctions - n);
+		text_print(out, "%8s (%zu more; --top 0 shows all)\n", "",
+		           d->nfunctions - n);
 }
 
 /* A path in the words of B's build, whose source is the newer one. */
@@ -140,26 +141,26 @@ static void print_paths(const struct request *q, FILE *out)
 	while (moved < d->npaths && has_moved(&d->paths[moved]))
 		moved++;
 	n = moved < q->top ? moved : q->top;
-	fprintf(out, "\n%8s %8s %8s %14s %14s  path  lines\n", "change", "A %",
-	        "B %", "A", "B");
+	text_print(out, "\n%8s %8s %8s %14s %14s  path  lines\n", "change",
+	           "A %", "B %", "A", "B");
 	for (size_t i = 0; i < n; i++) {
 		const struct drift_path *p = &d->paths[i];
 		struct hot_path h = as_hot(p);
 
-		fprintf(out,
-		        "%+8.2f %8.2f %8.2f %14" PRIu64 " %14" PRIu64
-		        "  %s %" PRIu64 "  ",
-		        100 * (p->share_b - p->share_a), 100 * p->share_a,
-		        100 * p->share_b, p->count_a, p->count_b,
-		        side_function(&q->b, p->b), p->number);
+		text_print(out,
+		           "%+8.2f %8.2f %8.2f %14" PRIu64 " %14" PRIu64
+		           "  %s %" PRIu64 "  ",
+		           100 * (p->share_b - p->share_a), 100 * p->share_a,
+		           100 * p->share_b, p->count_a, p->count_b,
+		           side_function(&q->b, p->b), p->number);
 		hot_text_summary(&q->b.view, out, &h);
-		fprintf(out, "\n");
+		text_print(out, "\n");
 	}
 	if (n < moved)
-		fprintf(out, "%8s (%zu more; --top 0 shows all)\n", "",
-		        moved - n);
+		text_print(out, "%8s (%zu more; --top 0 shows all)\n", "",
+		           moved - n);
 	if (!moved)
-		fprintf(out, "%8s\n", "none");
+		text_print(out, "%8s\n", "none");
 }
 
 /* Functions of one side that are not the same on the other. */
@@ -175,18 +176,19 @@ static void print_unmatched(const struct request *q, FILE *out, bool is_b)
 		if (of[i].fate == CATALOG_SAME)
 			continue;
 		if (!n++)
-			fprintf(out,
-			        "\nnot compared: functions of %s that are "
-			        "not the same in %s\n%10s %14s  function\n",
-			        is_b ? "B" : "A", is_b ? "A" : "B", "paths",
-			        "executions");
-		fprintf(out, "%10zu %14" PRIu64 "  ", f->pc.n, f->executions);
+			text_print(out,
+			           "\nnot compared: functions of %s that are "
+			           "not the same in %s\n%10s %14s  function\n",
+			           is_b ? "B" : "A", is_b ? "A" : "B", "paths",
+			           "executions");
+		text_print(out, "%10zu %14" PRIu64 "  ", f->pc.n,
+		           f->executions);
 		side_text_function(s, out, i);
-		fprintf(out, "  %s\n",
-		        of[i].fate == CATALOG_CHANGED      ? "changed"
-		        : of[i].fate == CATALOG_RENUMBERED ? "cut elsewhere"
-		        : is_b                             ? "not in A"
-		                                           : "not in B");
+		text_print(out, "  %s\n",
+		           of[i].fate == CATALOG_CHANGED      ? "changed"
+		           : of[i].fate == CATALOG_RENUMBERED ? "cut elsewhere"
+		           : is_b                             ? "not in A"
+		                                              : "not in B");
 	}
 }
 

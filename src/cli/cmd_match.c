@@ -150,7 +150,7 @@ static int show_match(struct request *q, char **argv, match_open *open)
 	q->input.progress = q->progress;
 	q->input.interleave = q->interleave;
 	status = find_violations(q, argv[0], &err)
-	                 ? cli_fail(&err)
+	                 ? cli_fail_in(argv[0], &err)
 	                 : write_match(q, argv[0], argv[1]);
 	q->input.close(q->input.context);
 	return status;

@@ -16,8 +16,10 @@
 #include "analysis/trace_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "format/map.h"
 #include "format/pack_trace.h"
+#include "format/source_file.h"
 #include "format/streams.h"
 #include "format/strtab.h"
 
@@ -101,43 +103,19 @@ static int write_packed(const struct request *q, const struct profile *p,
 	return rc ? cli_fail(&err) : CLI_FINE;
 }
 
-static char *read_source(const char *path, size_t *size)
-{
-	FILE *f = fopen(path, "r");
-	struct stat st;
-	char *text = NULL;
-
-	if (f && !fstat(fileno(f), &st) && S_ISREG(st.st_mode)) {
-		text = xcalloc((size_t)st.st_size + 1, 1);
-		*size = fread(text, 1, (size_t)st.st_size, f);
-	}
-	if (f)
-		fclose(f);
-	return text;
-}
-
-static bool is_newer(const char *path, const char *program)
-{
-	struct stat a, b;
-
-	return !stat(path, &a) && !stat(program, &b) && a.st_mtime > b.st_mtime;
-}
-
 /* Adds the text of a source file; false if it cannot be read. */
-static bool pack_source(struct profile *p, const char *path,
-                        const char *program)
+static bool pack_source(struct profile *p, uint32_t module, const char *path)
 {
-	char *text;
-	size_t size;
+	struct source_file f;
 
 	if (!*path || report_is_system_file(path) ||
 	    sources_find(&p->sources, path))
 		return true;
-	text = read_source(path, &size);
-	if (text)
-		sources_add(&p->sources, path, text, size,
-		            is_newer(path, program));
-	return text;
+	if (source_file_read(p, module, path, &f, NULL))
+		return false;
+	sources_add(&p->sources, path, f.text, f.size,
+	            source_file_is_newer(&f));
+	return true;
 }
 
 /* All source files that the maps name, but for those of the system. */
@@ -153,17 +131,17 @@ static void pack_sources(struct profile *p)
 
 			if (k && m->lines[k].file == m->lines[k - 1].file)
 				continue;
-			if (!pack_source(p, path, p->modules[i].path))
+			if (!pack_source(p, i, path))
 				strtab_add(&missing, path, strlen(path));
 		}
 	}
 	if (missing.n) {
 		char *list = cli_list_files(missing.items, missing.n);
 
-		fprintf(stderr,
-		        "cairn: sources that cannot be read are not packed: "
-		        "%s\n",
-		        list);
+		text_print(stderr,
+		           "cairn: sources that cannot be read are not packed: "
+		           "%s\n",
+		           list);
 		free(list);
 	}
 	strtab_release(&missing);

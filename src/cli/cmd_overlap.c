@@ -229,7 +229,8 @@ static int show_counted(struct request *q, const char *command, char *path)
 	}
 	name_counted(q, path, p, &x, &in);
 	take_built(q, p, &x);
-	if (overlap_view_init_counted(&v, &in, &x, &q->overlap, &err) < 0) {
+	if (overlap_view_init_counted(&v, &in, &x, cli_count_findings(c),
+	                              &q->overlap, &err) < 0) {
 		status = cli_fail(&err);
 	} else {
 		status = write_view(q, &v);

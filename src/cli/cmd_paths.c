@@ -10,6 +10,7 @@
 #include "analysis/trace_counts.h"
 #include "base/err.h"
 #include "base/spot.h"
+#include "base/text.h"
 #include "cli/chain.h"
 #include "cli/hot.h"
 #include "cli/html.h"
@@ -236,14 +237,14 @@ static int check_matches(const struct request *q, const struct hot *h,
 	int status = CLI_NEGATIVE;
 
 	if (!h->nfunctions && q->report.function)
-		fprintf(stderr,
-		        "cairn: %s: no function that counts paths matches "
-		        "%s\n",
-		        list, q->report.function);
+		text_print(stderr,
+		           "cairn: %s: no function that counts paths matches "
+		           "%s\n",
+		           list, q->report.function);
 	else if (q->spot.file && !h->npaths && !h->nprefixes)
-		fprintf(stderr,
-		        "cairn: %s: no path that ran goes through %s:%u\n",
-		        list, q->spot.file, q->spot.line);
+		text_print(stderr,
+		           "cairn: %s: no path that ran goes through %s:%u\n",
+		           list, q->spot.file, q->spot.line);
 	else
 		status = CLI_FINE;
 	free(list);

@@ -11,6 +11,7 @@
 #include "analysis/lines.h"
 #include "analysis/trace_counts.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/costs.h"
 #include "cli/hot.h"
 #include "cli/html.h"
@@ -19,6 +20,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,12 +270,13 @@ static int check_matches(const struct report *r, const char *path)
 	if (has_lines)
 		return CLI_FINE;
 	if (o->function)
-		fprintf(stderr, "cairn: %s: no function matches %s%s%s\n", path,
-		        o->function, o->file ? " in a file that matches " : "",
-		        o->file ? o->file : "");
+		text_print(stderr, "cairn: %s: no function matches %s%s%s\n",
+		           path, o->function,
+		           o->file ? " in a file that matches " : "",
+		           o->file ? o->file : "");
 	else
-		fprintf(stderr, "cairn: %s: no source file matches %s\n", path,
-		        o->file);
+		text_print(stderr, "cairn: %s: no source file matches %s\n",
+		           path, o->file);
 	return CLI_NEGATIVE;
 }
 
@@ -292,10 +295,26 @@ static void write_page(const struct report *r, FILE *out)
 	hot_release(&h);
 }
 
+/* Formats of other tools have no mark for a count that is not exact. */
+static void say_inconsistent(const struct request *q, const struct report *r)
+{
+	uint64_t n = r->counts->totals.inconsistent;
+
+	if (n && q->format && q->format->write != report_text &&
+	    q->format->write != report_json)
+		text_print(stderr,
+		           "cairn: %s: functions whose flow does not add up: "
+		           "%" PRIu64
+		           "; what the output has of them is not exact, cairn "
+		           "check says why\n",
+		           r->profile->files[0].name, n);
+}
+
 static int write_report(const struct request *q, const struct report *r)
 {
 	struct cli_output o;
 
+	say_inconsistent(q, r);
 	cli_output_begin(&o, q->form.output);
 	if (q->form.json)
 		report_json(r, o.stream);

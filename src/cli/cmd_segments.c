@@ -220,7 +220,7 @@ static int show_trace(struct request *q, char *path)
 	/* a list has all that a build counts */
 	q->ips.every |= q->list && q->ips.like;
 	if (ips_from_trace(&x, &trace, &q->ips, &err) < 0)
-		status = cli_fail(&err);
+		status = cli_fail_in(path, &err);
 	else if (q->list && !q->ips.like)
 		status = print_plan(q, &x);
 	else

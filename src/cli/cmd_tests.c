@@ -9,6 +9,7 @@
 #include "analysis/trace_counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/regular.h"
 #include "cli/html.h"
 #include "cli/trial.h"
 
@@ -266,15 +267,19 @@ static int check_options(struct request *q, char **argv, int argc)
 /* Reads a whole text file; NULL, having said why, if that fails. */
 static char *read_text(const char *path, size_t *size)
 {
-	FILE *f = fopen(path, "r");
 	struct cairn_err err;
+	FILE *f = named_stream(path, "name a text file", &err);
 	char *text = NULL;
 	size_t cap = 0;
 	ssize_t n;
 
-	errno = f ? 0 : errno;
-	n = f ? getdelim(&text, &cap, '\0', f) : -1;
-	if (n < 0 && (!f || ferror(f))) {
+	if (!f) {
+		cli_fail(&err);
+		return NULL;
+	}
+	errno = 0;
+	n = getdelim(&text, &cap, '\0', f);
+	if (n < 0 && ferror(f)) {
 		cairn_fail(&err, CAIRN_E_SYSTEM, "%s: cannot read: %s", path,
 		           strerror(errno));
 		cli_fail(&err);
@@ -285,7 +290,7 @@ static char *read_text(const char *path, size_t *size)
 		text = xstrdup("");
 		n = 0;
 	}
-	if (f)
+	if (f != stdin)
 		fclose(f);
 	*size = (size_t)(n < 0 ? 0 : n);
 	return text;

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/export.h"
 #include "cli/trace_input.h"
 #include "cli/trace_view.h"
@@ -426,7 +427,8 @@ static int write_export(struct trace_view *v, struct cairn_err *err)
 	int result;
 
 	if (v->o->clock == TRACE_CLOCK_TIME && !has_times(&in->index))
-		fprintf(stderr,
+		text_print(
+		        stderr,
 		        "cairn: %s: of each thread only one moment is known, "
 		        "so nothing takes time; use --clock blocks\n",
 		        in->path);
@@ -470,7 +472,8 @@ static int check_function(const struct request *q, const struct trace_input *in)
 			return CLI_FINE;
 	if (!glob)
 		return CLI_FINE;
-	fprintf(stderr, "cairn: %s: no function matches %s\n", in->path, glob);
+	text_print(stderr, "cairn: %s: no function matches %s\n", in->path,
+	           glob);
 	return CLI_NEGATIVE;
 }
 
@@ -507,7 +510,8 @@ static int check_moments(const struct request *q, const struct trace_input *in)
 	}
 	if (is_forward)
 		return CLI_FINE;
-	fprintf(stderr, "cairn: %s: %s\n", in->path,
+	text_print(
+	        stderr, "cairn: %s: %s\n", in->path,
 	        is_begun ? "--to is before --from"
 	                 : "--from is behind the end; --summary says how much "
 	                   "there is");
@@ -528,18 +532,19 @@ static int write_trace(struct request *q, struct trace_input *in, FILE *out)
 				err = in->index.threads[i].err;
 				result = err.code;
 			}
-		return result < 0 ? cli_fail(&err) : CLI_FINE;
+		return result < 0 ? cli_fail_in(in->path, &err) : CLI_FINE;
 	}
 	if (q->o.hash)
-		return trace_hashes(in, &q->o, out, &err) < 0 ? cli_fail(&err)
-		                                              : CLI_FINE;
+		return trace_hashes(in, &q->o, out, &err) < 0
+		               ? cli_fail_in(in->path, &err)
+		               : CLI_FINE;
 	trace_view_init(&v, in, &q->o, out);
 	v.form = q->o.json ? &trace_json : &trace_text;
 	result = q->o.open     ? trace_open(&v, &err)
 	         : q->o.format ? write_export(&v, &err)
 	                       : trace_view_run(&v, &err);
 	trace_view_release(&v);
-	return result < 0 ? cli_fail(&err) : CLI_FINE;
+	return result < 0 ? cli_fail_in(in->path, &err) : CLI_FINE;
 }
 
 static int show_trace(struct request *q, char *path)

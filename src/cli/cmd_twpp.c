@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "format/writer.h"
 
@@ -165,7 +166,7 @@ static int show_function(struct request *q, FILE *out, struct cairn_err *err)
 		if (rc)
 			break;
 		if (i)
-			fprintf(out, "\n");
+			text_print(out, "\n");
 		rc = q->form.json ? twpp_json_function(&q->view, &f, out, err)
 		                  : twpp_text_function(&q->view, &f, out, err);
 		twpp_function_release(&f);
@@ -214,17 +215,18 @@ static void say_ambiguous(const struct request *q, const struct twpp_part *part,
 
 	if (part->nentries < 2)
 		return;
-	fprintf(stderr,
-	        "cairn: part %zu of the path is one of %zu functions: ", number,
-	        part->nentries);
+	text_print(stderr,
+	           "cairn: part %zu of the path is one of %zu functions: ",
+	           number, part->nentries);
 	for (size_t i = 0; i < shown; i++) {
 		const struct twpp_entry *e = &q->file.entries[part->entries[i]];
 		char *name = twpp_name(&q->view, e);
 
-		fprintf(stderr, "%s%s (#%u)", i ? ", " : "", name, e->function);
+		text_print(stderr, "%s%s (#%u)", i ? ", " : "", name,
+		           e->function);
 		free(name);
 	}
-	fprintf(stderr, "%s\n", shown < part->nentries ? ", ..." : "");
+	text_print(stderr, "%s\n", shown < part->nentries ? ", ..." : "");
 }
 
 /* Status 1 if there is none. */
@@ -353,7 +355,7 @@ static int run(struct request *q, char *path)
 	int rc = open_file(q, path, &err), status;
 
 	if (rc) {
-		status = cli_fail(&err);
+		status = cli_fail_in(path, &err);
 		return rc > 0 ? CLI_NEGATIVE : status;
 	}
 	q->view.file = &q->file;

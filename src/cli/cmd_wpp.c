@@ -133,7 +133,7 @@ static int show(struct request *q, char *path)
 		return status;
 	wpp_init(&w, &q->wpp);
 	if (wpp_from_trace(&w, &trace, &err) < 0 || wpp_finish(&w, &err) < 0) {
-		status = cli_fail(&err);
+		status = cli_fail_in(path, &err);
 	} else {
 		cli_output_begin(&o, q->form.output);
 		if (q->form.json)

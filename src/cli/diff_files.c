@@ -26,6 +26,7 @@
 #include "cli/coverage.h"
 #include "format/elf.h"
 #include "format/profile.h"
+#include "format/source_file.h"
 #include "format/sources.h"
 
 #include <stdlib.h>
@@ -225,65 +226,66 @@ static const struct source_text *packed_text(const struct diff_side *s,
 	return sources_find(&s->profile->sources, path);
 }
 
-/* Is the text in the profile, or else the file on disk, the one that was
- * compiled? */
-static enum version version_of(const struct diff_side *s, const char *path)
+/* Is the file on disk the one that was compiled? */
+static enum version version_on_disk(const struct profile_module *m,
+                                    const struct source_file *f)
 {
-	uint32_t file = diff_file_number(s, path);
-	size_t n;
-	const struct line_count *c = lines_of_file(s->lines, file, &n);
-	const struct profile_module *m;
-	const struct source_text *packed = packed_text(s, path);
-	struct stat source, program;
+	struct stat program;
 
-	if (packed)
-		return packed->is_newer ? VERSION_OTHER : VERSION_SURE;
-	if (!c || stat(path, &source) || !S_ISREG(source.st_mode))
+	if (f->state == SOURCE_COMPILED)
+		return VERSION_SURE;
+	if (source_file_is_newer(f))
 		return VERSION_OTHER;
-	m = &s->profile->modules[s->lines->copies[c->first_copy].module];
 	if (stat(m->path, &program))
 		return VERSION_UNSURE;
-	if (!has_id(m->path, m) || source.st_mtime > program.st_mtime)
-		return VERSION_OTHER;
-	return VERSION_SURE;
+	return has_id(m->path, m) ? VERSION_SURE : VERSION_OTHER;
 }
 
-static char *read_whole(const char *path, size_t *size)
+/* The text in the profile, or else the file on disk, and whether it is the one
+ * that was compiled.  *text is the caller's; NULL if it is another one. */
+static enum version read_version(const struct diff_side *s, const char *path,
+                                 char **text, size_t *size)
 {
-	FILE *f = fopen(path, "r");
-	size_t cap = 0, got;
-	char *text = NULL;
-
-	*size = 0;
-	if (!f)
-		return NULL;
-	do {
-		cap = cap ? 2 * cap : 65536;
-		text = xrealloc(text, cap + 1, 1);
-		got = fread(text + *size, 1, cap - *size, f);
-		*size += got;
-	} while (*size == cap);
-	fclose(f);
-	text[*size] = '\0';
-	return text;
-}
-
-static char *text_of(const struct diff_side *s, const char *path, size_t *size)
-{
+	uint32_t file = diff_file_number(s, path);
 	const struct source_text *packed = packed_text(s, path);
+	enum version version = VERSION_OTHER;
+	const struct line_count *c;
+	struct source_file f;
+	uint32_t module;
+	size_t n;
 
-	if (!packed)
-		return read_whole(path, size);
-	*size = packed->size;
-	return memcpy(xmalloc(packed->size + 1), packed->text,
-	              packed->size + 1);
+	*text = NULL;
+	if (packed && packed->is_newer)
+		return VERSION_OTHER;
+	if (packed) {
+		*size = packed->size;
+		*text = memcpy(xmalloc(packed->size + 1), packed->text,
+		               packed->size + 1);
+		return VERSION_SURE;
+	}
+	c = lines_of_file(s->lines, file, &n);
+	if (!c)
+		return VERSION_OTHER;
+	module = s->lines->copies[c->first_copy].module;
+	if (source_file_read(s->profile, module, path, &f, NULL))
+		return VERSION_OTHER;
+	version = version_on_disk(&s->profile->modules[module], &f);
+	if (version == VERSION_OTHER) {
+		free(f.text);
+		return version;
+	}
+	*text = f.text;
+	*size = f.size;
+	return version;
 }
 
 char *diff_source(const struct diff_side *s, const char *path, size_t *size)
 {
-	if (s->report.options.no_source || version_of(s, path) == VERSION_OTHER)
-		return NULL;
-	return text_of(s, path, size);
+	char *text = NULL;
+
+	if (!s->report.options.no_source)
+		read_version(s, path, &text, size);
+	return text;
 }
 
 uint32_t diff_file_number(const struct diff_side *s, const char *path)
@@ -342,23 +344,18 @@ static bool map_texts(const struct diff *d, const struct diff_file *f,
 	bool is_one = !strcmp(f->path_a, f->path_b) &&
 	              !packed_text(&d->a, f->path_a) &&
 	              !packed_text(&d->b, f->path_b);
-	enum version a = version_of(&d->a, f->path_a);
-	enum version b = version_of(&d->b, f->path_b);
+	size_t old_size = 0, now_size = 0;
 	char *old, *now;
-	size_t old_size, now_size;
-	bool is_there;
+	enum version a = read_version(&d->a, f->path_a, &old, &old_size);
+	enum version b = read_version(&d->b, f->path_b, &now, &now_size);
+	bool is_there = old && now;
 
 	if (is_one) {
 		linemap_init_identity(m);
-		return a == VERSION_SURE && b == VERSION_SURE;
-	}
-	if (a == VERSION_OTHER || b == VERSION_OTHER)
-		return false;
-	old = text_of(&d->a, f->path_a, &old_size);
-	now = text_of(&d->b, f->path_b, &now_size);
-	is_there = old && now;
-	if (is_there)
+		is_there = a == VERSION_SURE && b == VERSION_SURE;
+	} else if (is_there) {
 		linemap_init_text(m, old, old_size, now, now_size);
+	}
 	free(old);
 	free(now);
 	return is_there;

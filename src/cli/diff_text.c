@@ -10,6 +10,7 @@
 #include "analysis/counts.h"
 #include "analysis/lines.h"
 #include "base/alloc.h"
+#include "base/text.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -60,11 +61,12 @@ static void print_side(const struct diff *d, FILE *out, bool is_b)
 	const struct diff_side *s = is_b ? &d->b : &d->a;
 	uint64_t runs = profile_nruns(s->profile);
 
-	fprintf(out, "%s          %s: %" PRIu64 " run%s", is_b ? "B" : "A",
-	        report_path(&s->report, s->path), runs, runs == 1 ? "" : "s");
+	text_print(out, "%s          %s: %" PRIu64 " run%s", is_b ? "B" : "A",
+	           report_path(&s->report, s->path), runs,
+	           runs == 1 ? "" : "s");
 	if (s->profile->program)
-		fprintf(out, " of %s",
-		        report_path(&s->report, s->profile->program));
+		text_print(out, " of %s",
+		           report_path(&s->report, s->profile->program));
 	putc('\n', out);
 }
 
@@ -72,12 +74,13 @@ static void print_builds(const struct diff *d, FILE *out)
 {
 	const char *comma = "; lines matched ";
 
-	fprintf(out, "builds     %s", d->same_build ? "the same" : "different");
+	text_print(out, "builds     %s",
+	           d->same_build ? "the same" : "different");
 	for (int i = 0; i < DIFF_NMEANS && !d->same_build; i++)
 		if (d->means[i]) {
-			fprintf(out, "%sby %s in %zu file%s", comma,
-			        diff_means((enum diff_means)i), d->means[i],
-			        d->means[i] == 1 ? "" : "s");
+			text_print(out, "%sby %s in %zu file%s", comma,
+			           diff_means((enum diff_means)i), d->means[i],
+			           d->means[i] == 1 ? "" : "s");
 			comma = ", ";
 		}
 	putc('\n', out);
@@ -89,9 +92,9 @@ static void print_share(FILE *out, const struct diff_share *s)
 
 	snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64, s->ran, s->all);
 	if (s->all)
-		fprintf(out, "%20s %6.2f %%", text, diff_percent(s));
+		text_print(out, "%20s %6.2f %%", text, diff_percent(s));
 	else
-		fprintf(out, "%29s", "none");
+		text_print(out, "%29s", "none");
 }
 
 static void print_total(const struct diff *d, FILE *out, const char *name,
@@ -102,12 +105,14 @@ static void print_total(const struct diff *d, FILE *out, const char *name,
 
 	if (!t->a.all && !t->b.all)
 		return;
-	fprintf(out, "%-10s", name);
+	text_print(out, "%-10s", name);
 	print_share(out, &t->a);
 	print_share(out, &t->b);
-	if (t->a.all && t->b.all)
-		fprintf(out, "%s%+9.2f%s", change < 0 ? c->zero : "", change,
-		        change < 0 ? c->off : "");
+	if (t->a.all && t->b.all) {
+		fputs(change < 0 ? c->zero : "", out);
+		text_print(out, "%+9.2f", change);
+		fputs(change < 0 ? c->off : "", out);
+	}
 	putc('\n', out);
 }
 
@@ -124,15 +129,15 @@ static void print_fates(FILE *out, const char *name, const struct diff_total *t)
 		all += t->fates[i];
 	if (!all)
 		return;
-	fprintf(out, "%-10s ", name);
+	text_print(out, "%-10s ", name);
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		if (!t->fates[order[i]])
 			continue;
-		fprintf(out, "%s%" PRIu64 " %s", comma, t->fates[order[i]],
-		        diff_fate(order[i]));
+		text_print(out, "%s%" PRIu64 " %s", comma, t->fates[order[i]],
+		           diff_fate(order[i]));
 		if (order[i] == DIFF_ADDED)
-			fprintf(out, " (%" PRIu64 " of them ran)",
-			        t->added.ran);
+			text_print(out, " (%" PRIu64 " of them ran)",
+			           t->added.ran);
 		comma = ", ";
 	}
 	putc('\n', out);
@@ -143,9 +148,9 @@ static void print_executions(const struct diff *d, FILE *out)
 	uint64_t a = d->a.counts->totals.executions;
 	uint64_t b = d->b.counts->totals.executions;
 
-	fprintf(out, "%-10s%29" PRIu64 "%29" PRIu64, "executions", a, b);
+	text_print(out, "%-10s%29" PRIu64 "%29" PRIu64, "executions", a, b);
 	if (a && b)
-		fprintf(out, "%+9.2f %%", diff_growth(a, b));
+		text_print(out, "%+9.2f %%", diff_growth(a, b));
 	putc('\n', out);
 }
 
@@ -159,11 +164,14 @@ static void print_head(const struct diff *d, FILE *out)
 	print_side(d, out, true);
 	print_builds(d, out);
 	while ((note = diff_note(d, &state))) {
-		fprintf(out, "note       %s\n", note);
+		text_print(out, "note       %s\n", note);
 		free(note);
 	}
-	fprintf(out, "\n%s%-10s%29s%29s%9s%s\n", c->head, "", "A", "B",
-	        "change", c->off);
+	putc('\n', out);
+	fputs(c->head, out);
+	text_print(out, "%-10s%29s%29s%9s", "", "A", "B", "change");
+	fputs(c->off, out);
+	putc('\n', out);
 	print_total(d, out, "functions", &d->function_total);
 	print_total(d, out, "lines", &d->lines);
 	print_total(d, out, "branches", &d->branches);
@@ -184,7 +192,7 @@ static void print_limits(const struct diff *d, FILE *out)
 	for (size_t i = 0; i < n; i++) {
 		char *text = diff_verdict_text(&v[i]);
 
-		fprintf(out, "limit      %s\n", text);
+		text_print(out, "limit      %s\n", text);
 		free(text);
 	}
 }
@@ -203,21 +211,25 @@ static void print_function(const struct diff *d, const struct diff_function *f,
 		report_count(out, 16, f->executions_a, f->known_a,
 		             f->doubtful_a);
 	else
-		fprintf(out, "%16s", "-");
+		text_print(out, "%16s", "-");
 	if (f->b)
 		report_count(out, 16, f->executions_b, f->known_b,
 		             f->doubtful_b);
 	else
-		fprintf(out, "%16s", "-");
+		text_print(out, "%16s", "-");
 	if (f->fate == DIFF_CHANGED || f->fate == DIFF_SAME)
-		fprintf(out, " %+11.2f",
-		        diff_growth(f->executions_a, f->executions_b));
+		text_print(out, " %+11.2f",
+		           diff_growth(f->executions_a, f->executions_b));
 	else
-		fprintf(out, " %11s", diff_fate(f->fate));
-	fprintf(out, "  %s%s%s", c->name, row->name, c->off);
-	if (*file)
-		fprintf(out, "%s  %s:%" PRIu32 "%s", c->dim,
-		        report_path(r, file), row->f->line, c->off);
+		text_print(out, " %11s", diff_fate(f->fate));
+	fputs("  ", out);
+	report_paint(out, c->name, row->name, c);
+	if (*file) {
+		fputs(c->dim, out);
+		text_print(out, "  %s:%" PRIu32, report_path(r, file),
+		           row->f->line);
+		fputs(c->off, out);
+	}
 	putc('\n', out);
 }
 
@@ -229,10 +241,14 @@ static void print_functions(const struct diff *d, FILE *out)
 	for (size_t i = 0; i < d->nfunctions; i++) {
 		if (d->functions[i].fate == DIFF_SAME)
 			continue;
-		if (!shown && !more)
-			fprintf(out, "\n%s%16s%16s %11s  %s%s\n", c->head,
-			        "executions in A", "in B", "change %",
-			        "function", c->off);
+		if (!shown && !more) {
+			putc('\n', out);
+			fputs(c->head, out);
+			text_print(out, "%16s%16s %11s  function",
+			           "executions in A", "in B", "change %");
+			fputs(c->off, out);
+			putc('\n', out);
+		}
 		if (shown < d->options.report.top) {
 			print_function(d, &d->functions[i], out);
 			shown++;
@@ -241,7 +257,8 @@ static void print_functions(const struct diff *d, FILE *out)
 		}
 	}
 	if (more)
-		fprintf(out, "%16s  %zu more; --top N shows them\n", "", more);
+		text_print(out, "%16s  %zu more; --top N shows them\n", "",
+		           more);
 }
 
 /* --- lines ---------------------------------------------------------------- */
@@ -269,19 +286,19 @@ static void print_count(FILE *out, const struct line_count *c)
 	if (c)
 		report_count(out, 14, c->count, c->known, c->doubtful);
 	else
-		fprintf(out, "%14s", "");
+		text_print(out, "%14s", "");
 }
 
 static void print_way(const struct diff_way *w, FILE *out)
 {
 	const struct line_branch *b = w->b ? w->b : w->a;
 
-	fprintf(out, "%14" PRIu64 "%14" PRIu64 " %c          way %" PRIu32,
-	        w->a->taken, w->b->taken, mark_of(w->fate), b->branch + 1);
+	text_print(out, "%14" PRIu64 "%14" PRIu64 " %c          way %" PRIu32,
+	           w->a->taken, w->b->taken, mark_of(w->fate), b->branch + 1);
 	if (b->block)
-		fprintf(out, " of branch %" PRIu32, b->block + 1);
+		text_print(out, " of branch %" PRIu32, b->block + 1);
 	if (b->to_line && b->to_file == b->file)
-		fprintf(out, ", to line %" PRIu32, b->to_line);
+		text_print(out, ", to line %" PRIu32, b->to_line);
 	putc('\n', out);
 }
 
@@ -314,9 +331,14 @@ static void print_line(const struct diff *d, const struct diff_line *l,
 	fputs(is_bad ? c->zero : "", out);
 	print_count(out, l->a);
 	print_count(out, l->b);
-	fprintf(out, " %c%s%s %6" PRIu32 "%s  %s\n", mark_of(l->fate),
-	        is_bad ? c->off : "", c->dim, line, c->off,
-	        line <= v->n ? v->lines[line - 1] : "");
+	text_print(out, " %c", mark_of(l->fate));
+	fputs(is_bad ? c->off : "", out);
+	fputs(c->dim, out);
+	text_print(out, " %6" PRIu32, line);
+	fputs(c->off, out);
+	fputs("  ", out);
+	text_put_source(out, line <= v->n ? v->lines[line - 1] : "");
+	putc('\n', out);
 	for (size_t i = 0; i < l->nways; i++)
 		if (is_shown_way(&d->ways[l->first_way + i]))
 			print_way(&d->ways[l->first_way + i], out);
@@ -341,15 +363,19 @@ static void print_file(const struct diff *d, const struct diff_file *f,
 		if (!shown++) {
 			version_read(&a, &d->a, f->path_a);
 			version_read(&b, &d->b, f->path_b);
-			fprintf(out, "\n%s%s%s%s\n%14s%14s\n", c->head,
-			        report_path(&d->b.report, diff_path(f)),
-			        f->path_b ? "" : "  (only in A)", c->off, "A",
-			        "B");
+			putc('\n', out);
+			fputs(c->head, out);
+			text_print(out, "%s%s",
+			           report_path(&d->b.report, diff_path(f)),
+			           f->path_b ? "" : "  (only in A)");
+			fputs(c->off, out);
+			text_print(out, "\n%14s%14s\n", "A", "B");
 		}
 		print_line(d, l, &a, &b, out);
 	}
 	if (more)
-		fprintf(out, "%28s  %zu more; --top N shows them\n", "", more);
+		text_print(out, "%28s  %zu more; --top N shows them\n", "",
+		           more);
 	version_release(&a);
 	version_release(&b);
 }

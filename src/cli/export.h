@@ -87,5 +87,7 @@ void export_end(struct export_writer *x);
 
 /* Text as a JSON string; for the caller to free. */
 char *export_quote(const char *text);
+/* A name as a frame of folded stacks: escaped, and without semicolons. */
+void export_put_folded(FILE *out, const char *name);
 
 #endif /* CAIRN_CLI_EXPORT_H */

@@ -25,10 +25,11 @@
 #include "cli/export.h"
 
 #include "base/alloc.h"
-#include "base/json.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_DEPTH 1000
 #define DEEPER UINT32_MAX
@@ -128,24 +129,22 @@ static void folded_end_thread(struct export_writer *x)
 	(void)x;
 }
 
+void export_put_folded(FILE *out, const char *name)
+{
+	char *text = text_escape(name, strlen(name));
+
+	for (char *at = text; (at = strchr(at, ';'));)
+		*at = ':';
+	fputs(text, out);
+	free(text);
+}
+
 static void put_function(struct export_writer *x, uint32_t function)
 {
 	const char *s =
 	        function == DEEPER ? "[deeper]" : x->functions[function].name;
 
-	while (*s) {
-		size_t n = json_character(s);
-
-		if (!n)
-			fputs("\xef\xbf\xbd", x->out);
-		else if (*s == ';')
-			putc(':', x->out);
-		else if ((unsigned char)*s < ' ' || *s == 0x7f)
-			putc(' ', x->out);
-		else
-			fwrite(s, 1, n, x->out);
-		s += n ? n : 1;
-	}
+	export_put_folded(x->out, s);
 }
 
 static void put_stack(struct export_writer *x, uint32_t stack)

@@ -11,6 +11,7 @@
 #include "analysis/model.h"
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "format/map.h"
 
 #include <inttypes.h>
@@ -61,20 +62,20 @@ static void print_only(FILE *out, const struct hot_function *f)
 	const char *only = hot_only(f);
 
 	if (only)
-		fprintf(out, "  (from its %s paths only)", only);
-	fprintf(out, "\n");
+		text_print(out, "  (from its %s paths only)", only);
+	text_print(out, "\n");
 }
 
 static void print_view(FILE *out, const struct view *v)
 {
 	uint64_t n = v->f->pc.n;
 
-	fprintf(out,
-	        "%20" PRIu64 " %6" PRIu64 " %6.2f %6.2f %6.2f %8.2f %8.2f  "
-	        "%s",
-	        v->executions, n, v->all, v->edges, v->paths,
-	        model_gamma(v->edges, n), model_gamma(v->paths, n),
-	        v->f->row->name);
+	text_print(out,
+	           "%20" PRIu64 " %6" PRIu64 " %6.2f %6.2f %6.2f %8.2f %8.2f  "
+	           "%s",
+	           v->executions, n, v->all, v->edges, v->paths,
+	           model_gamma(v->edges, n), model_gamma(v->paths, n),
+	           v->f->row->name);
 	print_only(out, v->f);
 }
 
@@ -88,17 +89,17 @@ static void print_edge(FILE *out, const struct view *v, uint32_t e)
 	case DAG_END:
 		putc(' ', out);
 		hot_text_way(v->f, out, edge->of);
-		fprintf(out, " %.3f", p);
+		text_print(out, " %.3f", p);
 		break;
 	case DAG_BEGIN:
-		fprintf(out, " block %" PRIu32 " %.3f", edge->of, p);
+		text_print(out, " block %" PRIu32 " %.3f", edge->of, p);
 		break;
 	case DAG_STOP:
-		fprintf(out, " noreturn %.3f", p);
+		text_print(out, " noreturn %.3f", p);
 		break;
 	case DAG_GATHER:
 	case DAG_SCATTER:
-		fprintf(out, " goto %" PRIu32 " %.3f", edge->of, p);
+		text_print(out, " goto %" PRIu32 " %.3f", edge->of, p);
 		break;
 	}
 }
@@ -108,7 +109,7 @@ static void print_edges(FILE *out, const struct view *v)
 {
 	const struct dag *d = &v->f->pc.paths.dag;
 
-	fprintf(out, "\n%s", v->f->row->name);
+	text_print(out, "\n%s", v->f->row->name);
 	print_only(out, v->f);
 	for (uint32_t i = 0; i < d->norder; i++) {
 		uint32_t at = d->order[i], file, line = 0;
@@ -119,20 +120,20 @@ static void print_edges(FILE *out, const struct view *v)
 		if (d->out_at[at + 1] - d->out_at[at] < 2 || !sum)
 			continue;
 		if (at == DAG_START)
-			fprintf(out, "    begin   ");
+			text_print(out, "    begin   ");
 		else if (at == dag_hub(d))
-			fprintf(out, "    gotos   ");
+			text_print(out, "    gotos   ");
 		else
-			fprintf(out, "    block %-4" PRIu32, at);
+			text_print(out, "    block %-4" PRIu32, at);
 		if (at != DAG_START && at < v->f->pc.g->nblocks)
 			line = hot_last_line(v->f->row, at, UINT32_MAX, &file);
 		if (line)
-			fprintf(out, " line %" PRIu32 ":", line);
+			text_print(out, " line %" PRIu32 ":", line);
 		for (uint32_t e = d->out_at[at]; e < d->out_at[at + 1]; e++) {
-			fprintf(out, "%s", e > d->out_at[at] ? "," : "");
+			text_print(out, "%s", e > d->out_at[at] ? "," : "");
 			print_edge(out, v, e);
 		}
-		fprintf(out, "\n");
+		text_print(out, "\n");
 	}
 }
 
@@ -146,17 +147,17 @@ void hot_model_text(const struct hot *h, FILE *out)
 			view_init(&views[n++], &h->functions[i]);
 	qsort(views, n, sizeof(*views), by_executions);
 	shown = n < h->options.top ? n : h->options.top;
-	fprintf(out,
-	        "\nbits per path: all alike, edges as measured, paths as "
-	        "measured; gamma of both\n%20s %6s %6s %6s %6s %8s %8s  "
-	        "function\n",
-	        "executions", "paths", "all", "edges", "paths", "edges",
-	        "paths");
+	text_print(out,
+	           "\nbits per path: all alike, edges as measured, paths as "
+	           "measured; gamma of both\n%20s %6s %6s %6s %6s %8s %8s  "
+	           "function\n",
+	           "executions", "paths", "all", "edges", "paths", "edges",
+	           "paths");
 	for (size_t i = 0; i < shown; i++)
 		print_view(out, &views[i]);
 	if (shown < n)
-		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
-		        n - shown);
+		text_print(out, "%20s (%zu more; --top 0 shows all)\n", "",
+		           n - shown);
 	for (size_t i = 0;
 	     i < shown && (h->options.all_details || i < SHOWN_FUNCTIONS); i++)
 		print_edges(out, &views[i]);

@@ -8,6 +8,7 @@
 #include "abi/map.h"
 #include "analysis/counts.h"
 #include "base/alloc.h"
+#include "base/text.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -36,10 +37,10 @@ static void print_place(FILE *out, const struct report_row *row, uint32_t file,
                         uint32_t line)
 {
 	if (line)
-		fprintf(out, "%s:%" PRIu32, base(map_string(row->map, file)),
-		        line);
+		text_print(out, "%s:%" PRIu32, base(map_string(row->map, file)),
+		           line);
 	else
-		fprintf(out, "?");
+		text_print(out, "?");
 }
 
 static void print_first(FILE *out, const struct report_row *row, block_id b)
@@ -64,13 +65,13 @@ static void print_ranges(FILE *out, const struct report_row *row,
 		const struct hot_lines *l = &lines[i];
 
 		if (!i || l->file != l[-1].file)
-			fprintf(out, "%s%s:", i ? " " : "",
-			        base(map_string(row->map, l->file)));
+			text_print(out, "%s%s:", i ? " " : "",
+			           base(map_string(row->map, l->file)));
 		else
 			putc(',', out);
-		fprintf(out, "%" PRIu32, l->first);
+		text_print(out, "%" PRIu32, l->first);
 		if (l->last != l->first)
-			fprintf(out, "-%" PRIu32, l->last);
+			text_print(out, "-%" PRIu32, l->last);
 	}
 }
 
@@ -99,19 +100,19 @@ static void print_begin(FILE *out, const struct hot_function *f,
 {
 	switch (hot_begin_of(f, path)) {
 	case HOT_FROM_ENTRY:
-		fprintf(out, "the entry of the function");
+		text_print(out, "the entry of the function");
 		return;
 	case HOT_FROM_LOOP:
-		fprintf(out, "the loop head at ");
+		text_print(out, "the loop head at ");
 		break;
 	case HOT_FROM_CALL:
-		fprintf(out, "a call that ends paths, at ");
+		text_print(out, "a call that ends paths, at ");
 		break;
 	case HOT_FROM_GOTO:
-		fprintf(out, "where a computed goto led, at ");
+		text_print(out, "where a computed goto led, at ");
 		break;
 	case HOT_FROM_CUT:
-		fprintf(out, "behind a cut, at ");
+		text_print(out, "behind a cut, at ");
 		break;
 	}
 	print_first(out, f->row, path->first);
@@ -134,7 +135,7 @@ static void print_end(FILE *out, const struct hot_function *f,
 	enum hot_end end = hot_end_of(f, path);
 	block_id to = path_block(path, f->pc.g, path->nedges);
 
-	fprintf(out, "%s", texts[end]);
+	text_print(out, "%s", texts[end]);
 	if (end == HOT_BACK || end == HOT_GOTO || end == HOT_CUT ||
 	    end == HOT_CALL) {
 		print_first(out, f->row, to);
@@ -160,16 +161,16 @@ void hot_text_way(const struct hot_function *f, FILE *out, edge_id e)
 	const char *name = way_name(edge->kind);
 	uint32_t file, from, line = hot_way_line(f, e, &file);
 
-	fprintf(out, "%s", name);
+	text_print(out, "%s", name);
 	/* a call returns by one way only */
 	if (!edge->src || !edge->dst || edge->kind == CAIRN_EDGE_NORMAL)
 		return;
-	fprintf(out, "%sto ", *name ? " " : "");
+	text_print(out, "%sto ", *name ? " " : "");
 	hot_last_line(f->row, edge->src, UINT32_MAX, &from);
 	if (!line)
-		fprintf(out, "block %" PRIu32, edge->dst);
+		text_print(out, "block %" PRIu32, edge->dst);
 	else if (file == from)
-		fprintf(out, "%" PRIu32, line);
+		text_print(out, "%" PRIu32, line);
 	else
 		print_place(out, f->row, file, line);
 }
@@ -181,19 +182,19 @@ static void print_branches(FILE *out, const struct hot_function *f,
 	        f->row->map->edges + f->row->f->first_edge;
 	bool any = false;
 
-	fprintf(out, "    branches ");
+	text_print(out, "    branches ");
 	for (uint32_t i = 0; i < path->nedges; i++) {
 		const struct map_edge *e = &edges[path->edges[i]];
 
 		if (!hot_is_choice(f, path->edges[i]))
 			continue;
-		fprintf(out, "%s", any ? ", " : "");
+		text_print(out, "%s", any ? ", " : "");
 		print_last(out, f->row, e->src, UINT32_MAX);
 		putc(' ', out);
 		hot_text_way(f, out, path->edges[i]);
 		any = true;
 	}
-	fprintf(out, "%s\n", any ? "" : "none");
+	text_print(out, "%s\n", any ? "" : "none");
 }
 
 void hot_text_path(const struct hot *h, FILE *out, const struct hot_path *p)
@@ -205,15 +206,15 @@ void hot_text_path(const struct hot *h, FILE *out, const struct hot_path *p)
 
 	hot_decode(h, p, &path);
 	n = hot_list_lines(h, p, &path, &lines);
-	fprintf(out, "    begins   ");
+	text_print(out, "    begins   ");
 	print_begin(out, f, &path);
-	fprintf(out, "\n");
+	text_print(out, "\n");
 	print_branches(out, f, &path);
-	fprintf(out, "    ends     ");
+	text_print(out, "    ends     ");
 	print_end(out, f, p, &path);
-	fprintf(out, "\n    lines    ");
+	text_print(out, "\n    lines    ");
 	print_ranges(out, f->row, lines, n);
-	fprintf(out, "%s\n", n ? "" : "none known");
+	text_print(out, "%s\n", n ? "" : "none known");
 	free(lines);
 	path_release(&path);
 }
@@ -223,13 +224,13 @@ static void print_details(const struct hot *h, FILE *out,
 {
 	const struct hot_function *f = &h->functions[p->function];
 
-	fprintf(out, "\n");
+	text_print(out, "\n");
 	if (number)
-		fprintf(out, "#%zu %s, path %" PRIu64 " of %" PRIu64 "\n",
-		        number, f->row->name, p->number, f->row->f->npaths);
+		text_print(out, "#%zu %s, path %" PRIu64 " of %" PRIu64 "\n",
+		           number, f->row->name, p->number, f->row->f->npaths);
 	else
-		fprintf(out, "%s, %" PRId64 " frame%s\n", f->row->name,
-		        (int64_t)p->count, p->count == 1 ? "" : "s");
+		text_print(out, "%s, %" PRId64 " frame%s\n", f->row->name,
+		           (int64_t)p->count, p->count == 1 ? "" : "s");
 	hot_text_path(h, out, p);
 }
 
@@ -262,20 +263,20 @@ void hot_text_lines(const struct hot *h, FILE *out, const struct hot_path *p)
 static void print_share(FILE *out, uint64_t part, uint64_t whole, bool is_known)
 {
 	if (is_known)
-		fprintf(out, " %6.2f", percent(part, whole));
+		text_print(out, " %6.2f", percent(part, whole));
 	else
-		fprintf(out, " %6s", "-");
+		text_print(out, " %6s", "-");
 }
 
 static void print_row(const struct hot *h, FILE *out, const struct hot_path *p)
 {
-	fprintf(out, "%20" PRIu64, p->count);
+	text_print(out, "%20" PRIu64, p->count);
 	print_share(out, p->count, h->executions, hot_knows_executions(h));
 	print_share(out, p->count * p->nblocks, h->blocks, hot_knows_blocks(h));
-	fprintf(out, " %6" PRIu64 "  %s  ", p->nblocks,
-	        h->functions[p->function].row->name);
+	text_print(out, " %6" PRIu64 "  %s  ", p->nblocks,
+	           h->functions[p->function].row->name);
 	hot_text_summary(h, out, p);
-	fprintf(out, "\n");
+	text_print(out, "\n");
 }
 
 /* Paths that there are, or UINT64_MAX if they are more than can be counted. */
@@ -300,12 +301,12 @@ static void print_doubts(const struct hot *h, FILE *out)
 		ndoubtful +=
 		        counts_is_inconsistent(h->functions[i].row->r->doubt);
 	if (note)
-		fprintf(out, "note       %s\n", note);
+		text_print(out, "note       %s\n", note);
 	if (ndoubtful)
-		fprintf(out,
-		        "note       functions whose counts are in doubt: "
-		        "%" PRIu64 "; cairn check says why\n",
-		        ndoubtful);
+		text_print(out,
+		           "note       functions whose counts are in doubt: "
+		           "%" PRIu64 "; cairn check says why\n",
+		           ndoubtful);
 }
 
 /* What was counted, and what was not counted one by one. */
@@ -313,25 +314,27 @@ static void print_executions(const struct hot *h, FILE *out)
 {
 	uint64_t selected = 0;
 
-	fprintf(out,
-	        "executions %" PRIu64 " of paths, %" PRIu64 " of blocks%s\n",
-	        h->executions, h->blocks,
-	        hot_knows_blocks(h) ? "" : " that are known");
+	text_print(out,
+	           "executions %" PRIu64 " of paths, %" PRIu64 " of blocks%s\n",
+	           h->executions, h->blocks,
+	           hot_knows_blocks(h) ? "" : " that are known");
 	for (size_t i = 0; i < h->npaths; i++)
 		selected += h->paths[i].count;
 	if (selected + h->others < h->executions && !h->is_residual)
-		fprintf(out,
-		        "selected   %" PRIu64
-		        " of these executions of paths, %.2f %%\n",
-		        selected, percent(selected, h->executions));
+		text_print(out,
+		           "selected   %" PRIu64
+		           " of these executions of paths, %.2f %%\n",
+		           selected, percent(selected, h->executions));
 	if (h->others)
-		fprintf(out,
+		text_print(
+		        out,
 		        "other      %" PRIu64
 		        " of these executions, %.2f %%, are of paths that are "
 		        "not preferred\n",
 		        h->others, percent(h->others, h->executions));
 	if (h->is_residual)
-		fprintf(out,
+		text_print(
+		        out,
 		        "note       functions of a residual build count only "
 		        "paths that no test took: shares are not known\n");
 }
@@ -352,27 +355,28 @@ static void print_head(const struct hot *h, FILE *out)
 		unknown += h->functions[i].pc.nunknown;
 		others += hot_only(&h->functions[i]) != NULL;
 	}
-	fprintf(out,
-	        "functions  %zu\n"
-	        "paths      %" PRIu64 " executed of %" PRIu64 "%s\n",
-	        h->nfunctions, executed, count_possible(h),
-	        others ? ", and others that are not counted one by one" : "");
+	text_print(out,
+	           "functions  %zu\n"
+	           "paths      %" PRIu64 " executed of %" PRIu64 "%s\n",
+	           h->nfunctions, executed, count_possible(h),
+	           others ? ", and others that are not counted one by one"
+	                  : "");
 	print_executions(h, out);
 	if (died || unknown)
-		fprintf(out,
-		        "unfinished %" PRId64 " frames on known paths, "
-		        "%" PRIu64 " on unknown ones\n",
-		        (int64_t)died, unknown);
+		text_print(out,
+		           "unfinished %" PRId64 " frames on known paths, "
+		           "%" PRIu64 " on unknown ones\n",
+		           (int64_t)died, unknown);
 	if (begun)
-		fprintf(out,
-		        "resumed    %" PRId64 " frames began in the middle "
-		        "(setjmp, fork)\n",
-		        (int64_t)begun);
+		text_print(out,
+		           "resumed    %" PRId64 " frames began in the middle "
+		           "(setjmp, fork)\n",
+		           (int64_t)begun);
 	if (ncuts)
-		fprintf(out,
-		        "cut        %" PRIu64 " edges in %" PRIu64
-		        " functions\n",
-		        ncuts, cut);
+		text_print(out,
+		           "cut        %" PRIu64 " edges in %" PRIu64
+		           " functions\n",
+		           ncuts, cut);
 	print_doubts(h, out);
 }
 
@@ -401,12 +405,12 @@ static void print_function(FILE *out, const struct hot_function *f)
 {
 	uint64_t sum = sum_counts(f);
 
-	fprintf(out,
-	        "%20" PRIu64 " %6.2f %20" PRIu64 " %9" PRIu32 " %8" PRIu32
-	        " %6.2f  %s\n",
-	        f->pc.nother, percent(f->pc.nother, sum), sum,
-	        f->row->f->nslots, f->row->f->slots_size, hot_delta(f),
-	        f->row->name);
+	text_print(out,
+	           "%20" PRIu64 " %6.2f %20" PRIu64 " %9" PRIu32 " %8" PRIu32
+	           " %6.2f  %s\n",
+	           f->pc.nother, percent(f->pc.nother, sum), sum,
+	           f->row->f->nslots, f->row->f->slots_size, hot_delta(f),
+	           f->row->name);
 }
 
 /* What the functions did not count one by one, and how much room the rest
@@ -423,17 +427,17 @@ static void print_preferred(const struct hot *h, FILE *out)
 	qsort(list, n, sizeof(*list), by_other);
 	shown = n < h->options.top ? n : h->options.top;
 	if (n)
-		fprintf(out,
-		        "\nfunctions with preferred paths: executions of "
-		        "others; delta is counters / preferred\n"
-		        "%20s %6s %20s %9s %8s %6s  function\n",
-		        "other", "other%", "executions", "preferred",
-		        "counters", "delta");
+		text_print(out,
+		           "\nfunctions with preferred paths: executions of "
+		           "others; delta is counters / preferred\n"
+		           "%20s %6s %20s %9s %8s %6s  function\n",
+		           "other", "other%", "executions", "preferred",
+		           "counters", "delta");
 	for (size_t i = 0; i < shown; i++)
 		print_function(out, list[i]);
 	if (shown < n)
-		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
-		        n - shown);
+		text_print(out, "%20s (%zu more; --top 0 shows all)\n", "",
+		           n - shown);
 	free(list);
 }
 
@@ -443,15 +447,16 @@ void hot_text(const struct hot *h, FILE *out)
 	size_t shown = h->npaths < o->top ? h->npaths : o->top;
 
 	print_head(h, out);
-	fprintf(out, "\n%20s %6s %6s %6s  function  lines\n", "count", "paths%",
-	        "block%", "blocks");
+	text_print(out, "\n%20s %6s %6s %6s  function  lines\n", "count",
+	           "paths%", "block%", "blocks");
 	for (size_t i = 0; i < shown; i++)
 		print_row(h, out, &h->paths[i]);
 	if (shown < h->npaths)
-		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
-		        h->npaths - shown);
+		text_print(out, "%20s (%zu more; --top 0 shows all)\n", "",
+		           h->npaths - shown);
 	if (!h->npaths && h->nprefixes && !o->unfinished)
-		fprintf(out,
+		text_print(
+		        out,
 		        "%20s (only unfinished paths: %zu; --unfinished shows "
 		        "them)\n",
 		        "", h->nprefixes);
@@ -460,8 +465,8 @@ void hot_text(const struct hot *h, FILE *out)
 	     i++)
 		print_details(h, out, &h->paths[i], i + 1);
 	if (o->unfinished)
-		fprintf(out, "\nunfinished paths:%s\n",
-		        h->nprefixes ? "" : " none");
+		text_print(out, "\nunfinished paths:%s\n",
+		           h->nprefixes ? "" : " none");
 	for (size_t i = 0; o->unfinished && i < h->nprefixes; i++)
 		print_details(h, out, &h->prefixes[i], 0);
 	if (o->model)

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/report.h"
 #include "format/profile.h"
 
@@ -61,11 +62,11 @@ void html_text(FILE *out, const char *s)
 {
 	while (*s) {
 		const char *escape = escape_of(*s);
-		size_t n = json_character(s);
+		size_t n = text_character(s);
 
 		if (escape)
 			fputs(escape, out);
-		else if (!n || (unsigned char)*s < 0x20 || *s == 0x7f)
+		else if (!n)
 			fputs("\xef\xbf\xbd", out); /* U+FFFD */
 		else
 			fwrite(s, 1, n, out);

@@ -3,22 +3,22 @@
  * The source files on the page: their text, as far as it can be read while the
  * page is made, and the counts of their lines.  Bytes that are no UTF-8 become
  * U+FFFD; so do NULs, which a C string could not hold.  A file without text has
- * a note that says why; one that is newer than the program has one, too, since
- * its lines may have moved.
+ * a note that says why; one that is newer than the program, or not what was
+ * compiled, has one, too, since its lines may have moved.
  */
 #include "cli/html.h"
 
 #include "analysis/lines.h"
 #include "base/alloc.h"
+#include "base/err.h"
 #include "base/json.h"
 #include "cli/report.h"
 #include "format/map.h"
 #include "format/profile.h"
+#include "format/source_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Spots of a line on the page. */
 #define SPOTS_LIMIT 8
@@ -38,46 +38,41 @@ static void replace_nuls(char *text, size_t n)
 		*nul = NO_CHARACTER;
 }
 
-static char *read_whole(const char *path, size_t size)
+/* The text that the profile has, or that of the file; the sentence is a reason.
+ */
+static int load_text(const struct html *h, uint32_t source,
+                     struct source_file *f, struct cairn_err *err)
 {
-	char *text = xmalloc(size + 1);
-	FILE *f = fopen(path, "r");
-	size_t n;
+	const char *path = h->names.items[source];
+	const struct source_text *packed =
+	        sources_find(&h->report->profile->sources, path);
 
-	if (!f) {
-		free(text);
-		return NULL;
-	}
-	n = fread(text, 1, size, f);
-	fclose(f);
-	text[n] = '\0';
-	replace_nuls(text, n);
-	return text;
-}
-
-/* What can be known of a file without its text: its size, from the profile if
- * that has it.  0 or an errno. */
-static int find_text(const struct html *h, const char *path,
-                     const struct source_text **packed, struct stat *st)
-{
-	*packed = sources_find(&h->report->profile->sources, path);
-	*st = (struct stat){.st_mode = S_IFREG};
-	if (!*packed)
-		return stat(path, st) ? errno : 0;
-	st->st_size = (off_t)(*packed)->size;
+	if (!packed)
+		return source_file_read(h->report->profile,
+		                        h->sources[source].module, path, f,
+		                        err);
+	*f = (struct source_file){
+	        .text = memcpy(xmalloc(packed->size + 1), packed->text,
+	                       packed->size + 1),
+	        .size = packed->size,
+	        .state = packed->is_newer ? SOURCE_NEWER : SOURCE_COMPILED,
+	};
 	return 0;
 }
 
-static char *load_text(const char *path, const struct source_text *packed,
-                       size_t size)
+/* What there is to say about a text; for the caller to free, or NULL. */
+static char *note_of(const struct source_file *f)
 {
-	char *text;
-
-	if (!packed)
-		return read_whole(path, size);
-	text = memcpy(xmalloc(size + 1), packed->text, size + 1);
-	replace_nuls(text, size);
-	return text;
+	switch (report_age_of(f)) {
+	case REPORT_AGE_NEWER:
+		return xstrdup("the source is newer than the program: lines "
+		               "may have moved");
+	case REPORT_AGE_CHANGED:
+		return xstrdup("the source is not the text that was compiled: "
+		               "lines may have moved");
+	default:
+		return NULL;
+	}
 }
 
 /* The text of a file, or NULL; *note has something to say about it, or NULL.
@@ -86,36 +81,30 @@ static char *read_text(struct html *h, uint32_t source, char **note)
 {
 	const struct report_options *o = &h->report->options;
 	const char *path = h->names.items[source];
-	const struct source_text *packed;
-	char *text = NULL;
-	struct stat st;
-	int error = find_text(h, path, &packed, &st);
+	struct source_file f = {0};
+	struct cairn_err err;
 
 	*note = NULL;
-	if (o->no_source)
+	if (o->no_source) {
 		*note = xstrdup("made with --no-source: counts only");
-	else if (report_is_system_file(path) && !o->all_files)
+	} else if (report_is_system_file(path) && !o->all_files) {
 		*note = xstrdup("a system header: counts only; cairn report "
 		                "--html FILE --all-files has its text");
-	else if (error)
+	} else if (load_text(h, source, &f, &err)) {
 		*note = xasprintf("counts only, the source cannot be read: %s",
-		                  strerror(error));
-	else if (!S_ISREG(st.st_mode))
-		*note = xstrdup("counts only: the source is no regular file");
-	else if ((size_t)st.st_size > TEXT_LIMIT - h->source_bytes)
+		                  err.text);
+	} else if (f.size > TEXT_LIMIT - h->source_bytes) {
 		*note = xasprintf("counts only: the page has %zu MiB of source "
 		                  "at most; --function or --file selects",
 		                  TEXT_LIMIT >> 20);
-	else if (!(text = load_text(path, packed, (size_t)st.st_size)))
-		*note = xasprintf("counts only, the source cannot be read: %s",
-		                  strerror(errno));
-	else if (report_age(h->report, path, h->sources[source].module) ==
-	         REPORT_AGE_NEWER)
-		*note = xstrdup("the source is newer than the program: lines "
-		                "may have moved");
-	if (text)
-		h->source_bytes += (size_t)st.st_size;
-	return text;
+		free(f.text);
+		f.text = NULL;
+	} else {
+		*note = note_of(&f);
+		replace_nuls(f.text, f.size);
+		h->source_bytes += f.size;
+	}
+	return f.text;
 }
 
 /* The branches of a file: [line, total, taken, to, taken, to, ...] each, where

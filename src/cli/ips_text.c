@@ -5,6 +5,8 @@
  */
 #include "cli/ips.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -25,14 +27,14 @@ static void print_row(struct ips *x, FILE *out, const struct ips_row *row)
 	char *text;
 
 	ips_read(x, row, &one);
-	fprintf(out, "%14" PRIu64 " %6.2f %% %5" PRIu32 "  %-8s  ", row->count,
-	        percent(row->count, all_executions(x)), row->depth,
-	        ips_end_name(x, &one));
+	text_print(out, "%14" PRIu64 " %6.2f %% %5" PRIu32 "  %-8s  ",
+	           row->count, percent(row->count, all_executions(x)),
+	           row->depth, ips_end_name(x, &one));
 	text = ips_path(x, &one, true);
-	fprintf(out, "%s\n", text);
+	text_print(out, "%s\n", text);
 	free(text);
 	text = ips_lines(x, &one);
-	fprintf(out, "%47s%s\n", "", text);
+	text_print(out, "%47s%s\n", "", text);
 	free(text);
 }
 
@@ -45,37 +47,40 @@ void ips_text(struct ips *x, FILE *out)
 {
 	size_t n = x->nrows < x->options.shown ? x->nrows : x->options.shown;
 
-	fprintf(out, "%s: %zu path segments%s, executed %" PRIu64 " times\n",
-	        x->program, x->nrows,
-	        x->options.every ? "" : " that go into calls", x->executions);
+	text_print(out, "%s: %zu path segments%s, executed %" PRIu64 " times\n",
+	           x->program, x->nrows,
+	           x->options.every ? "" : " that go into calls",
+	           x->executions);
 	if (x->s.is_planned)
-		fprintf(out, "counted as one with %" PRIu32 " inlined calls\n",
-		        count_sites(x));
+		text_print(out,
+		           "counted as one with %" PRIu32 " inlined calls\n",
+		           count_sites(x));
 	else
-		fprintf(out,
-		        "depth %" PRIu32 ": they go into %" PRIu32
-		        " calls, of different functions or at different "
-		        "places\n",
-		        x->options.depth, count_sites(x));
+		text_print(out,
+		           "depth %" PRIu32 ": they go into %" PRIu32
+		           " calls, of different functions or at different "
+		           "places\n",
+		           x->options.depth, count_sites(x));
 	if (x->nother)
-		fprintf(out,
+		text_print(
+		        out,
 		        "other: %" PRIu64
 		        " executions, %.2f %%, of segments that prefer= does "
 		        "not name, counted together\n",
 		        x->nother, percent(x->nother, all_executions(x)));
 	if (x->nlost)
-		fprintf(out,
-		        "lost: %" PRIu64 " executions, %.2f %%, of segments "
-		        "that nobody can name\n",
-		        x->nlost, percent(x->nlost, all_executions(x)));
+		text_print(out,
+		           "lost: %" PRIu64 " executions, %.2f %%, of segments "
+		           "that nobody can name\n",
+		           x->nlost, percent(x->nlost, all_executions(x)));
 	if (x->nchosen < x->nrows)
-		fprintf(out, "%zu of them are chosen\n", x->nchosen);
+		text_print(out, "%zu of them are chosen\n", x->nchosen);
 	if (n)
-		fprintf(out, "\n%14s %8s %5s  %-8s  blocks, (calls)\n", "count",
-		        "share", "depth", "end");
+		text_print(out, "\n%14s %8s %5s  %-8s  blocks, (calls)\n",
+		           "count", "share", "depth", "end");
 	for (size_t i = 0; i < n; i++)
 		print_row(x, out, &x->rows[i]);
 	if (n < x->nrows)
-		fprintf(out, "%14s %zu more; --rows 0 shows all\n", "...",
-		        x->nrows - n);
+		text_print(out, "%14s %zu more; --rows 0 shows all\n", "...",
+		           x->nrows - n);
 }

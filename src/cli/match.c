@@ -8,6 +8,7 @@
 #include "analysis/alphabet.h"
 #include "analysis/automaton.h"
 #include "base/json.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -45,30 +46,30 @@ static void print_event(const struct match *m, FILE *out,
 	bool has_place = place_of(m, e, &file, &line);
 
 	if (in->interleave)
-		fprintf(out, "%6" PRIu32 " ", e->thread);
-	fprintf(out, "%14" PRIu64 "  ", e->time);
+		text_print(out, "%6" PRIu32 " ", e->thread);
+	text_print(out, "%14" PRIu64 "  ", e->time);
 	if (e->what == EXPRESSION_LINE) {
-		fprintf(out, "%s:%" PRIu32 "  in %s", file, line, name);
+		text_print(out, "%s:%" PRIu32 "  in %s", file, line, name);
 		return;
 	}
-	fprintf(out,
-	        e->what == EXPRESSION_ENTER ? "%s"
-	        : e->died                   ? "leave(%s), not by a return"
-	                                    : "leave(%s)",
-	        name);
+	text_print(out,
+	           e->what == EXPRESSION_ENTER ? "%s"
+	           : e->died                   ? "leave(%s), not by a return"
+	                                       : "leave(%s)",
+	           name);
 	if (e->caller == VIOLATIONS_NOBODY)
 		return;
-	fprintf(out, "  %s %s",
-	        e->what == EXPRESSION_ENTER ? "called by" : "to",
-	        in->name(in->context, e->caller));
+	text_print(out, "  %s %s",
+	           e->what == EXPRESSION_ENTER ? "called by" : "to",
+	           in->name(in->context, e->caller));
 	if (has_place)
-		fprintf(out, "  %s:%" PRIu32, file, line);
+		text_print(out, "  %s:%" PRIu32, file, line);
 }
 
 /* The n-th of `total` in a list: a, b or c */
 static void print_item(FILE *out, const char *text, uint32_t n, uint32_t total)
 {
-	fprintf(out, "%s%s", !n ? "" : n + 1 < total ? ", " : " or ", text);
+	text_print(out, "%s%s", !n ? "" : n + 1 < total ? ", " : " or ", text);
 }
 
 static bool is_expected(const struct violation *x, uint32_t symbol)
@@ -97,10 +98,10 @@ static void print_history(const struct match *m, FILE *out,
 {
 	for (size_t i = 0; i < x->nhistory; i++) {
 		if (i == VIOLATIONS_FIRST && x->nhidden)
-			fprintf(out, "%14s  ... %" PRIu64 " more ...\n", "",
-			        x->nhidden);
+			text_print(out, "%14s  ... %" PRIu64 " more ...\n", "",
+			           x->nhidden);
 		print_event(m, out, &x->history[i]);
-		fprintf(out, "\n");
+		text_print(out, "\n");
 	}
 }
 
@@ -109,56 +110,56 @@ static void print_violation(const struct match *m, FILE *out,
 {
 	const struct match_input *in = m->input;
 
-	fprintf(out, "\nthread %" PRIu32 ": ", x->thread);
+	text_print(out, "\nthread %" PRIu32 ": ", x->thread);
 	if (x->kind == VIOLATION_UNEXPECTED) {
 		const struct violations_event *e = &x->event;
 
-		fprintf(out, "unexpected ");
+		text_print(out, "unexpected ");
 		if (e->what == EXPRESSION_LINE)
-			fprintf(out, "line %" PRIu32, e->line->line);
+			text_print(out, "line %" PRIu32, e->line->line);
 		else
-			fprintf(out,
-			        e->what == EXPRESSION_ENTER ? "%s"
-			                                    : "leave(%s)",
-			        in->name(in->context, e->function));
+			text_print(out,
+			           e->what == EXPRESSION_ENTER ? "%s"
+			                                       : "leave(%s)",
+			           in->name(in->context, e->function));
 	} else {
-		fprintf(out, "unfinished at its end");
+		text_print(out, "unfinished at its end");
 	}
-	fprintf(out, "; expected ");
+	text_print(out, "; expected ");
 	print_expected(m, out, x);
-	fprintf(out, "\n");
+	text_print(out, "\n");
 	print_history(m, out, x);
 	if (x->kind == VIOLATION_UNEXPECTED) {
 		print_event(m, out, &x->event);
-		fprintf(out, "  <<<\n");
+		text_print(out, "  <<<\n");
 	}
 	if (x->nskipped)
-		fprintf(out, "%14s  %" PRIu64 " more until it %s\n", "",
-		        x->nskipped,
-		        m->violations->automaton->is_repeated
-		                ? "could begin anew"
-		                : "ended");
+		text_print(out, "%14s  %" PRIu64 " more until it %s\n", "",
+		           x->nskipped,
+		           m->violations->automaton->is_repeated
+		                   ? "could begin anew"
+		                   : "ended");
 }
 
 void match_text(const struct match *m, FILE *out)
 {
 	const struct violations *v = m->violations;
 
-	fprintf(out,
-	        "expression %s%s\n"
-	        "file       %s\n"
-	        "events     %" PRIu64 " that it names, in %" PRIu32
-	        " thread%s; complete %" PRIu64 " time%s\n"
-	        "violations %" PRIu64 "\n",
-	        m->expression,
-	        v->automaton->is_repeated ? ", repeated" : ", once", m->file,
-	        v->nevents, v->nthreads, v->nthreads == 1 ? "" : "s",
-	        v->ncomplete, v->ncomplete == 1 ? "" : "s", v->count);
+	text_print(out,
+	           "expression %s%s\n"
+	           "file       %s\n"
+	           "events     %" PRIu64 " that it names, in %" PRIu32
+	           " thread%s; complete %" PRIu64 " time%s\n"
+	           "violations %" PRIu64 "\n",
+	           m->expression,
+	           v->automaton->is_repeated ? ", repeated" : ", once", m->file,
+	           v->nevents, v->nthreads, v->nthreads == 1 ? "" : "s",
+	           v->ncomplete, v->ncomplete == 1 ? "" : "s", v->count);
 	for (size_t i = 0; i < v->n; i++)
 		print_violation(m, out, &v->items[i]);
 	if (v->n < v->count)
-		fprintf(out, "\n(%" PRIu64 " more; --top 0 shows all)\n",
-		        v->count - v->n);
+		text_print(out, "\n(%" PRIu64 " more; --top 0 shows all)\n",
+		           v->count - v->n);
 }
 
 /* --- JSON --------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/regular.h"
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -117,17 +118,15 @@ static int add_directory(struct names *names, const char *path,
 
 int names_add_list(struct names *names, const char *path, struct cairn_err *err)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "r") : stdin;
+	FILE *f = named_stream(path, "name a list of profiles, one on a line",
+	                       err);
 	size_t size = 0;
 	char *line = NULL;
 	ssize_t n;
 	int e;
 
 	if (!f)
-		return cairn_fail(err, CAIRN_E_SYSTEM,
-		                  "%s: cannot open: %s; name a list of "
-		                  "profiles, one on a line",
-		                  path, strerror(errno));
+		return CAIRN_E_SYSTEM;
 	errno = 0;
 	while ((n = getline(&line, &size, f)) >= 0) {
 		if (n && line[n - 1] == '\n')

@@ -13,6 +13,7 @@
 #include "graph/dag.h"
 #include "graph/paths.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,11 +249,22 @@ void overlap_shown_release(struct overlap_shown *s)
 
 static int make_view(struct overlap_view *v, struct cairn_err *err)
 {
+	int32_t known;
 	int rc;
 
 	overlap_margins_init(&v->margins, v->profile);
 	v->maximum = overlap_margins_degree(&v->margins);
 	v->degree = choose_degree(v);
+	known = overlap_margins_known(&v->margins);
+	if ((int64_t)v->degree > known || (int64_t)v->maximum > known) {
+		rc = cairn_fail(err, CAIRN_E_CORRUPT,
+		                "%s: the second halves of its pairs are known "
+		                "to degree %" PRId32 " only, which no program "
+		                "leaves; run the program again",
+		                v->in->path, known);
+		overlap_view_release(v);
+		return rc;
+	}
 	overlap_bounds_init(&v->plain, &v->margins, OVERLAP_PLAIN);
 	overlap_bounds_init(&v->bounds, &v->margins,
 	                    v->options.plain ? OVERLAP_PLAIN
@@ -274,7 +286,7 @@ int overlap_view_init(struct overlap_view *v, struct trace_input *in,
 	*v = (struct overlap_view){.options = *options, .in = in};
 	rc = overlap_trace_init(&v->trace, &in->traced, &e);
 	if (rc < 0)
-		return cairn_fail(err, rc, "%s: %s", in->path, e.text);
+		return cairn_fail_in(err, in->path, &e);
 	v->profile = &v->trace.profile;
 	v->npaths = v->trace.npaths;
 	return make_view(v, err);
@@ -282,11 +294,14 @@ int overlap_view_init(struct overlap_view *v, struct trace_input *in,
 
 int overlap_view_init_counted(struct overlap_view *v, struct trace_input *in,
                               const struct overlap_counts *counted,
+                              size_t nfindings,
                               const struct overlap_options *options,
                               struct cairn_err *err)
 {
-	*v = (struct overlap_view){
-	        .options = *options, .in = in, .counted = *counted};
+	*v = (struct overlap_view){.options = *options,
+	                           .in = in,
+	                           .counted = *counted,
+	                           .nfindings = nfindings};
 	v->profile = &v->counted.profile;
 	v->npaths = v->counted.npaths;
 	v->options.plain |= v->profile->is_plain;

@@ -53,6 +53,7 @@ struct overlap_view {
 	struct overlap_counts counted;         /* ... of a profile with pairs */
 	const struct overlap_profile *profile; /* that of either */
 	uint64_t npaths;                       /* the same */
+	size_t nfindings; /* of a profile: counts that contradict each other */
 	struct overlap_margins margins;
 	uint32_t maximum;
 	uint32_t degree; /* of the bounds that are shown */
@@ -71,9 +72,10 @@ int overlap_view_init(struct overlap_view *v, struct trace_input *in,
                       const struct overlap_options *options,
                       struct cairn_err *err);
 /* The same of a profile, whose counts are taken over; `in` has its functions.
- */
+ * nfindings: what cairn check finds in its counts. */
 int overlap_view_init_counted(struct overlap_view *v, struct trace_input *in,
                               const struct overlap_counts *counted,
+                              size_t nfindings,
                               const struct overlap_options *options,
                               struct cairn_err *err);
 void overlap_view_release(struct overlap_view *v);

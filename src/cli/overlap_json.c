@@ -176,6 +176,7 @@ void overlap_json(const struct overlap_view *v, FILE *out)
 	put_number(&j, "version", 1);
 	json_key(&j, "program");
 	json_string(&j, v->in->profile->program);
+	put_number(&j, "findings", v->nfindings);
 	put_number(&j, "paths", v->npaths);
 	put_number(&j, "paths_in_loops", p->nin_loops);
 	json_key(&j, "paths_in_calls");

@@ -14,15 +14,16 @@
 #include "analysis/totals.h"
 #include "base/alloc.h"
 #include "base/plain.h"
+#include "base/text.h"
 #include "cli/demangle.h"
 #include "format/map.h"
 #include "format/profile.h"
+#include "format/source_file.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 bool report_wants_file(const struct report *r, const char *path)
 {
@@ -249,21 +250,16 @@ char *report_name(const struct report *r, const char *linkage)
 	return name ? name : xstrdup(linkage);
 }
 
-enum report_age report_age(const struct report *r, const char *path,
-                           uint32_t module)
+enum report_age report_age_of(const struct source_file *f)
 {
-	const struct source_text *packed =
-	        sources_find(&r->profile->sources, path);
-	struct stat source, program;
-
-	if (packed)
-		return packed->is_newer ? REPORT_AGE_NEWER : REPORT_AGE_FINE;
-	if (stat(path, &source))
-		return REPORT_AGE_MISSING;
-	if (!stat(r->profile->modules[module].path, &program) &&
-	    source.st_mtime > program.st_mtime)
+	switch (f->state) {
+	case SOURCE_NEWER:
 		return REPORT_AGE_NEWER;
-	return REPORT_AGE_FINE;
+	case SOURCE_CHANGED:
+		return REPORT_AGE_CHANGED;
+	default:
+		return REPORT_AGE_FINE;
+	}
 }
 
 const struct report_colours *report_colours(const struct report *r)
@@ -279,6 +275,14 @@ const struct report_colours *report_colours(const struct report *r)
 	};
 
 	return r->options.colour ? &ansi : &none;
+}
+
+void report_paint(FILE *out, const char *colour, const char *name,
+                  const struct report_colours *c)
+{
+	fputs(colour, out);
+	text_put(out, name);
+	fputs(c->off, out);
 }
 
 const char *report_note(const struct report *r)

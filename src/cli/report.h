@@ -18,6 +18,7 @@ struct map;
 struct map_function;
 struct map_instance;
 struct profile;
+struct source_file;
 struct totals;
 
 enum report_sort {
@@ -99,10 +100,9 @@ const struct report_row *report_row_of(const struct report *r, uint32_t module,
  * free. */
 char *report_name(const struct report *r, const char *linkage);
 
-/* What a source file is to the build of a module. */
-enum report_age { REPORT_AGE_FINE, REPORT_AGE_MISSING, REPORT_AGE_NEWER };
-enum report_age report_age(const struct report *r, const char *path,
-                           uint32_t module);
+/* What the text of a source file is to the build of a module. */
+enum report_age { REPORT_AGE_FINE, REPORT_AGE_NEWER, REPORT_AGE_CHANGED };
+enum report_age report_age_of(const struct source_file *f);
 
 void report_text(const struct report *r, FILE *out);
 void report_json(const struct report *r, FILE *out);
@@ -141,6 +141,9 @@ struct report_colours {
 	const char *head, *name, *dim, *zero, *hot, *off;
 };
 const struct report_colours *report_colours(const struct report *r);
+/* A name in one of the colours. */
+void report_paint(FILE *out, const char *colour, const char *name,
+                  const struct report_colours *c);
 
 /* Source with counts: of functions, or whole files. */
 void report_source_functions(const struct report *r, FILE *out);

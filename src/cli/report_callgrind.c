@@ -15,6 +15,7 @@
 #include "analysis/counts.h"
 #include "analysis/inclusive.h"
 #include "base/alloc.h"
+#include "base/text.h"
 #include "cli/report.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -44,8 +45,8 @@ static void set_file(struct writer *w, uint32_t file)
 {
 	if (file == w->file)
 		return;
-	fprintf(w->out, "%s=%s\n", file == w->row->f->file ? "fe" : "fi",
-	        file_name(w, w->row->map, file));
+	text_print(w->out, "%s=%s\n", file == w->row->f->file ? "fe" : "fi",
+	           file_name(w, w->row->map, file));
 	w->file = file;
 }
 
@@ -73,7 +74,7 @@ static void put_costs(struct writer *w)
 		if (!sum)
 			continue;
 		set_file(w, c[i].file);
-		fprintf(w->out, "%" PRIu32 " %" PRIu64 "\n", c[i].line, sum);
+		text_print(w->out, "%" PRIu32 " %" PRIu64 "\n", c[i].line, sum);
 	}
 	free(c);
 }
@@ -91,13 +92,14 @@ static void put_call(struct writer *w, const struct call *c)
 	}
 	set_file(w, o->line ? o->file : w->row->f->file);
 	if (!f || m != w->row->map || f->file != w->file)
-		fprintf(w->out, "cfi=%s\n",
-		        f ? file_name(w, m, f->file) : "???");
-	fprintf(w->out, "cfn=%s\n", name);
-	fprintf(w->out,
-	        "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32 " %" PRIu64 "\n",
-	        c->count, f ? f->line : 0, o->line ? o->line : w->row->f->line,
-	        inclusive_call(w->x, c));
+		text_print(w->out, "cfi=%s\n",
+		           f ? file_name(w, m, f->file) : "???");
+	text_print(w->out, "cfn=%s\n", name);
+	text_print(w->out,
+	           "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32 " %" PRIu64 "\n",
+	           c->count, f ? f->line : 0,
+	           o->line ? o->line : w->row->f->line,
+	           inclusive_call(w->x, c));
 	free(name);
 }
 
@@ -160,19 +162,19 @@ static void put_jump(struct writer *w, uint32_t e)
 		return;
 	set_file(w, row->f->file);
 	if (is_choice(me->kind))
-		fprintf(w->out, "jcnd=%" PRIu64 "/%" PRIu64, row->cm->edge[at],
-		        row->cm->block[block]);
+		text_print(w->out, "jcnd=%" PRIu64 "/%" PRIu64,
+		           row->cm->edge[at], row->cm->block[block]);
 	else
-		fprintf(w->out, "jump=%" PRIu64, row->cm->edge[at]);
-	fprintf(w->out, " %" PRIu32 "\n%" PRIu32 "\n", to, from);
+		text_print(w->out, "jump=%" PRIu64, row->cm->edge[at]);
+	text_print(w->out, " %" PRIu32 "\n%" PRIu32 "\n", to, from);
 }
 
 static void put_function(struct writer *w, const struct report_row *row)
 {
 	w->row = row;
 	w->file = row->f->file;
-	fprintf(w->out, "\nfl=%s\nfn=%s\n",
-	        file_name(w, row->map, row->f->file), row->name);
+	text_print(w->out, "\nfl=%s\nfn=%s\n",
+	           file_name(w, row->map, row->f->file), row->name);
 	put_costs(w);
 	put_calls(w);
 	for (uint32_t e = 0; e < row->f->nedges; e++)
@@ -188,18 +190,18 @@ void report_callgrind(const struct report *r, FILE *out)
 	w.x = inclusive_new(r->counts, r->calls);
 	for (size_t i = 0; i < r->nrows; i++)
 		total += r->rows[i].r->instructions;
-	fprintf(out, "# callgrind format\nversion: 1\ncreator: cairn %s\n",
-	        CAIRN_VERSION);
+	text_print(out, "# callgrind format\nversion: 1\ncreator: cairn %s\n",
+	           CAIRN_VERSION);
 	if (command && !r->options.stable)
-		fprintf(out, "cmd: %s\n", command);
-	fprintf(out,
-	        "desc: Trigger: Program termination\npositions: line\n"
-	        "event: Ir : executed instructions of LLVM IR\nevents: Ir\n"
-	        "summary: %" PRIu64 "\n",
-	        total);
+		text_print(out, "cmd: %s\n", command);
+	text_print(out,
+	           "desc: Trigger: Program termination\npositions: line\n"
+	           "event: Ir : executed instructions of LLVM IR\nevents: Ir\n"
+	           "summary: %" PRIu64 "\n",
+	           total);
 	for (size_t i = 0; i < r->nrows; i++)
 		if (r->rows[i].r->instructions)
 			put_function(&w, &r->rows[i]);
-	fprintf(out, "\ntotals: %" PRIu64 "\n", total);
+	text_print(out, "\ntotals: %" PRIu64 "\n", total);
 	inclusive_free(w.x);
 }

@@ -10,6 +10,7 @@
 #include "analysis/counts.h"
 #include "analysis/inclusive.h"
 #include "base/alloc.h"
+#include "base/text.h"
 #include "cli/hot.h"
 #include "cli/report.h"
 #include "format/map.h"
@@ -17,16 +18,19 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A string of DOT, without its quotes. */
 static void put_text(FILE *out, const char *s)
 {
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
+	char *text = text_escape(s, strlen(s));
+
+	for (const char *at = text; *at; at++) {
+		if (*at == '"' || *at == '\\')
 			putc('\\', out);
-		if ((unsigned char)*s >= ' ')
-			putc(*s, out);
+		putc(*at, out);
 	}
+	free(text);
 }
 
 /* 0 to 1, by orders of magnitude. */
@@ -43,7 +47,7 @@ static double heat(uint64_t n, uint64_t most)
 /* Orange on white: hue, saturation, value. */
 static void put_fill(FILE *out, double h)
 {
-	fprintf(out, "fillcolor=\"0.070 %.3f 1.000\"", 0.7 * h);
+	text_print(out, "fillcolor=\"0.070 %.3f 1.000\"", 0.7 * h);
 }
 
 /* --- calls -----------------------------------------------------------------
@@ -55,12 +59,12 @@ static void put_node(const struct report *r, const struct inclusive *x,
 	uint32_t number = x->first[row->module] + row->index;
 	double self = report_percent(row->r->instructions, r->instructions);
 
-	fprintf(out, "f%" PRIu32 " [label=\"", number);
+	text_print(out, "f%" PRIu32 " [label=\"", number);
 	put_text(out, row->name);
-	fprintf(out,
-	        "\\n%.1f %% (%.1f %% with callees)\\n%" PRIu64 " call%s\" ",
-	        self, report_percent(x->total[number], r->instructions),
-	        row->r->entries, row->r->entries == 1 ? "" : "s");
+	text_print(out,
+	           "\\n%.1f %% (%.1f %% with callees)\\n%" PRIu64 " call%s\" ",
+	           self, report_percent(x->total[number], r->instructions),
+	           row->r->entries, row->r->entries == 1 ? "" : "s");
 	put_fill(out, heat(row->r->instructions, r->instructions));
 	fputs("];\n", out);
 }
@@ -106,12 +110,12 @@ static void put_calls(const struct report *r, const struct inclusive *x,
 			count += list[next].count;
 			cost += inclusive_call(x, &list[next]);
 		}
-		fprintf(out,
-		        "f%" PRIu32 " -> f%" PRIu32 " [label=\"%" PRIu64
-		        "\" penwidth=%.2f];\n",
-		        inclusive_number(x, list[i].from),
-		        inclusive_number(x, list[i].to), count,
-		        1 + 4 * report_percent(cost, r->instructions) / 100);
+		text_print(out,
+		           "f%" PRIu32 " -> f%" PRIu32 " [label=\"%" PRIu64
+		           "\" penwidth=%.2f];\n",
+		           inclusive_number(x, list[i].from),
+		           inclusive_number(x, list[i].to), count,
+		           1 + 4 * report_percent(cost, r->instructions) / 100);
 	}
 	free(list);
 }
@@ -163,15 +167,15 @@ static void put_lines(const struct report_row *row, uint32_t block, FILE *out)
 		high = l->line > high ? l->line : high;
 	}
 	if (high)
-		fprintf(out, " line %" PRIu32, low);
+		text_print(out, " line %" PRIu32, low);
 	if (high > low)
-		fprintf(out, "-%" PRIu32, high);
+		text_print(out, "-%" PRIu32, high);
 }
 
 static void put_count(FILE *out, uint64_t n, bool known)
 {
 	if (known)
-		fprintf(out, "%" PRIu64, n);
+		text_print(out, "%" PRIu64, n);
 	else
 		putc('?', out);
 }
@@ -184,8 +188,8 @@ static void put_blocks(const struct report_row *row, size_t graph,
 		uint64_t n = row->cm->block[at];
 		bool known = row->cm->block_known[at];
 
-		fprintf(out, "g%zub%" PRIu32 " [label=\"#%" PRIu32, graph, b,
-		        b);
+		text_print(out, "g%zub%" PRIu32 " [label=\"#%" PRIu32, graph, b,
+		           b);
 		put_lines(row, b, out);
 		fputs("\\n", out);
 		put_count(out, n, known);
@@ -200,9 +204,9 @@ static void put_blocks(const struct report_row *row, size_t graph,
 static void put_end(FILE *out, size_t graph, uint32_t block, uint32_t edge)
 {
 	if (block)
-		fprintf(out, "g%zub%" PRIu32, graph, block);
+		text_print(out, "g%zub%" PRIu32, graph, block);
 	else
-		fprintf(out, "g%zue%" PRIu32, graph, edge);
+		text_print(out, "g%zue%" PRIu32, graph, edge);
 }
 
 static void put_edges(const struct report_row *row, size_t graph, uint64_t most,
@@ -215,7 +219,8 @@ static void put_edges(const struct report_row *row, size_t graph, uint64_t most,
 		bool known = row->cm->edge_known[at];
 
 		if (!me->src || !me->dst)
-			fprintf(out,
+			text_print(
+			        out,
 			        "g%zue%" PRIu32
 			        " [label=\"%s\" shape=plaintext style=\"\"];\n",
 			        graph, e, hot_edge_name(me->kind));
@@ -224,9 +229,9 @@ static void put_edges(const struct report_row *row, size_t graph, uint64_t most,
 		put_end(out, graph, me->dst, e);
 		fputs(" [label=\"", out);
 		put_count(out, n, known);
-		fprintf(out, "\" penwidth=%.2f%s];\n",
-		        1 + (known ? 3 * heat(n, most) : 0),
-		        known && !n ? " style=dashed" : "");
+		text_print(out, "\" penwidth=%.2f%s];\n",
+		           1 + (known ? 3 * heat(n, most) : 0),
+		           known && !n ? " style=dashed" : "");
 	}
 }
 
@@ -240,7 +245,7 @@ static void put_flow(const struct report_row *row, size_t graph, FILE *out)
 		if (row->cm->block_known[at] && row->cm->block[at] > most)
 			most = row->cm->block[at];
 	}
-	fprintf(out, "subgraph cluster%zu {\nlabel=\"", graph);
+	text_print(out, "subgraph cluster%zu {\nlabel=\"", graph);
 	put_text(out, row->name);
 	fputs("\";\n", out);
 	put_blocks(row, graph, most, out);

@@ -10,6 +10,7 @@
 #include "cli/report.h"
 
 #include "analysis/lines.h"
+#include "base/text.h"
 #include "cli/coverage.h"
 
 #include <inttypes.h>
@@ -21,12 +22,13 @@ static void put_functions(const struct coverage *c, const char *path, FILE *out)
 	uint64_t hit = 0;
 
 	for (size_t i = 0; i < n; i++)
-		fprintf(out, "FN:%" PRIu32 ",%s\n", f[i].line, f[i].name);
+		text_print(out, "FN:%" PRIu32 ",%s\n", f[i].line, f[i].name);
 	for (size_t i = 0; i < n; i++) {
-		fprintf(out, "FNDA:%" PRIu64 ",%s\n", f[i].entries, f[i].name);
+		text_print(out, "FNDA:%" PRIu64 ",%s\n", f[i].entries,
+		           f[i].name);
 		hit += f[i].entries > 0;
 	}
-	fprintf(out, "FNF:%zu\nFNH:%" PRIu64 "\n", n, hit);
+	text_print(out, "FNF:%zu\nFNH:%" PRIu64 "\n", n, hit);
 }
 
 static void put_branches(const struct lines *l, uint32_t file, FILE *out)
@@ -36,15 +38,15 @@ static void put_branches(const struct lines *l, uint32_t file, FILE *out)
 	uint64_t hit = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		fprintf(out, "BRDA:%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",",
-		        b[i].line, b[i].block, b[i].branch);
+		text_print(out, "BRDA:%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",",
+		           b[i].line, b[i].block, b[i].branch);
 		if (b[i].reached)
-			fprintf(out, "%" PRIu64 "\n", b[i].taken);
+			text_print(out, "%" PRIu64 "\n", b[i].taken);
 		else
-			fprintf(out, "-\n");
+			text_print(out, "-\n");
 		hit += b[i].reached && b[i].taken;
 	}
-	fprintf(out, "BRF:%zu\nBRH:%" PRIu64 "\n", n, hit);
+	text_print(out, "BRF:%zu\nBRH:%" PRIu64 "\n", n, hit);
 }
 
 static void put_lines(const struct lines *l, uint32_t file, FILE *out)
@@ -56,12 +58,12 @@ static void put_lines(const struct lines *l, uint32_t file, FILE *out)
 	for (size_t i = 0; i < n; i++) {
 		if (!c[i].known)
 			continue;
-		fprintf(out, "DA:%" PRIu32 ",%" PRIu64 "\n", c[i].line,
-		        c[i].count);
+		text_print(out, "DA:%" PRIu32 ",%" PRIu64 "\n", c[i].line,
+		           c[i].count);
 		found++;
 		hit += c[i].count > 0;
 	}
-	fprintf(out, "LF:%" PRIu64 "\nLH:%" PRIu64 "\n", found, hit);
+	text_print(out, "LF:%" PRIu64 "\nLH:%" PRIu64 "\n", found, hit);
 }
 
 void report_lcov(const struct report *r, FILE *out)
@@ -74,11 +76,11 @@ void report_lcov(const struct report *r, FILE *out)
 
 		if (!report_wants_file(r, path))
 			continue;
-		fprintf(out, "TN:\nSF:%s\n", report_path(r, path));
+		text_print(out, "TN:\nSF:%s\n", report_path(r, path));
 		put_functions(&c, path, out);
 		put_branches(r->lines, i, out);
 		put_lines(r->lines, i, out);
-		fprintf(out, "end_of_record\n");
+		text_print(out, "end_of_record\n");
 	}
 	coverage_release(&c);
 }

@@ -15,6 +15,7 @@
 #include "analysis/inclusive.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/text.h"
 #include "cli/report.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -66,9 +67,14 @@ static void put_message(struct bytes *b, unsigned field, struct bytes *message)
 	*message = (struct bytes){0};
 }
 
+/* Strings of protocol buffers are UTF-8, and pprof prints them as they are. */
 static uint64_t string_of(struct proto *p, const char *s)
 {
-	return strtab_add(&p->strings, s, strlen(s));
+	char *text = text_escape(s, strlen(s));
+	uint32_t at = strtab_add(&p->strings, text, strlen(text));
+
+	free(text);
+	return at;
 }
 
 static uint64_t function_of(struct proto *p, const struct frame_name *f)

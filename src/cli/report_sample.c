@@ -17,6 +17,7 @@
 #include "analysis/callgraph.h"
 #include "analysis/counts.h"
 #include "base/alloc.h"
+#include "base/text.h"
 #include "cli/report.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -72,8 +73,8 @@ static void put_targets(const struct sampler *s, const struct cost *c)
 		if (call->name && call->known && call->count &&
 		    o->instance == c->instance && o->file == c->file &&
 		    o->line == c->line)
-			fprintf(s->out, " %s:%" PRIu64, call->name,
-			        call->count);
+			text_print(s->out, " %s:%" PRIu64, call->name,
+			           call->count);
 	}
 }
 
@@ -95,8 +96,8 @@ static void put_body(const struct sampler *s, uint32_t i, unsigned depth)
 		if (c->instance != i || c->line < begin)
 			continue;
 		indent(s, depth);
-		fprintf(s->out, "%" PRIu32 ": %" PRIu64,
-		        (c->line - begin) & OFFSET_MASK, c->count);
+		text_print(s->out, "%" PRIu32 ": %" PRIu64,
+		           (c->line - begin) & OFFSET_MASK, c->count);
 		put_targets(s, c);
 		putc('\n', s->out);
 	}
@@ -106,9 +107,9 @@ static void put_body(const struct sampler *s, uint32_t i, unsigned depth)
 		if (copy->parent != i || copy->call_line < begin || !copy->line)
 			continue;
 		indent(s, depth);
-		fprintf(s->out, "%" PRIu32 ": %s:%" PRIu64 "\n",
-		        (copy->call_line - begin) & OFFSET_MASK,
-		        map_string(s->row->map, copy->name), total_of(s, k));
+		text_print(s->out, "%" PRIu32 ": %s:%" PRIu64 "\n",
+		           (copy->call_line - begin) & OFFSET_MASK,
+		           map_string(s->row->map, copy->name), total_of(s, k));
 		put_body(s, k, depth + 1);
 	}
 }
@@ -122,9 +123,9 @@ static void put_function(const struct report *r, const struct report_row *row,
 	s.first_call = callgraph_from(
 	        r->calls, (struct call_end){row->module, row->index},
 	        &s.ncalls);
-	fprintf(out, "%s:%" PRIu64 ":%" PRIu64 "\n",
-	        map_string(row->map, row->f->name), total_of(&s, 0),
-	        row->r->entries);
+	text_print(out, "%s:%" PRIu64 ":%" PRIu64 "\n",
+	           map_string(row->map, row->f->name), total_of(&s, 0),
+	           row->r->entries);
 	put_body(&s, 0, 1);
 	free(s.costs);
 }

@@ -13,8 +13,11 @@
 #include "analysis/counts.h"
 #include "analysis/lines.h"
 #include "base/alloc.h"
+#include "base/err.h"
+#include "base/text.h"
 #include "format/map.h"
 #include "format/profile.h"
+#include "format/source_file.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -37,6 +40,7 @@ struct source {
 	uint32_t file; /* in lines->files */
 	uint64_t most; /* count of its hottest line */
 	enum report_age age;
+	char *why; /* there is no text; NULL: it cannot be read */
 };
 
 static void source_release(struct source *s)
@@ -44,6 +48,7 @@ static void source_release(struct source *s)
 	free(s->path);
 	free(s->text);
 	free(s->lines);
+	free(s->why);
 	*s = (struct source){0};
 }
 
@@ -69,26 +74,26 @@ static bool source_unpack(struct source *s, const struct report *r)
 		return false;
 	s->text = memcpy(xmalloc(packed->size + 1), packed->text,
 	                 packed->size + 1);
+	s->age = packed->is_newer ? REPORT_AGE_NEWER : REPORT_AGE_FINE;
 	source_split(s, packed->size);
 	return true;
 }
 
-static void source_load(struct source *s)
+/* The text on disk. */
+static void source_load(struct source *s, const struct report *r,
+                        uint32_t module)
 {
-	FILE *f = fopen(s->path, "r");
-	size_t size = 0, cap = 0, got;
+	struct source_file f;
+	struct cairn_err err;
+	int rc = source_file_read(r->profile, module, s->path, &f, &err);
 
-	if (!f)
+	if (rc < 0) {
+		s->why = rc == CAIRN_E_SYSTEM ? NULL : xstrdup(err.text);
 		return;
-	do {
-		cap = cap ? 2 * cap : 65536;
-		s->text = xrealloc(s->text, cap + 1, 1);
-		got = fread(s->text + size, 1, cap - size, f);
-		size += got;
-	} while (size == cap);
-	fclose(f);
-	s->text[size] = '\0';
-	source_split(s, size);
+	}
+	s->text = f.text;
+	s->age = report_age_of(&f);
+	source_split(s, f.size);
 }
 
 static void source_read(struct source *s, const struct report *r,
@@ -102,14 +107,13 @@ static void source_read(struct source *s, const struct report *r,
 		return;
 	source_release(s);
 	s->path = xstrdup(path);
-	s->age = report_age(r, path, module);
 	s->file = strtab_find(&l->files, path, strlen(path));
 	c = s->file == STRTAB_NONE ? NULL : lines_of_file(l, s->file, &n);
 	for (size_t i = 0; c && i < n; i++)
 		if (c[i].count > s->most)
 			s->most = c[i].count;
 	if (!source_unpack(s, r))
-		source_load(s);
+		source_load(s, r, module);
 }
 
 /* --- what stands below a line ----------------------------------------------
@@ -138,20 +142,20 @@ static void print_way(const struct report *r, const struct line_branch *b,
 	double percent = report_percent(b->taken, b->total);
 
 	if (!b->taken)
-		fprintf(out, "%snever%s", c->zero, c->off);
+		report_paint(out, c->zero, "never", c);
 	else if (b->taken < b->total && percent >= 99.95)
-		fprintf(out, ">99.9 %%");
+		text_print(out, ">99.9 %%");
 	else if (percent < 0.05)
-		fprintf(out, "<0.1 %%");
+		text_print(out, "<0.1 %%");
 	else
-		fprintf(out, "%.1f %%", percent);
+		text_print(out, "%.1f %%", percent);
 	if (!has_target)
-		fprintf(out, " way %" PRIu32, b->branch + 1);
+		text_print(out, " way %" PRIu32, b->branch + 1);
 	else if (b->to_file == b->file)
-		fprintf(out, " to %" PRIu32, b->to_line);
+		text_print(out, " to %" PRIu32, b->to_line);
 	else
-		fprintf(out, " to %s:%" PRIu32, slash ? slash + 1 : path,
-		        b->to_line);
+		text_print(out, " to %s:%" PRIu32, slash ? slash + 1 : path,
+		           b->to_line);
 }
 
 /* One branch of a line, all its ways; those of a large switch that were never
@@ -164,7 +168,7 @@ static void print_branch(const struct report *r, const struct line_branch *b,
 
 	if (!b->reached)
 		return;
-	fprintf(out, "%14s %6s    ", "", "|");
+	text_print(out, "%14s %6s    ", "", "|");
 	for (size_t i = 0; i < n; i++) {
 		if (!b[i].taken && n > 4) {
 			never++;
@@ -174,8 +178,8 @@ static void print_branch(const struct report *r, const struct line_branch *b,
 		print_way(r, &b[i], has_target, out);
 	}
 	if (never)
-		fprintf(out, "%s%zu of %zu ways never", shown ? ", " : "",
-		        never, n);
+		text_print(out, "%s%zu of %zu ways never", shown ? ", " : "",
+		           never, n);
 	putc('\n', out);
 }
 
@@ -206,17 +210,17 @@ static void print_spot(const struct report *r, const struct report_spot *s,
 	        report_name(r, map_string(m, m->functions[c->function].name));
 
 	report_count(out, 12, c->count, c->known, c->doubtful);
-	fprintf(out, " %s %s", k ? "inlined into" : "in", name);
+	text_print(out, " %s %s", k ? "inlined into" : "in", name);
 	free(name);
 	if (k && k->parent) {
 		name = report_name(r, report_caller(r, c));
-		fprintf(out, " by %s", name);
+		text_print(out, " by %s", name);
 		free(name);
 	}
 	if (k && k->call_line)
-		fprintf(out, ", line %" PRIu32, k->call_line);
+		text_print(out, ", line %" PRIu32, k->call_line);
 	if (s->times > 1)
-		fprintf(out, ", %zu times", s->times);
+		text_print(out, ", %zu times", s->times);
 	putc('\n', out);
 }
 
@@ -231,13 +235,13 @@ static void print_copies(const struct report *r, const struct line_count *c,
 
 	for (size_t i = 0;
 	     i < n && i < SHOWN_COPIES && (n > 1 || copies->instance); i++) {
-		fprintf(out, "%14s %6s  ", "", "|");
+		text_print(out, "%14s %6s  ", "", "|");
 		print_spot(r, &spots[i], out);
 		rest -= spots[i].copy.count;
 	}
 	if (n > SHOWN_COPIES)
-		fprintf(out, "%14s %6s  %12" PRIu64 " in %zu more\n", "", "|",
-		        rest, n - SHOWN_COPIES);
+		text_print(out, "%14s %6s  %12" PRIu64 " in %zu more\n", "",
+		           "|", rest, n - SHOWN_COPIES);
 	free(spots);
 }
 
@@ -257,14 +261,18 @@ static void print_line(const struct report *r, const struct source *s,
 		begin = colour->hot;
 	fputs(begin, out);
 	if (!c)
-		fprintf(out, "%14s", "");
+		text_print(out, "%14s", "");
 	else if (c->count || c->doubtful || !c->known)
 		report_count(out, 14, c->count, c->known, c->doubtful);
 	else
-		fprintf(out, "%14s", "#####");
-	fprintf(out, "%s%s %6" PRIu32 "%s  %s\n", *begin ? colour->off : "",
-	        colour->dim, line, colour->off,
-	        line <= s->n ? s->lines[line - 1] : "");
+		text_print(out, "%14s", "#####");
+	fputs(*begin ? colour->off : "", out);
+	fputs(colour->dim, out);
+	text_print(out, " %6" PRIu32, line);
+	fputs(colour->off, out);
+	fputs("  ", out);
+	text_put_source(out, line <= s->n ? s->lines[line - 1] : "");
+	putc('\n', out);
 	if (c && !r->options.no_branches)
 		print_branches(r, s, line, out);
 	if (c && r->options.copies)
@@ -275,14 +283,18 @@ static void print_line(const struct report *r, const struct source *s,
 static void print_range(const struct report *r, const struct source *s,
                         uint32_t first, uint32_t last, FILE *out)
 {
-	if (!s->text)
-		fprintf(out, "  (cannot read %s: counts only)\n",
-		        report_path(r, s->path));
-	else if (s->age == REPORT_AGE_NEWER)
-		fprintf(out,
-		        "  (%s is newer than the program: lines may have "
-		        "moved)\n",
-		        report_path(r, s->path));
+	if (!s->text && s->why)
+		text_print(out, "  (%s is not shown: %s; counts only)\n",
+		           report_path(r, s->path), s->why);
+	else if (!s->text)
+		text_print(out, "  (cannot read %s: counts only)\n",
+		           report_path(r, s->path));
+	else if (s->age != REPORT_AGE_FINE)
+		text_print(out, "  (%s %s: lines may have moved)\n",
+		           report_path(r, s->path),
+		           s->age == REPORT_AGE_NEWER
+		                   ? "is newer than the program"
+		                   : "is not the text that was compiled");
 	for (uint32_t line = first; line <= last; line++) {
 		if (!s->text ? lines_find(r->lines, s->path, line) != NULL
 		             : line <= s->n)
@@ -357,14 +369,15 @@ static void print_where(const struct report *r, const struct body *b,
 	nspots = n;
 	spots = report_spots(r, copies, &nspots);
 	if (n > 1)
-		fprintf(out, "  %zu copies add up to the counts below:\n", n);
+		text_print(out, "  %zu copies add up to the counts below:\n",
+		           n);
 	for (size_t i = 0;
 	     i < nspots && i < SHOWN_COPIES && (n > 1 || !b->is_whole); i++) {
 		fputs("  ", out);
 		print_spot(r, &spots[i], out);
 	}
 	if (nspots > SHOWN_COPIES)
-		fprintf(out, "  %12s %zu more\n", "", nspots - SHOWN_COPIES);
+		text_print(out, "  %12s %zu more\n", "", nspots - SHOWN_COPIES);
 	free(spots);
 	free(copies);
 }
@@ -376,8 +389,9 @@ static void print_body(const struct report *r, const struct body *b,
 	char *name = report_name(r, b->name);
 
 	source_read(s, r, b->file, b->module);
-	fprintf(out, "\n%s%s%s  %s:%" PRIu32 "\n", c->head, name, c->off,
-	        report_path(r, b->file), b->line);
+	putc('\n', out);
+	report_paint(out, c->head, name, c);
+	text_print(out, "  %s:%" PRIu32 "\n", report_path(r, b->file), b->line);
 	print_where(r, b, s, out);
 	print_range(r, s, b->line, b->last, out);
 	free(name);
@@ -463,16 +477,17 @@ void report_source_files(const struct report *r, FILE *out)
 			continue;
 		}
 		source_read(&s, r, path, l->copies[c->first_copy].module);
-		fprintf(out, "\n%s%s%s\n", colour->head, report_path(r, path),
-		        colour->off);
+		putc('\n', out);
+		report_paint(out, colour->head, report_path(r, path), colour);
+		putc('\n', out);
 		print_range(r, &s, 1, s.text ? (uint32_t)s.n : c[n - 1].line,
 		            out);
 	}
 	if (left_out)
-		fprintf(out,
-		        "\n%zu system header%s left out; --all-files shows "
-		        "%s\n",
-		        left_out, left_out == 1 ? "" : "s",
-		        left_out == 1 ? "it" : "them");
+		text_print(out,
+		           "\n%zu system header%s left out; --all-files shows "
+		           "%s\n",
+		           left_out, left_out == 1 ? "" : "s",
+		           left_out == 1 ? "it" : "them");
 	source_release(&s);
 }

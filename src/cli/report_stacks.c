@@ -11,6 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "cli/export.h"
 #include "cli/report.h"
 #include "format/profile.h"
 #include "format/strtab.h"
@@ -27,24 +29,6 @@ struct folder {
 	size_t weights_cap;
 };
 
-/* A name without what the format has for itself. */
-static void put_name(FILE *out, const char *s)
-{
-	while (*s) {
-		size_t n = json_character(s);
-
-		if (!n)
-			fputs("\xef\xbf\xbd", out); /* U+FFFD */
-		else if (*s == ';')
-			putc(':', out);
-		else if ((unsigned char)*s < ' ' || *s == 0x7f)
-			putc(' ', out);
-		else
-			fwrite(s, 1, n, out);
-		s += n ? n : 1;
-	}
-}
-
 static void fold(void *context, const struct frame_name *frames, size_t n,
                  uint64_t instructions)
 {
@@ -55,13 +39,13 @@ static void fold(void *context, const struct frame_name *frames, size_t n,
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out) {
-		fprintf(stderr, "cairn: out of memory\n");
+		text_print(stderr, "cairn: out of memory\n");
 		exit(2);
 	}
 	for (size_t i = 0; i < n; i++) {
 		char *name = report_name(f->r, frames[i].name);
 
-		put_name(out, name);
+		export_put_folded(out, name);
 		free(name);
 		if (i + 1 < n)
 			putc(';', out);
@@ -82,8 +66,8 @@ void report_folded(const struct report *r, FILE *out)
 
 	costs_stacks(r, fold, &f);
 	for (uint32_t i = 0; i < f.stacks.n; i++)
-		fprintf(out, "%s %" PRIu64 "\n", f.stacks.items[i],
-		        f.weights[i]);
+		text_print(out, "%s %" PRIu64 "\n", f.stacks.items[i],
+		           f.weights[i]);
 	strtab_release(&f.stacks);
 	free(f.weights);
 }

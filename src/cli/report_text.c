@@ -13,6 +13,7 @@
 #include "analysis/lines.h"
 #include "analysis/totals.h"
 #include "base/alloc.h"
+#include "base/text.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -47,18 +48,18 @@ static void print_files(const struct report *r, FILE *out)
 	for (size_t i = 0; i < r->profile->nfiles; i++) {
 		const struct profile_file *f = &r->profile->files[i];
 
-		fprintf(out, "file      %s: %" PRIu32 " run%s, %s",
-		        report_path(r, f->name), f->nruns,
-		        f->nruns == 1 ? "" : "s", how_text(f));
+		text_print(out, "file      %s: %" PRIu32 " run%s, %s",
+		           report_path(r, f->name), f->nruns,
+		           f->nruns == 1 ? "" : "s", how_text(f));
 		if (f->how == CAIRN_HOW_SIGNAL)
-			fprintf(out, " (%" PRIu32 ")", f->signal);
+			text_print(out, " (%" PRIu32 ")", f->signal);
 		if (f->threads_at_once)
-			fprintf(out, ", %s%" PRIu32 " thread%s at a time",
-			        f->threads_at_once == 1 ? "" : "up to ",
-			        f->threads_at_once,
-			        f->threads_at_once == 1 ? "" : "s");
+			text_print(out, ", %s%" PRIu32 " thread%s at a time",
+			           f->threads_at_once == 1 ? "" : "up to ",
+			           f->threads_at_once,
+			           f->threads_at_once == 1 ? "" : "s");
 		if (!r->options.stable && f->pid)
-			fprintf(out, ", pid %" PRIu32, f->pid);
+			text_print(out, ", pid %" PRIu32, f->pid);
 		putc('\n', out);
 	}
 }
@@ -68,37 +69,38 @@ static void print_totals(const struct report *r, FILE *out)
 	const struct counts_totals *t = &r->counts->totals;
 	uint64_t executed, known;
 
-	fprintf(out,
-	        "functions %" PRIu64 " of %" PRIu64 " executed, %" PRIu64
-	        " not covered\n",
-	        t->executed, t->functions - t->uncovered - t->partial,
-	        t->uncovered);
+	text_print(out,
+	           "functions %" PRIu64 " of %" PRIu64 " executed, %" PRIu64
+	           " not covered\n",
+	           t->executed, t->functions - t->uncovered - t->partial,
+	           t->uncovered);
 	if (t->partial)
-		fprintf(out,
-		        "partly    %" PRIu64
-		        " functions count some of their paths only; "
-		        "cairn paths and cairn residual show these\n",
-		        t->partial);
-	fprintf(out,
-	        "blocks    %" PRIu64 " of %" PRIu64
-	        " executed (%.1f %%), %" PRIu64 " executions in all\n",
-	        t->blocks_executed, t->blocks,
-	        report_percent(t->blocks_executed, t->blocks), t->executions);
+		text_print(out,
+		           "partly    %" PRIu64
+		           " functions count some of their paths only; "
+		           "cairn paths and cairn residual show these\n",
+		           t->partial);
+	text_print(out,
+	           "blocks    %" PRIu64 " of %" PRIu64
+	           " executed (%.1f %%), %" PRIu64 " executions in all\n",
+	           t->blocks_executed, t->blocks,
+	           report_percent(t->blocks_executed, t->blocks),
+	           t->executions);
 	if (!r->lines->n && t->functions > t->uncovered)
-		fprintf(out, "lines     none known; build with -g to see "
-		             "them\n");
+		text_print(out, "lines     none known; build with -g to see "
+		                "them\n");
 	if (!r->lines->n)
 		return;
 	lines_total(r->lines, &executed, &known);
-	fprintf(out,
-	        "lines     %" PRIu64 " of %" PRIu64 " executed (%.1f %%)\n",
-	        executed, known, report_percent(executed, known));
+	text_print(out,
+	           "lines     %" PRIu64 " of %" PRIu64 " executed (%.1f %%)\n",
+	           executed, known, report_percent(executed, known));
 	lines_total_branches(r->lines, &executed, &known);
 	if (known)
-		fprintf(out,
-		        "branches  %" PRIu64 " of %" PRIu64
-		        " ways taken (%.1f %%)\n",
-		        executed, known, report_percent(executed, known));
+		text_print(out,
+		           "branches  %" PRIu64 " of %" PRIu64
+		           " ways taken (%.1f %%)\n",
+		           executed, known, report_percent(executed, known));
 }
 
 static void print_head(const struct report *r, FILE *out)
@@ -106,13 +108,14 @@ static void print_head(const struct report *r, FILE *out)
 	const char *note = report_note(r);
 
 	if (r->profile->program)
-		fprintf(out, "program   %s\n",
-		        report_path(r, r->profile->program));
+		text_print(out, "program   %s\n",
+		           report_path(r, r->profile->program));
 	print_files(r, out);
 	if (note)
-		fprintf(out, "note      %s\n", note);
+		text_print(out, "note      %s\n", note);
 	if (r->counts->totals.inconsistent)
-		fprintf(out,
+		text_print(
+		        out,
 		        "note      functions whose flow does not add up: "
 		        "%" PRIu64
 		        "; their counts are marked ~, cairn check says why\n",
@@ -129,7 +132,7 @@ void report_count(FILE *out, int width, uint64_t n, bool known, bool doubtful)
 		         n);
 	else
 		snprintf(text, sizeof(text), "?");
-	fprintf(out, "%*s", width, text);
+	text_print(out, "%*s", width, text);
 }
 
 static void print_row(const struct report *r, const struct report_row *row,
@@ -142,20 +145,23 @@ static void print_row(const struct report *r, const struct report_row *row,
 	report_count(out, 14, row->r->entries, row->r->entries_known, doubtful);
 	report_count(out, 18, row->r->executions, report_knows(row), doubtful);
 	if (report_knows(row))
-		fprintf(out, " %6.2f  %s%s%s",
-		        report_percent(row->r->executions,
-		                       r->counts->totals.executions),
-		        c->name, row->name, c->off);
+		text_print(out, " %6.2f  ",
+		           report_percent(row->r->executions,
+		                          r->counts->totals.executions));
 	else
-		fprintf(out, " %6s  %s%s%s", "?", c->name, row->name, c->off);
-	if (*file)
-		fprintf(out, "%s  %s", c->dim, report_path(r, file));
+		text_print(out, " %6s  ", "?");
+	report_paint(out, c->name, row->name, c);
+	if (*file) {
+		fputs(c->dim, out);
+		text_print(out, "  %s", report_path(r, file));
+	}
 	if (*file && row->f->line)
-		fprintf(out, ":%" PRIu32, row->f->line);
+		text_print(out, ":%" PRIu32, row->f->line);
 	if (*file)
 		fputs(c->off, out);
 	if (r->profile->nmodules > 1)
-		fprintf(out, "  [%s]",
+		text_print(
+		        out, "  [%s]",
 		        report_path(r, r->profile->modules[row->module].path));
 	putc('\n', out);
 }
@@ -165,8 +171,12 @@ static void print_table(const struct report *r, FILE *out)
 	size_t shown = 0, more = 0, below = 0;
 	const struct report_colours *c = report_colours(r);
 
-	fprintf(out, "\n%s%14s%18s %6s  %s%s\n", c->head, "entries",
-	        "block executions", "%", "function", c->off);
+	putc('\n', out);
+	fputs(c->head, out);
+	text_print(out, "%14s%18s %6s  function", "entries", "block executions",
+	           "%");
+	fputs(c->off, out);
+	putc('\n', out);
 	for (size_t i = 0; i < r->nrows; i++) {
 		if (!r->rows[i].r->covered)
 			continue;
@@ -180,12 +190,13 @@ static void print_table(const struct report *r, FILE *out)
 		}
 	}
 	if (!shown && !more)
-		fprintf(out, "%14s%18s %6s  none\n", "", "", "");
+		text_print(out, "%14s%18s %6s  none\n", "", "", "");
 	if (more)
-		fprintf(out, "%14s  %zu more; --top N shows them\n", "", more);
+		text_print(out, "%14s  %zu more; --top N shows them\n", "",
+		           more);
 	if (below)
-		fprintf(out, "%14s  %zu below %g %%\n", "", below,
-		        r->options.threshold);
+		text_print(out, "%14s  %zu below %g %%\n", "", below,
+		           r->options.threshold);
 }
 
 /* "12 of 34  35.3 %", or spaces. */
@@ -195,12 +206,13 @@ static void print_share(const struct report *r, FILE *out, uint64_t part,
 	const struct report_colours *c = report_colours(r);
 
 	if (!whole) {
-		fprintf(out, "%*s", 23, "");
+		text_print(out, "%*s", 23, "");
 		return;
 	}
-	fprintf(out, "%7" PRIu64 " of %-6" PRIu64, part, whole);
-	fprintf(out, "%s%5.1f%s", part ? "" : c->zero,
-	        report_percent(part, whole), part ? "" : c->off);
+	text_print(out, "%7" PRIu64 " of %-6" PRIu64, part, whole);
+	fputs(part ? "" : c->zero, out);
+	text_print(out, "%5.1f", report_percent(part, whole));
+	fputs(part ? "" : c->off, out);
 	putc(' ', out);
 }
 
@@ -210,7 +222,7 @@ static void print_total(const struct report *r, const struct total *t,
 	print_share(r, out, t->lines_executed, t->lines);
 	print_share(r, out, t->branches_taken, t->branches);
 	print_share(r, out, t->functions_executed, t->functions);
-	fprintf(out, " %s%s\n", indent, report_path(r, t->path));
+	text_print(out, " %s%s\n", indent, report_path(r, t->path));
 }
 
 static bool shows_file(const struct report *r, const char *path)
@@ -242,9 +254,12 @@ static void print_directories(const struct report *r, FILE *out)
 		any |= t->directories[d].lines && shows_directory(r, d);
 	if (!any)
 		return;
-	fprintf(out, "\n%s%-23s%-23s%-23s directory%s\n", c->head,
-	        "   lines            %", "   branches         %",
-	        "   functions        %", c->off);
+	putc('\n', out);
+	fputs(c->head, out);
+	text_print(out, "%-23s%-23s%-23s directory", "   lines            %",
+	           "   branches         %", "   functions        %");
+	fputs(c->off, out);
+	putc('\n', out);
 	for (uint32_t d = 0; d < t->ndirectories; d++) {
 		if (!t->directories[d].lines || !shows_directory(r, d))
 			continue;
@@ -270,10 +285,10 @@ static void print_uncovered(const struct report *r, FILE *out)
 		if (row->r->covered)
 			continue;
 		if (!any)
-			fprintf(out, "\nnot covered:\n");
+			text_print(out, "\nnot covered:\n");
 		any = true;
-		fprintf(out, "  %s: %s\n", row->name,
-		        *reason ? reason : "no reason given");
+		text_print(out, "  %s: %s\n", row->name,
+		           *reason ? reason : "no reason given");
 	}
 }
 

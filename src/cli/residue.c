@@ -8,6 +8,7 @@
 
 #include "analysis/counts.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -86,11 +87,11 @@ bool residue_is_any(const struct residue *r)
 static void print_share(FILE *out, const char *what, uint64_t part,
                         uint64_t whole, bool is_known)
 {
-	fprintf(out, "%-37s %10" PRIu64, what, part);
+	text_print(out, "%-37s %10" PRIu64, what, part);
 	if (is_known)
-		fprintf(out, "  %5.1f %% of %" PRIu64,
-		        side_percent(part, whole), whole);
-	fprintf(out, "\n");
+		text_print(out, "  %5.1f %% of %" PRIu64,
+		           side_percent(part, whole), whole);
+	text_print(out, "\n");
 }
 
 static void print_totals(const struct residue *r, FILE *out)
@@ -98,28 +99,29 @@ static void print_totals(const struct residue *r, FILE *out)
 	const struct residual_totals *t = &r->residual.totals;
 	uint64_t n = t->all.nuntested;
 
-	fprintf(out, "\n");
+	text_print(out, "\n");
 	print_share(out, "untested paths", n, t->all.npaths,
 	            !t->all.is_partial);
 	print_share(out, "  executions of them", t->all.untested_executions,
 	            t->all.executions, !t->all.is_partial);
-	fprintf(out,
-	        "  functions with untested paths       %10" PRIu64 "\n"
-	        "untested edges                        %10" PRIu64 "\n"
-	        "  functions with untested edges       %10" PRIu64 "\n",
-	        t->nfunctions, t->nedges, t->nedge_functions);
-	fprintf(out,
-	        "untested paths that edges do not show\n"
-	        "  in functions without untested edge  %10" PRIu64
-	        "  %5.1f %% of the untested\n"
-	        "  without untested edge themselves    %10" PRIu64
-	        "  %5.1f %% of the untested\n",
-	        t->nquiet, side_percent(t->nquiet, n), t->nhidden,
-	        side_percent(t->nhidden, n));
+	text_print(out,
+	           "  functions with untested paths       %10" PRIu64 "\n"
+	           "untested edges                        %10" PRIu64 "\n"
+	           "  functions with untested edges       %10" PRIu64 "\n",
+	           t->nfunctions, t->nedges, t->nedge_functions);
+	text_print(out,
+	           "untested paths that edges do not show\n"
+	           "  in functions without untested edge  %10" PRIu64
+	           "  %5.1f %% of the untested\n"
+	           "  without untested edge themselves    %10" PRIu64
+	           "  %5.1f %% of the untested\n",
+	           t->nquiet, side_percent(t->nquiet, n), t->nhidden,
+	           side_percent(t->nhidden, n));
 	if (t->all.ndied)
-		fprintf(out,
-		        "untested paths that frames died on    %10" PRIu64 "\n",
-		        t->all.ndied);
+		text_print(out,
+		           "untested paths that frames died on    %10" PRIu64
+		           "\n",
+		           t->all.ndied);
 }
 
 /* What the field did and nobody knows. */
@@ -130,10 +132,10 @@ static void print_unknown(const struct residue *r, FILE *out)
 
 	if (!n)
 		return;
-	fprintf(out,
-	        "paths nobody knows                    %10" PRIu64
-	        "  (functions",
-	        n);
+	text_print(out,
+	           "paths nobody knows                    %10" PRIu64
+	           "  (functions",
+	           n);
 	for (size_t i = 0; i < r->field.report.nrows; i++) {
 		const struct report_row *row = &r->field.report.rows[i];
 
@@ -142,29 +144,29 @@ static void print_unknown(const struct residue *r, FILE *out)
 		if (shown == SHOWN_NAMES)
 			more++;
 		else
-			fprintf(out, "%s %s", shown++ ? "," : "", row->name);
+			text_print(out, "%s %s", shown++ ? "," : "", row->name);
 	}
 	if (more)
-		fprintf(out, ", and %zu more", more);
-	fprintf(out, "; cairn check says why)\n");
+		text_print(out, ", and %zu more", more);
+	text_print(out, "; cairn check says why)\n");
 }
 
 static void print_files(const struct residue *r, FILE *out)
 {
-	fprintf(out, "\n%10s %10s %10s  file\n", "untested", "paths %",
-	        "exec %");
+	text_print(out, "\n%10s %10s %10s  file\n", "untested", "paths %",
+	           "exec %");
 	for (size_t i = 0; i < r->nfiles; i++) {
 		const struct residual_row *row = &r->rows[i];
 
-		fprintf(out, "%10" PRIu64, row->nuntested);
+		text_print(out, "%10" PRIu64, row->nuntested);
 		if (row->is_partial)
-			fprintf(out, " %10s %10s", "-", "-");
+			text_print(out, " %10s %10s", "-", "-");
 		else
-			fprintf(out, " %10.1f %10.1f",
-			        side_percent(row->nuntested, row->npaths),
-			        side_percent(row->untested_executions,
-			                     row->executions));
-		fprintf(out, "  %s\n", r->files[i]);
+			text_print(out, " %10.1f %10.1f",
+			           side_percent(row->nuntested, row->npaths),
+			           side_percent(row->untested_executions,
+			                        row->executions));
+		text_print(out, "  %s\n", r->files[i]);
 	}
 }
 
@@ -175,7 +177,8 @@ static void print_unordered(const struct residue *r, FILE *out)
 		const struct residual_row *row = &r->rows[i];
 
 		if (row->has_order && row->nordered < row->nuntested)
-			fprintf(out,
+			text_print(
+			        out,
 			        "note       %s: untested paths that are not in "
 			        "the order of their first occurrence: %" PRIu64
 			        "%s\n",
@@ -207,16 +210,17 @@ static void print_unmatched(const struct residue *r, FILE *out, bool is_field)
 		if (fate == CATALOG_SAME || !has_run(f))
 			continue;
 		if (!n++)
-			fprintf(out,
-			        "\nnot compared: functions that ran in the "
-			        "%s and are not the same in the %s\n"
-			        "%10s %14s  function\n",
-			        is_field ? "field" : "tests",
-			        is_field ? "tests" : "field", "paths",
-			        "executions");
-		fprintf(out, "%10zu %14" PRIu64 "  ", f->pc.n, f->executions);
+			text_print(out,
+			           "\nnot compared: functions that ran in the "
+			           "%s and are not the same in the %s\n"
+			           "%10s %14s  function\n",
+			           is_field ? "field" : "tests",
+			           is_field ? "tests" : "field", "paths",
+			           "executions");
+		text_print(out, "%10zu %14" PRIu64 "  ", f->pc.n,
+		           f->executions);
 		side_text_function(s, out, i);
-		fprintf(out, "  %s\n", residue_fate(fate, is_field));
+		text_print(out, "  %s\n", residue_fate(fate, is_field));
 	}
 }
 
@@ -226,19 +230,19 @@ static void print_path(const struct residue *r, FILE *out, size_t i)
 	const struct residual_first *first = residual_first(p);
 	struct hot_path h = residue_path(p);
 
-	fprintf(out,
-	        "%6" PRIu32 " %14" PRIu64 " %5" PRIu32 " %5" PRIu32
-	        " %6" PRIu64,
-	        p->nusers, p->count, p->nedges, p->npairs, p->nblocks);
+	text_print(out,
+	           "%6" PRIu32 " %14" PRIu64 " %5" PRIu32 " %5" PRIu32
+	           " %6" PRIu64,
+	           p->nusers, p->count, p->nedges, p->npairs, p->nblocks);
 	if (first)
-		fprintf(out, " %6" PRIu64, first->number);
+		text_print(out, " %6" PRIu64, first->number);
 	else if (residue_has_order(r))
-		fprintf(out, " %6s", "-");
-	fprintf(out, " %c%c %s  ", p->nedges ? ' ' : '*',
-	        p->is_prefix ? '!' : ' ',
-	        side_function(&r->field, p->function));
+		text_print(out, " %6s", "-");
+	text_print(out, " %c%c %s  ", p->nedges ? ' ' : '*',
+	           p->is_prefix ? '!' : ' ',
+	           side_function(&r->field, p->function));
 	hot_text_summary(&r->field.view, out, &h);
-	fprintf(out, "\n");
+	text_print(out, "\n");
 }
 
 static void print_details(const struct residue *r, FILE *out, size_t i)
@@ -247,21 +251,21 @@ static void print_details(const struct residue *r, FILE *out, size_t i)
 	const struct residual_first *first = residual_first(p);
 	struct hot_path h = residue_path(p);
 
-	fprintf(out, "\n#%zu %s, ", i + 1,
-	        side_function(&r->field, p->function));
+	text_print(out, "\n#%zu %s, ", i + 1,
+	           side_function(&r->field, p->function));
 	if (p->is_prefix)
-		fprintf(out, "unfinished");
+		text_print(out, "unfinished");
 	else
-		fprintf(out, "path %" PRIu64 " of %" PRIu64, p->number,
-		        r->field.catalog.functions[p->function].f->npaths);
-	fprintf(out, "%s\n",
-	        p->nedges ? "" : "; each edge was tested, not all together");
+		text_print(out, "path %" PRIu64 " of %" PRIu64, p->number,
+		           r->field.catalog.functions[p->function].f->npaths);
+	text_print(out, "%s\n",
+	           p->nedges ? "" : "; each edge was tested, not all together");
 	hot_text_path(&r->field.view, out, &h);
 	if (first)
-		fprintf(out,
-		        "    first    as number %" PRIu64
-		        " of the untested paths of %s\n",
-		        first->number, r->files[first->file]);
+		text_print(out,
+		           "    first    as number %" PRIu64
+		           " of the untested paths of %s\n",
+		           first->number, r->files[first->file]);
 }
 
 static void print_list(const struct residue *r, FILE *out)
@@ -270,7 +274,8 @@ static void print_list(const struct residue *r, FILE *out)
 
 	if (!n)
 		return;
-	fprintf(out,
+	text_print(
+	        out,
 	        "\n*: no untested edge, so coverage of edges does not show it"
 	        "%s\n%6s %14s %5s %5s %6s%s    function  lines\n",
 	        r->residual.totals.all.ndied ? "; !: a frame died on it" : "",
@@ -279,8 +284,8 @@ static void print_list(const struct residue *r, FILE *out)
 	for (size_t i = 0; i < shown; i++)
 		print_path(r, out, i);
 	if (shown < n)
-		fprintf(out, "%6s (%zu more; --top 0 shows all)\n", "",
-		        n - shown);
+		text_print(out, "%6s (%zu more; --top 0 shows all)\n", "",
+		           n - shown);
 	for (size_t i = 0; i < shown && (r->all_details || i < SHOWN_PATHS);
 	     i++)
 		print_details(r, out, i);
@@ -290,20 +295,21 @@ static void print_head(const struct residue *r, FILE *out)
 {
 	const struct residual_totals *t = &r->residual.totals;
 
-	fprintf(out,
-	        "tested     %" PRIu64 " paths; runs: %" PRIu64 "; %s\n"
-	        "field      %" PRIu64 " paths; runs: %" PRIu64 "; files: %zu\n"
-	        "functions  %" PRIu64 " compared",
-	        r->tested.catalog.npaths, profile_nruns(r->tested.profile),
-	        r->tested.name, r->field.catalog.npaths,
-	        profile_nruns(r->field.profile), r->nfiles, t->ncompared);
+	text_print(out,
+	           "tested     %" PRIu64 " paths; runs: %" PRIu64 "; %s\n"
+	           "field      %" PRIu64 " paths; runs: %" PRIu64
+	           "; files: %zu\n"
+	           "functions  %" PRIu64 " compared",
+	           r->tested.catalog.npaths, profile_nruns(r->tested.profile),
+	           r->tested.name, r->field.catalog.npaths,
+	           profile_nruns(r->field.profile), r->nfiles, t->ncompared);
 	if (t->nunmatched)
-		fprintf(out,
-		        "; %" PRIu64 " that ran could not be, with %" PRIu64
-		        " paths and %" PRIu64 " executions",
-		        t->nunmatched, t->unmatched_paths,
-		        t->unmatched_executions);
-	fprintf(out, "\n");
+		text_print(out,
+		           "; %" PRIu64 " that ran could not be, with %" PRIu64
+		           " paths and %" PRIu64 " executions",
+		           t->nunmatched, t->unmatched_paths,
+		           t->unmatched_executions);
+	text_print(out, "\n");
 	side_text_notes(&r->tested, out);
 	side_text_notes(&r->field, out);
 }

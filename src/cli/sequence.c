@@ -11,6 +11,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "cli/cli.h"
 #include "cli/hot.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -167,6 +169,7 @@ int sequences_init(struct sequences *s, const struct hot *h, const char *path,
 	        .h = h, .length = s->length, .of_chains = s->of_chains};
 	CAIRN_TRY(s->of_chains ? check_chains(w, s->length - 1, path, err)
 	                       : check_length(w, s->length, path, err));
+	s->nfindings = cli_count_findings(h->report->counts);
 	find_functions(s);
 	sum_functions(s);
 	s->rows = windows_list(w, s->length, &s->nrows);
@@ -205,23 +208,29 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* A path and its lines.  All of a row are of one function. */
+/* A path and its lines.  All of a row are of one function, but in a damaged
+ * file (rule C10). */
 static void print_path(const struct sequences *s, FILE *out,
                        const struct profile_element *e, uint32_t function)
 {
 	const struct hot_path p = {.function = function, .number = e->number};
 
-	fprintf(out, "%s  path %" PRIu64 "  ",
-	        s->h->functions[function].row->name, e->number);
+	if (function == NONE) {
+		text_print(out, "a function without a map  path %" PRIu64 "\n",
+		           e->number);
+		return;
+	}
+	text_print(out, "%s  path %" PRIu64 "  ",
+	           s->h->functions[function].row->name, e->number);
 	hot_text_lines(s->h, out, &p);
-	fprintf(out, "\n");
+	text_print(out, "\n");
 }
 
 static void print_row(const struct sequences *s, FILE *out,
                       const struct window_row *r)
 {
-	fprintf(out, "%20" PRIu64 " %6.2f\n", r->count,
-	        percent(r->count, s->sum.executions));
+	text_print(out, "%20" PRIu64 " %6.2f\n", r->count,
+	           percent(r->count, s->sum.executions));
 	for (unsigned i = 0, n; i < s->length; i += n) {
 		uint32_t function, other;
 		const struct profile_element *e =
@@ -230,9 +239,22 @@ static void print_row(const struct sequences *s, FILE *out,
 		for (n = 1; i + n < s->length; n++)
 			if (element_at(s, r, i + n, &other) != e)
 				break;
-		fprintf(out, "%24u x  ", n);
+		text_print(out, "%24u x  ", n);
 		print_path(s, out, e, function);
 	}
+}
+
+void sequences_text_notes(const struct sequences *s, FILE *out)
+{
+	if (s->sum.exceeds)
+		text_print(out,
+		           "note       more was counted than ran; cairn check "
+		           "may say why\n");
+	if (s->nfindings)
+		text_print(out,
+		           "note       findings of cairn check about these "
+		           "counts, which are not exact: %zu\n",
+		           s->nfindings);
 }
 
 static void print_head(const struct sequences *s, FILE *out)
@@ -240,26 +262,25 @@ static void print_head(const struct sequences *s, FILE *out)
 	const struct window_sums *sum = &s->sum.sums;
 	uint64_t all = s->sum.executions;
 
-	fprintf(out,
-	        "sequences  of %u paths, one behind the other in one "
-	        "activation\n"
-	        "executions %" PRIu64 " of paths of functions with loops\n",
-	        s->length, all);
-	fprintf(out, "known      %" PRIu64 ", %.2f %%, in %zu different ones\n",
-	        sum->known, percent(sum->known, all), s->nrows);
-	fprintf(out,
-	        "first      %" PRIu64 ", %.2f %%: so many were not before "
-	        "them\n",
-	        sum->first, percent(sum->first, all));
-	fprintf(out,
-	        "lost       %" PRIu64 ", %.2f %%: what was before them did not "
-	        "fit into the memory%s\n",
-	        sum->lost, percent(sum->lost, all),
-	        sum->lost ? " (memory= of the build)" : "");
-	if (s->sum.exceeds)
-		fprintf(out,
-		        "note       more was counted than ran; cairn check "
-		        "may say why\n");
+	text_print(out,
+	           "sequences  of %u paths, one behind the other in one "
+	           "activation\n"
+	           "executions %" PRIu64 " of paths of functions with loops\n",
+	           s->length, all);
+	text_print(out,
+	           "known      %" PRIu64 ", %.2f %%, in %zu different ones\n",
+	           sum->known, percent(sum->known, all), s->nrows);
+	text_print(out,
+	           "first      %" PRIu64 ", %.2f %%: so many were not before "
+	           "them\n",
+	           sum->first, percent(sum->first, all));
+	text_print(out,
+	           "lost       %" PRIu64
+	           ", %.2f %%: what was before them did not "
+	           "fit into the memory%s\n",
+	           sum->lost, percent(sum->lost, all),
+	           sum->lost ? " (memory= of the build)" : "");
+	sequences_text_notes(s, out);
 }
 
 void sequences_text(const struct sequences *s, FILE *out)
@@ -268,12 +289,12 @@ void sequences_text(const struct sequences *s, FILE *out)
 
 	print_head(s, out);
 	if (n)
-		fprintf(out, "\n%20s %6s\n", "count", "%");
+		text_print(out, "\n%20s %6s\n", "count", "%");
 	for (size_t i = 0; i < n; i++)
 		print_row(s, out, &s->rows[i]);
 	if (n < s->nrows)
-		fprintf(out, "%20s (%zu more; --top 0 shows all)\n", "",
-		        s->nrows - n);
+		text_print(out, "%20s (%zu more; --top 0 shows all)\n", "",
+		           s->nrows - n);
 }
 
 /* --- JSON ------------------------------------------------------------------
@@ -330,6 +351,7 @@ static void put_row(const struct sequences *s, struct json *j,
 void sequences_put_functions(const struct sequences *s, struct json *j)
 {
 	put_sums(j, &s->sum);
+	put_u64(j, "findings", s->nfindings);
 	json_key(j, "functions");
 	json_begin(j, '[');
 	for (uint32_t i = 0; i < s->h->nfunctions; i++) {
@@ -358,5 +380,5 @@ void sequences_json(const struct sequences *s, FILE *out)
 		put_row(s, &j, &s->rows[i]);
 	json_end(&j, ']');
 	json_end(&j, '}');
-	fprintf(out, "\n");
+	text_print(out, "\n");
 }

@@ -30,6 +30,7 @@ struct sequences {
 	uint32_t *function_of; /* per element: in h->functions, or UINT32_MAX */
 	struct sequence_function *functions; /* as those of h */
 	struct sequence_function sum;        /* over the selected ones */
+	size_t nfindings; /* of cairn check, in the counts of the profile */
 };
 
 /*
@@ -48,5 +49,7 @@ void sequences_json(const struct sequences *s, FILE *out);
  * UINT32_MAX; the sums, in all and by function, in an object. */
 const char *sequences_name(const struct sequences *s, uint32_t function);
 void sequences_put_functions(const struct sequences *s, struct json *j);
+/* What is not as it should be, as lines of text. */
+void sequences_text_notes(const struct sequences *s, FILE *out);
 
 #endif /* CAIRN_CLI_SEQUENCE_H */

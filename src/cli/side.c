@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "format/map.h"
 
@@ -124,10 +125,10 @@ void side_text_function(const struct side *s, FILE *out, uint32_t function)
 	const struct catalog_function *f = &s->catalog.functions[function];
 	const char *slash = strrchr(f->file, '/');
 
-	fprintf(out, "%s", side_function(s, function));
+	text_print(out, "%s", side_function(s, function));
 	if (*f->file && f->f->line)
-		fprintf(out, "  %s:%" PRIu32, slash ? slash + 1 : f->file,
-		        f->f->line);
+		text_print(out, "  %s:%" PRIu32, slash ? slash + 1 : f->file,
+		           f->f->line);
 }
 
 void side_json_function(const struct side *s, struct json *j, uint32_t function)
@@ -197,7 +198,7 @@ static void begin_note(const struct side *s, FILE *out, unsigned trouble)
 	/* Each file may be fine and the sum wrong all the same. */
 	list = n ? cli_list_files(names, n)
 	         : xasprintf("the sum of %zu files", s->nfiles);
-	fprintf(out, "note       %s: ", list);
+	text_print(out, "note       %s: ", list);
 	free(list);
 	free(names);
 }
@@ -209,21 +210,21 @@ void side_text_notes(const struct side *s, FILE *out)
 
 	if (note) {
 		begin_note(s, out, SIDE_INEXACT);
-		fprintf(out, "%s\n", note);
+		text_print(out, "%s\n", note);
 	}
 	if (ndoubtful) {
 		begin_note(s, out, SIDE_DOUBTFUL);
-		fprintf(out,
-		        "functions whose counts are in doubt: %" PRIu64
-		        "; cairn check says why\n",
-		        ndoubtful);
+		text_print(out,
+		           "functions whose counts are in doubt: %" PRIu64
+		           "; cairn check says why\n",
+		           ndoubtful);
 	}
 	if (s->catalog.npartial) {
 		begin_note(s, out, SIDE_PARTIAL);
-		fprintf(out,
-		        "functions that did not count all of their paths: "
-		        "%zu\n",
-		        s->catalog.npartial);
+		text_print(out,
+		           "functions that did not count all of their paths: "
+		           "%zu\n",
+		           s->catalog.npartial);
 	}
 }
 

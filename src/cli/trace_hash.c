@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/trace_view.h"
 
 #include <inttypes.h>
@@ -15,15 +16,15 @@
 static void print_text(const struct trace_input *in, const struct trace_hash *h,
                        FILE *out)
 {
-	fprintf(out, "%-10s %10s %16s  %s\n", "thread", "kernel id", "blocks",
-	        "hash");
+	text_print(out, "%-10s %10s %16s  %s\n", "thread", "kernel id",
+	           "blocks", "hash");
 	for (size_t i = 0; i < h->n; i++)
-		fprintf(out,
-		        "%-10" PRIu32 " %10" PRIu64 " %16" PRIu64
-		        "  %016" PRIx64 "\n",
-		        in->streams.threads[h->threads[i].stream].id,
-		        h->threads[i].tid, h->threads[i].nblocks,
-		        h->threads[i].hash);
+		text_print(out,
+		           "%-10" PRIu32 " %10" PRIu64 " %16" PRIu64
+		           "  %016" PRIx64 "\n",
+		           in->streams.threads[h->threads[i].stream].id,
+		           h->threads[i].tid, h->threads[i].nblocks,
+		           h->threads[i].hash);
 }
 
 static void print_json(const struct trace_input *in, const struct trace_hash *h,

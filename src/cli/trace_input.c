@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/demangle.h"
 #include "format/map.h"
@@ -51,7 +52,7 @@ static int open_streams(struct trace_input *in, const struct cli_inputs *inputs,
 		                ? "no function ran that writes one"
 		                : "build the program with --cairn=trace");
 	rc = traced_init(&in->traced, in->profile, &in->streams, &e);
-	return rc < 0 ? cairn_fail(err, rc, "%s: %s", in->path, e.text) : 0;
+	return rc < 0 ? cairn_fail_in(err, in->path, &e) : 0;
 }
 
 static void say(char **text, const char *what)
@@ -90,7 +91,7 @@ static void say_missing(const struct trace_input *in)
 		say(&text, "where some threads or frames were in the end could "
 		           "not be seen");
 	if (*text)
-		fprintf(stderr, "cairn: %s: %s\n", in->path, text);
+		text_print(stderr, "cairn: %s: %s\n", in->path, text);
 	free(text);
 }
 
@@ -273,11 +274,11 @@ void trace_input_interleave(struct trace_input *in, struct interleave *x,
 		r = *range;
 	r.by_time = in->streams.c.flags & CAIRN_FILE_UNORDERED;
 	if (r.by_time)
-		fprintf(stderr,
-		        "cairn: %s: the program was not linked with "
-		        "--cairn=trace: threads are in the order of time "
-		        "only\n",
-		        in->path);
+		text_print(stderr,
+		           "cairn: %s: the program was not linked with "
+		           "--cairn=trace: threads are in the order of time "
+		           "only\n",
+		           in->path);
 	interleave_init(x, &in->traced, &in->index, &r);
 }
 

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "format/map.h"
 #include "format/profile.h"
 
@@ -182,10 +183,10 @@ static void put_ways(struct trace_view *v, const struct open_frame *f)
 
 		if (o->way->nblocks <= o->nskipped)
 			continue;
-		fprintf(v->out, "%s",
-		        any               ? " > "
-		        : f->nways > WAYS ? "      came by ... > "
-		                          : "      came by ");
+		text_print(v->out, "%s",
+		           any               ? " > "
+		           : f->nways > WAYS ? "      came by ... > "
+		                             : "      came by ");
 		trace_put_lines(v, v->out, f->function,
 		                o->way->blocks + o->nskipped,
 		                o->way->nblocks - o->nskipped);
@@ -236,8 +237,8 @@ static void put_halt(struct trace_view *v, const struct walk_frame *f)
 
 	fputs("in ", v->out);
 	if (line)
-		fprintf(v->out, "%s:%" PRIu32, trace_base(file_of(v, f, line)),
-		        line->line);
+		text_print(v->out, "%s:%" PRIu32,
+		           trace_base(file_of(v, f, line)), line->line);
 	else
 		trace_put_lines(v, v->out, f->function, &f->next, 1);
 }
@@ -274,18 +275,18 @@ static void put_place(struct trace_view *v, const struct walk *w, size_t i)
 static void put_thread(struct trace_view *v, const struct open_thread *t,
                        const struct walk *w)
 {
-	fprintf(v->out, "== thread %" PRIu64 ": %zu open frames\n", t->tid,
-	        t->n);
+	text_print(v->out, "== thread %" PRIu64 ": %zu open frames\n", t->tid,
+	           t->n);
 	for (size_t i = t->n; i-- > 0;) {
 		uint32_t line;
 		const char *file =
 		        trace_input_file(v->in, t->frames[i].function, &line);
 
-		fprintf(v->out, "#%-4zu %s", t->n - 1 - i,
-		        trace_input_name(v->in, t->frames[i].function));
+		text_print(v->out, "#%-4zu %s", t->n - 1 - i,
+		           trace_input_name(v->in, t->frames[i].function));
 		if (file)
-			fprintf(v->out, "  %s:%" PRIu32, trace_base(file),
-			        line);
+			text_print(v->out, "  %s:%" PRIu32, trace_base(file),
+			           line);
 		putc('\n', v->out);
 		put_place(v, w, i);
 		put_ways(v, &t->frames[i]);

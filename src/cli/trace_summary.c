@@ -7,6 +7,7 @@
 
 #include "abi/file.h"
 #include "base/json.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -58,20 +59,20 @@ static double bits(const struct total *t, uint64_t nbytes)
 
 static void print_row(FILE *out, const char *name, const struct total *t)
 {
-	fprintf(out,
-	        "%-10s %14" PRIu64 " %14" PRIu64 " %12" PRIu64 " %14" PRIu64
-	        " %8" PRIu64 " %13" PRIu64 " %13" PRIu64 " %8.3f\n",
-	        name, t->nblocks, t->nbranches, t->ncalls, t->npaths, t->nparts,
-	        t->nbytes, t->npacked, bits(t, t->npacked));
+	text_print(out,
+	           "%-10s %14" PRIu64 " %14" PRIu64 " %12" PRIu64 " %14" PRIu64
+	           " %8" PRIu64 " %13" PRIu64 " %13" PRIu64 " %8.3f\n",
+	           name, t->nblocks, t->nbranches, t->ncalls, t->npaths,
+	           t->nparts, t->nbytes, t->npacked, bits(t, t->npacked));
 }
 
 static void print_text(const struct trace_input *in, FILE *out)
 {
 	struct total sum = {0};
 
-	fprintf(out, "%-10s %14s %14s %12s %14s %8s %13s %13s %8s\n", "thread",
-	        "blocks", "branches", "calls", "paths", "parts", "bytes",
-	        "packed", "bits");
+	text_print(out, "%-10s %14s %14s %12s %14s %8s %13s %13s %8s\n",
+	           "thread", "blocks", "branches", "calls", "paths", "parts",
+	           "bytes", "packed", "bits");
 	for (size_t i = 0; i < in->index.nthreads; i++) {
 		struct total t = total_of(in, i);
 		char name[16];
@@ -82,12 +83,12 @@ static void print_text(const struct trace_input *in, FILE *out)
 		add(&sum, &t);
 	}
 	print_row(out, "all", &sum);
-	fprintf(out, "\nbits: packed ones per executed branch\n");
+	text_print(out, "\nbits: packed ones per executed branch\n");
 	if (sum.ndropped)
-		fprintf(out,
-		        "%" PRIu64 " older parts were dropped: a flight "
-		        "recorder (trace,last=SIZE) keeps the newest\n",
-		        sum.ndropped);
+		text_print(out,
+		           "%" PRIu64 " older parts were dropped: a flight "
+		           "recorder (trace,last=SIZE) keeps the newest\n",
+		           sum.ndropped);
 }
 
 static void put_total(struct json *j, const struct total *t)

@@ -9,6 +9,7 @@
 #include "cli/trace_view.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "format/map.h"
 
 #include <inttypes.h>
@@ -38,9 +39,9 @@ static void put_range(struct line_writer *w)
 {
 	if (!w->first)
 		return;
-	fprintf(w->out, "%" PRIu32, w->first);
+	text_print(w->out, "%" PRIu32, w->first);
 	if (w->last != w->first)
-		fprintf(w->out, "-%" PRIu32, w->last);
+		text_print(w->out, "-%" PRIu32, w->last);
 }
 
 static void put_line(void *context, const char *file,
@@ -55,7 +56,8 @@ static void put_line(void *context, const char *file,
 	}
 	put_range(w);
 	if (!is_same)
-		fprintf(w->out, "%s%s:", w->file ? " " : "", trace_base(file));
+		text_print(w->out, "%s%s:", w->file ? " " : "",
+		           trace_base(file));
 	else
 		putc(',', w->out);
 	w->file = file;
@@ -133,8 +135,8 @@ static const char *way_text(struct trace_view *v, const struct walk_event *e)
 static void put_thread(const struct trace_view *v)
 {
 	if (v->o->interleave)
-		fprintf(v->out, "%6" PRIu32 " ",
-		        v->in->streams.threads[v->thread].id);
+		text_print(v->out, "%6" PRIu32 " ",
+		           v->in->streams.threads[v->thread].id);
 }
 
 static void put_margin(const struct trace_view *v, uint64_t block, size_t depth)
@@ -143,10 +145,10 @@ static void put_margin(const struct trace_view *v, uint64_t block, size_t depth)
 
 	put_thread(v);
 	if (v->o->times)
-		fprintf(v->out, "%16" PRIu64, trace_view_time(v, block));
-	fprintf(v->out, "%14" PRIu64 "  %*s", block, (int)(2 * indent), "");
+		text_print(v->out, "%16" PRIu64, trace_view_time(v, block));
+	text_print(v->out, "%14" PRIu64 "  %*s", block, (int)(2 * indent), "");
 	if (depth > INDENT_MAX)
-		fprintf(v->out, "[%zu] ", depth);
+		text_print(v->out, "[%zu] ", depth);
 }
 
 /* Prints the path that was repeated until now. */
@@ -157,9 +159,9 @@ static void flush_path(struct trace_view *v)
 	if (!v->repeated)
 		return;
 	put_margin(v, event->block, event->e.depth + 1);
-	fputs(way_text(v, &event->e), v->out);
+	text_put(v->out, way_text(v, &event->e));
 	if (v->nrepeated > 1)
-		fprintf(v->out, "  (%" PRIu64 " times)", v->nrepeated);
+		text_print(v->out, "  (%" PRIu64 " times)", v->nrepeated);
 	putc('\n', v->out);
 	v->repeated = NULL;
 }
@@ -175,8 +177,8 @@ static void put_blocks(const struct trace_view *v,
 		uint32_t i = v->o->reverse ? n - 1 - k : k;
 
 		put_margin(v, event->block + i, e->depth + 1);
-		fprintf(v->out, "b%" PRIu32 "  ",
-		        trace_input_block(v->in, e->function, blocks[i]));
+		text_print(v->out, "b%" PRIu32 "  ",
+		           trace_input_block(v->in, e->function, blocks[i]));
 		trace_put_lines(v, v->out, e->function, &blocks[i], 1);
 		putc('\n', v->out);
 	}
@@ -202,7 +204,7 @@ static void put_path(struct trace_view *v, const struct reader_event *event)
 		char *text = lines_text(v, e);
 
 		put_margin(v, event->block, e->depth + 1);
-		fprintf(v->out, "%s\n", text);
+		text_print(v->out, "%s\n", text);
 		free(text);
 		return;
 	}
@@ -216,9 +218,9 @@ static void put_function(const struct trace_view *v, uint32_t function)
 	uint32_t line;
 	const char *file = trace_input_file(v->in, function, &line);
 
-	fputs(trace_input_name(v->in, function), v->out);
+	text_put(v->out, trace_input_name(v->in, function));
 	if (file)
-		fprintf(v->out, "  %s:%" PRIu32, trace_base(file), line);
+		text_print(v->out, "  %s:%" PRIu32, trace_base(file), line);
 }
 
 /* Where a frame goes on. */
@@ -252,32 +254,33 @@ static void put_other(struct trace_view *v, const struct reader_event *event)
 		put_place(v, e);
 		break;
 	case WALK_LEAVE:
-		fprintf(v->out, "%s ends",
-		        trace_input_name(v->in, e->function));
+		text_print(v->out, "%s ends",
+		           trace_input_name(v->in, e->function));
 		break;
 	case WALK_DEATH:
-		fprintf(v->out, "%s dies",
-		        trace_input_name(v->in, e->function));
+		text_print(v->out, "%s dies",
+		           trace_input_name(v->in, e->function));
 		break;
 	case WALK_LAND:
-		fprintf(v->out, "%s goes on",
-		        trace_input_name(v->in, e->function));
+		text_print(v->out, "%s goes on",
+		           trace_input_name(v->in, e->function));
 		put_place(v, e);
 		break;
 	case WALK_START:
-		fprintf(v->out, "== thread %" PRIu64 "%s", e->value,
-		        is_dropped(v, event) ? ", what it did before is dropped"
-		                             : " begins");
+		text_print(v->out, "== thread %" PRIu64 "%s", e->value,
+		           is_dropped(v, event)
+		                   ? ", what it did before is dropped"
+		                   : " begins");
 		break;
 	case WALK_LOST:
 		fputs("-- from here on it is not known which frames are open",
 		      v->out);
 		break;
 	case WALK_SYNC:
-		fprintf(v->out, "-- order %" PRIu64, e->value);
+		text_print(v->out, "-- order %" PRIu64, e->value);
 		break;
 	default:
-		fprintf(v->out, "-- time %" PRIu64 " ns", e->value);
+		text_print(v->out, "-- time %" PRIu64 " ns", e->value);
 		break;
 	}
 	putc('\n', v->out);
@@ -300,14 +303,14 @@ static void text_event(struct trace_view *v, const struct reader_event *event)
 static void text_begin(struct trace_view *v)
 {
 	if (v->o->interleave) {
-		fprintf(v->out, "thread %s%14s\n",
-		        v->o->times ? "            time" : "", "block");
+		text_print(v->out, "thread %s%14s\n",
+		           v->o->times ? "            time" : "", "block");
 		return;
 	}
-	fprintf(v->out, "%sthread %" PRIu32 "\n%s%14s\n",
-	        v->thread && !v->o->has_thread ? "\n" : "",
-	        v->in->streams.threads[v->thread].id,
-	        v->o->times ? "            time" : "", "block");
+	text_print(v->out, "%sthread %" PRIu32 "\n%s%14s\n",
+	           v->thread && !v->o->has_thread ? "\n" : "",
+	           v->in->streams.threads[v->thread].id,
+	           v->o->times ? "            time" : "", "block");
 }
 
 static void text_resume(struct trace_view *v, uint32_t function, size_t depth)
@@ -315,8 +318,8 @@ static void text_resume(struct trace_view *v, uint32_t function, size_t depth)
 	size_t indent = depth < INDENT_MAX ? depth : INDENT_MAX;
 
 	put_thread(v);
-	fprintf(v->out, "%*s%14s  %*s", v->o->times ? 16 : 0, "", "...",
-	        (int)(2 * indent), "");
+	text_print(v->out, "%*s%14s  %*s", v->o->times ? 16 : 0, "", "...",
+	           (int)(2 * indent), "");
 	put_function(v, function);
 	putc('\n', v->out);
 }

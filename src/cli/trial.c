@@ -6,6 +6,7 @@
 #include "cli/trial.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "format/map.h"
 
 #include <inttypes.h>
@@ -50,8 +51,8 @@ size_t trial_nlines(const struct trial *t)
 static void print_more(FILE *out, size_t shown, size_t n)
 {
 	if (shown < n)
-		fprintf(out, "%10s (%zu more; --top 0 shows all)\n", "",
-		        n - shown);
+		text_print(out, "%10s (%zu more; --top 0 shows all)\n", "",
+		           n - shown);
 }
 
 static void print_tests(const struct trial *t, FILE *out)
@@ -59,54 +60,56 @@ static void print_tests(const struct trial *t, FILE *out)
 	const struct suite *s = &t->suite;
 	size_t needless = 0;
 
-	fprintf(out,
+	text_print(
+	        out,
 	        "\ntests that add no path, each by itself: others take all of "
 	        "theirs\n");
 	for (size_t i = 0; i < s->ntests; i++) {
 		if (s->nalone_of[i])
 			continue;
-		fprintf(out, "%10" PRIu64 " paths  %s\n", s->npaths_of[i],
-		        t->files[i]);
+		text_print(out, "%10" PRIu64 " paths  %s\n", s->npaths_of[i],
+		           t->files[i]);
 		needless++;
 	}
 	if (!needless)
-		fprintf(out, "%10s\n", "none");
+		text_print(out, "%10s\n", "none");
 }
 
 static void print_cover(const struct trial *t, FILE *out)
 {
 	const struct cover *c = &t->cover;
 
-	fprintf(out, "\n%zu of %zu tests take the same paths: ", c->n,
-	        t->suite.ntests);
+	text_print(out, "\n%zu of %zu tests take the same paths: ", c->n,
+	           t->suite.ntests);
 	if (c->at_least == c->n)
-		fprintf(out, "no fewer do\n");
+		text_print(out, "no fewer do\n");
 	else
-		fprintf(out, "found greedily; it takes %zu at least\n",
-		        c->at_least);
+		text_print(out, "found greedily; it takes %zu at least\n",
+		           c->at_least);
 	for (size_t i = 0; i < c->n; i++)
-		fprintf(out, "%10" PRIu64 " paths  %s\n",
-		        t->suite.npaths_of[c->sets[i]], t->files[c->sets[i]]);
+		text_print(out, "%10" PRIu64 " paths  %s\n",
+		           t->suite.npaths_of[c->sets[i]],
+		           t->files[c->sets[i]]);
 }
 
 static void print_order(const struct trial *t, FILE *out)
 {
 	if (t->diff)
-		fprintf(out,
-		        "\norder for %s: paths through its lines first\n"
-		        "%10s %10s %10s  test\n",
-		        t->diff, "changed", "+changed", "+paths");
+		text_print(out,
+		           "\norder for %s: paths through its lines first\n"
+		           "%10s %10s %10s  test\n",
+		           t->diff, "changed", "+changed", "+paths");
 	else
-		fprintf(out, "\norder: most new paths first\n%10s  test\n",
-		        "+paths");
+		text_print(out, "\norder: most new paths first\n%10s  test\n",
+		           "+paths");
 	for (size_t i = 0; i < t->suite.ntests; i++) {
 		const struct suite_step *s = &t->order[i];
 
 		if (t->diff)
-			fprintf(out, "%10" PRIu64 " %10" PRIu64, s->nchanged,
-			        s->nadded_changed);
-		fprintf(out, "%s%10" PRIu64 "  %s\n", t->diff ? " " : "",
-		        s->nadded, t->files[s->test]);
+			text_print(out, "%10" PRIu64 " %10" PRIu64, s->nchanged,
+			           s->nadded_changed);
+		text_print(out, "%s%10" PRIu64 "  %s\n", t->diff ? " " : "",
+		           s->nadded, t->files[s->test]);
 	}
 }
 
@@ -121,36 +124,38 @@ static void print_lines(const struct trial *t, FILE *out)
 {
 	size_t n = trial_nlines(t), shown = n < t->top ? n : t->top;
 
-	fprintf(out,
-	        "\nlines that go with failure: by themselves, or the path "
-	        "through them that does most\n"
-	        "%6s %6s %9s %6s %6s %6s %9s  line\n",
-	        "score", "line", "tarantula", "failed", "passed", "path",
-	        "tarantula");
+	text_print(out,
+	           "\nlines that go with failure: by themselves, or the path "
+	           "through them that does most\n"
+	           "%6s %6s %9s %6s %6s %6s %9s  line\n",
+	           "score", "line", "tarantula", "failed", "passed", "path",
+	           "tarantula");
 	for (size_t i = 0; i < shown; i++) {
 		const struct suite_line *l = &t->lines.items[i];
 
-		fprintf(out,
-		        "%6.4f %6.4f %9.4f %6" PRIu32 " %6" PRIu32
-		        " %6.4f %9.4f  %s:%" PRIu32 "  %s\n",
-		        l->score, l->own.ochiai, l->own.tarantula,
-		        l->own.nfailed, l->own.npassed, l->best.ochiai,
-		        l->best.tarantula, base(t->lines.files.items[l->file]),
-		        l->line,
-		        side_function(&t->all,
-		                      t->suite.paths[l->path].function));
+		text_print(out,
+		           "%6.4f %6.4f %9.4f %6" PRIu32 " %6" PRIu32
+		           " %6.4f %9.4f  %s:%" PRIu32 "  %s\n",
+		           l->score, l->own.ochiai, l->own.tarantula,
+		           l->own.nfailed, l->own.npassed, l->best.ochiai,
+		           l->best.tarantula,
+		           base(t->lines.files.items[l->file]), l->line,
+		           side_function(&t->all,
+		                         t->suite.paths[l->path].function));
 	}
 	print_more(out, shown, n);
 	if (t->nsystem)
-		fprintf(out, "%10s (lines of system headers left out: %zu)\n",
-		        "", t->nsystem);
+		text_print(out,
+		           "%10s (lines of system headers left out: %zu)\n", "",
+		           t->nsystem);
 }
 
 static void print_suspects(const struct trial *t, FILE *out)
 {
 	size_t n = t->nsuspects, shown = n < t->top ? n : t->top;
 
-	fprintf(out,
+	text_print(
+	        out,
 	        "\npaths that go with failure\n%8s %9s %6s %6s  path  lines\n",
 	        "ochiai", "tarantula", "failed", "passed");
 	for (size_t i = 0; i < shown; i++) {
@@ -158,43 +163,43 @@ static void print_suspects(const struct trial *t, FILE *out)
 		const struct suite_score *s = &t->scores[path];
 		struct hot_path h = trial_path(t, path);
 
-		fprintf(out, "%8.4f %9.4f %6" PRIu32 " %6" PRIu32 "  %s ",
-		        s->ochiai, s->tarantula, s->nfailed, s->npassed,
-		        side_function(&t->all, h.function));
+		text_print(out, "%8.4f %9.4f %6" PRIu32 " %6" PRIu32 "  %s ",
+		           s->ochiai, s->tarantula, s->nfailed, s->npassed,
+		           side_function(&t->all, h.function));
 		if (h.is_prefix)
-			fprintf(out, "unfinished  ");
+			text_print(out, "unfinished  ");
 		else
-			fprintf(out, "%" PRIu64 "  ", h.number);
+			text_print(out, "%" PRIu64 "  ", h.number);
 		hot_text_summary(&t->all.view, out, &h);
-		fprintf(out, "\n");
+		text_print(out, "\n");
 	}
 	print_more(out, shown, n);
 	for (size_t i = 0; i < shown && i < 3; i++) {
 		struct hot_path h = trial_path(t, t->suspects[i]);
 
-		fprintf(out, "\n#%zu %s\n", i + 1,
-		        side_function(&t->all, h.function));
+		text_print(out, "\n#%zu %s\n", i + 1,
+		           side_function(&t->all, h.function));
 		hot_text_path(&t->all.view, out, &h);
 	}
 }
 
 void trial_text(const struct trial *t, FILE *out)
 {
-	fprintf(out, "tests      %zu", t->suite.ntests);
+	text_print(out, "tests      %zu", t->suite.ntests);
 	if (t->nfailed)
-		fprintf(out, ", %zu failed", t->nfailed);
-	fprintf(out, "\npaths      %zu\n", t->suite.npaths);
+		text_print(out, ", %zu failed", t->nfailed);
+	text_print(out, "\npaths      %zu\n", t->suite.npaths);
 	if (t->diff)
-		fprintf(out,
-		        "changed    %zu lines; %" PRIu64 " paths through "
-		        "them\n",
-		        t->patch.n, trial_nchanged(t));
+		text_print(out,
+		           "changed    %zu lines; %" PRIu64 " paths through "
+		           "them\n",
+		           t->patch.n, trial_nchanged(t));
 	for (uint32_t i = 0; t->diff && i < t->patch.files.n; i++)
 		if (!t->used[i])
-			fprintf(out,
-			        "note       %s: no code of it in the "
-			        "profiles\n",
-			        t->patch.files.items[i]);
+			text_print(out,
+			           "note       %s: no code of it in the "
+			           "profiles\n",
+			           t->patch.files.items[i]);
 	side_text_notes(&t->all, out);
 	print_tests(t, out);
 	print_cover(t, out);

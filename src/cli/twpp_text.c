@@ -11,6 +11,7 @@
 #include "analysis/twpp_replay.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cli/demangle.h"
 
 #include <inttypes.h>
@@ -70,11 +71,11 @@ char *twpp_series_text(const struct twpp_vector *times)
 	for (size_t i = 0; i < times->n; i++) {
 		const struct twpp_run *r = &times->runs[i];
 
-		fprintf(out, "%s%" PRIu64, i ? "," : "", r->l);
+		text_print(out, "%s%" PRIu64, i ? "," : "", r->l);
 		if (r->h != r->l)
-			fprintf(out, ":%" PRIu64, r->h);
+			text_print(out, ":%" PRIu64, r->h);
 		if (r->h != r->l && r->s != 1)
-			fprintf(out, ":%" PRIu64, r->s);
+			text_print(out, ":%" PRIu64, r->s);
 	}
 	fclose(out);
 	return text;
@@ -87,7 +88,7 @@ char *twpp_blocks_text(const uint32_t *blocks, size_t n)
 	FILE *out = open_memstream(&text, &size);
 
 	for (size_t i = 0; i < n; i++)
-		fprintf(out, "%sb%" PRIu32, i ? "." : "", blocks[i]);
+		text_print(out, "%sb%" PRIu32, i ? "." : "", blocks[i]);
 	fclose(out);
 	return text;
 }
@@ -100,8 +101,8 @@ static double ratio(uint64_t a, uint64_t b)
 static void print_more(FILE *out, uint64_t n)
 {
 	if (n)
-		fprintf(out, "%14s (%" PRIu64 " more; --top 0 shows all)\n", "",
-		        n);
+		text_print(out, "%14s (%" PRIu64 " more; --top 0 shows all)\n",
+		           "", n);
 }
 
 /* --- the whole ---------------------------------------------------------- */
@@ -109,16 +110,16 @@ static void print_more(FILE *out, uint64_t n)
 static void print_step(FILE *out, const char *name, uint64_t bytes,
                        uint64_t before)
 {
-	fprintf(out, "%-26s %16" PRIu64, name, bytes);
+	text_print(out, "%-26s %16" PRIu64, name, bytes);
 	if (before)
-		fprintf(out, " %10.2f", ratio(before, bytes));
-	fprintf(out, "\n");
+		text_print(out, " %10.2f", ratio(before, bytes));
+	text_print(out, "\n");
 }
 
 static void print_steps(const struct twpp_sizes *z, FILE *out)
 {
-	fprintf(out, "\n%-26s %16s %10s\n", "path traces, 4 bytes each",
-	        "bytes", "smaller");
+	text_print(out, "\n%-26s %16s %10s\n", "path traces, 4 bytes each",
+	           "bytes", "smaller");
 	print_step(out, "all blocks", 4 * z->nblocks, 0);
 	print_step(out, "redundant traces removed", 4 * z->unique_words,
 	           4 * z->nblocks);
@@ -131,8 +132,8 @@ static void print_steps(const struct twpp_sizes *z, FILE *out)
 static void print_part(FILE *out, const char *name, uint64_t plain,
                        uint64_t stored)
 {
-	fprintf(out, "%-26s %16" PRIu64 " %16" PRIu64 "\n", name, plain,
-	        stored);
+	text_print(out, "%-26s %16" PRIu64 " %16" PRIu64 "\n", name, plain,
+	           stored);
 }
 
 static void print_parts(const struct twpp *t, FILE *out)
@@ -140,16 +141,16 @@ static void print_parts(const struct twpp *t, FILE *out)
 	const struct twpp_sizes *z = &t->sizes;
 	const struct twpp_stored *s = &t->stored;
 
-	fprintf(out, "\n%-26s %16s %16s\n", "part", "4 bytes each",
-	        "in the file");
+	text_print(out, "\n%-26s %16s %16s\n", "part", "4 bytes each",
+	           "in the file");
 	print_part(out, "header", 0, s->header);
 	print_part(out, "call graph", 4 * z->dcg_words, s->graph);
 	print_part(out, "dictionaries", 4 * z->dict_words, s->dictionaries);
 	print_part(out, "traces", 4 * z->stamp_words, s->traces);
 	print_part(out, "total", twpp_plain(z), s->total);
-	fprintf(out, "%-26s %16.2f %16.2f\n", "times below raw",
-	        ratio(twpp_raw(z), twpp_plain(z)),
-	        ratio(twpp_raw(z), s->total));
+	text_print(out, "%-26s %16.2f %16.2f\n", "times below raw",
+	           ratio(twpp_raw(z), twpp_plain(z)),
+	           ratio(twpp_raw(z), s->total));
 }
 
 static void print_graphs(const struct twpp *t, FILE *out)
@@ -161,26 +162,26 @@ static void print_graphs(const struct twpp *t, FILE *out)
 		nodes += t->entries[i].nblocks;
 		edges += t->entries[i].nedges;
 	}
-	fprintf(out,
-	        "\nCFGs            %" PRIu64 " blocks, %" PRIu64 " edges\n"
-	        "dynamic CFGs    %" PRIu64 " nodes, %" PRIu64
-	        " edges; timestamps per node %.1f, as series %.1f\n",
-	        nodes, edges, z->nodes, z->edges, ratio(z->stamps, z->nodes),
-	        ratio(z->runs, z->nodes));
+	text_print(out,
+	           "\nCFGs            %" PRIu64 " blocks, %" PRIu64 " edges\n"
+	           "dynamic CFGs    %" PRIu64 " nodes, %" PRIu64
+	           " edges; timestamps per node %.1f, as series %.1f\n",
+	           nodes, edges, z->nodes, z->edges, ratio(z->stamps, z->nodes),
+	           ratio(z->runs, z->nodes));
 }
 
 static void print_shares(const struct twpp *t, FILE *out)
 {
-	fprintf(out, "\n%-26s %16s %10s\n", "unique traces", "calls", "%");
+	text_print(out, "\n%-26s %16s %10s\n", "unique traces", "calls", "%");
 	for (unsigned i = 0; i < TWPP_NSHARES; i++) {
 		uint64_t within = twpp_calls_within(t, twpp_shares[i]);
 
 		if (i + 1 < TWPP_NSHARES)
-			fprintf(out, "at most %-18" PRIu64, twpp_shares[i]);
+			text_print(out, "at most %-18" PRIu64, twpp_shares[i]);
 		else
-			fprintf(out, "%-26s", "any");
-		fprintf(out, " %16" PRIu64 " %10.2f\n", within,
-		        100 * ratio(within, t->sizes.ncalls));
+			text_print(out, "%-26s", "any");
+		text_print(out, " %16" PRIu64 " %10.2f\n", within,
+		           100 * ratio(within, t->sizes.ncalls));
 		if (within == t->sizes.ncalls)
 			break;
 	}
@@ -193,14 +194,15 @@ static void print_functions(const struct twpp_view *v, FILE *out)
 
 	while (called < t->nentries && t->entries[called].ncalls)
 		called++;
-	fprintf(out, "\n%14s %14s %14s  function\n", "calls", "unique traces",
-	        "bytes");
+	text_print(out, "\n%14s %14s %14s  function\n", "calls",
+	           "unique traces", "bytes");
 	for (; n < called && n < v->top; n++) {
 		const struct twpp_entry *e = &t->entries[n];
 		char *name = twpp_name(v, e);
 
-		fprintf(out, "%14" PRIu64 " %14" PRIu64 " %14" PRIu64 "  %s\n",
-		        e->ncalls, e->ntraces, e->size, name);
+		text_print(out,
+		           "%14" PRIu64 " %14" PRIu64 " %14" PRIu64 "  %s\n",
+		           e->ncalls, e->ntraces, e->size, name);
 		free(name);
 	}
 	print_more(out, called - n);
@@ -210,14 +212,16 @@ void twpp_text(const struct twpp_view *v, FILE *out)
 {
 	const struct twpp_sizes *z = &v->file->sizes;
 
-	fprintf(out,
-	        "blocks    %" PRIu64 " executed, in %" PRIu64 " calls\n"
-	        "raw       %" PRIu64 " bytes: 4 per block, call and return\n"
-	        "traces    %" PRIu64 " unique; %" PRIu64
-	        " calls that differ in what they did and called\n",
-	        z->nblocks, z->ncalls, twpp_raw(z), z->ntraces, z->dcg_nodes);
+	text_print(out,
+	           "blocks    %" PRIu64 " executed, in %" PRIu64 " calls\n"
+	           "raw       %" PRIu64 " bytes: 4 per block, call and return\n"
+	           "traces    %" PRIu64 " unique; %" PRIu64
+	           " calls that differ in what they did and called\n",
+	           z->nblocks, z->ncalls, twpp_raw(z), z->ntraces,
+	           z->dcg_nodes);
 	if (v->access)
-		fprintf(out,
+		text_print(
+		        out,
 		        "access    %.3f ms per function, %.3f ms at most, "
 		        "%" PRIu64 " functions\n"
 		        "loading   %.3f ms of that, %.3f ms at most; the rest "
@@ -258,9 +262,9 @@ uint32_t *twpp_sort_traces(const struct twpp_function *f)
 static void print_cut(FILE *out, const char *text)
 {
 	if (strlen(text) > LINE)
-		fprintf(out, "%.*s...", LINE, text);
+		text_print(out, "%.*s...", LINE, text);
 	else
-		fputs(text, out);
+		text_put(out, text);
 }
 
 static int print_trace(struct twpp_function *f, uint32_t i, FILE *out,
@@ -269,10 +273,10 @@ static int print_trace(struct twpp_function *f, uint32_t i, FILE *out,
 	struct twpp_form g;
 
 	CAIRN_TRY(twpp_form_read(&g, f, i, err));
-	fprintf(out,
-	        "\ntrace %" PRIu32 ": calls: %" PRIu64 ", timestamps: %" PRIu64
-	        "\n",
-	        i + 1, f->traces[i].ncalls, g.n);
+	text_print(out,
+	           "\ntrace %" PRIu32 ": calls: %" PRIu64
+	           ", timestamps: %" PRIu64 "\n",
+	           i + 1, f->traces[i].ncalls, g.n);
 	for (size_t k = 0; k < g.nnodes; k++) {
 		const struct twpp_form_node *node = &g.nodes[k];
 		char *blocks = twpp_blocks_text(node->blocks, node->nblocks);
@@ -280,16 +284,16 @@ static int print_trace(struct twpp_function *f, uint32_t i, FILE *out,
 		const struct twpp_edge *to;
 		size_t n;
 
-		fprintf(out, "  ");
+		text_print(out, "  ");
 		print_cut(out, blocks);
-		fprintf(out, " -> ");
+		text_print(out, " -> ");
 		print_cut(out, times);
 		to = twpp_form_out(&g, k, &n);
 		for (size_t e = 0; e < n; e++)
-			fprintf(out, "%sb%" PRIu32 " (%" PRIu64 ")",
-			        e ? ", " : "; to ", g.nodes[to[e].to].blocks[0],
-			        to[e].count);
-		fprintf(out, "\n");
+			text_print(out, "%sb%" PRIu32 " (%" PRIu64 ")",
+			           e ? ", " : "; to ",
+			           g.nodes[to[e].to].blocks[0], to[e].count);
+		text_print(out, "\n");
 		free(blocks);
 		free(times);
 	}
@@ -305,10 +309,10 @@ int twpp_text_function(const struct twpp_view *v, struct twpp_function *f,
 	size_t n = 0;
 	int rc = 0;
 
-	fprintf(out,
-	        "function  %s\ncalls     %" PRIu64 "\ntraces    %zu unique, "
-	        "%zu dictionaries\n",
-	        name, f->entry->ncalls, f->ntraces, f->ndictionaries);
+	text_print(out,
+	           "function  %s\ncalls     %" PRIu64 "\ntraces    %zu unique, "
+	           "%zu dictionaries\n",
+	           name, f->entry->ncalls, f->ntraces, f->ndictionaries);
 	for (; n < f->ntraces && n < v->top && !rc; n++)
 		rc = print_trace(f, order[n], out, err);
 	if (!rc)
@@ -324,20 +328,21 @@ void twpp_text_hits(const struct twpp_view *v, const struct twpp_hits *h,
                     FILE *out)
 {
 	(void)v;
-	fprintf(out, "%s: occurrences: %" PRIu64 "\n", h->text, h->n);
+	text_print(out, "%s: occurrences: %" PRIu64 "\n", h->text, h->n);
 	if (h->nitems)
-		fprintf(out, "\n%8s %14s  activation at block, of each part\n",
-		        "thread", "blocks so far");
+		text_print(out,
+		           "\n%8s %14s  activation at block, of each part\n",
+		           "thread", "blocks so far");
 	for (size_t i = 0; i < h->nitems; i++) {
 		const struct twpp_hit *hit = &h->items[i];
 
-		fprintf(out, "%8" PRIu64 " %14" PRIu64 " ", hit->thread,
-		        hit->when);
+		text_print(out, "%8" PRIu64 " %14" PRIu64 " ", hit->thread,
+		           hit->when);
 		for (size_t k = 0; k < h->path->nparts; k++)
-			fprintf(out, "%s %" PRIu64 " at %" PRIu64,
-			        k ? " >" : "", hit->sites[k].activation,
-			        hit->sites[k].at);
-		fprintf(out, "\n");
+			text_print(out, "%s %" PRIu64 " at %" PRIu64,
+			           k ? " >" : "", hit->sites[k].activation,
+			           hit->sites[k].at);
+		text_print(out, "\n");
 	}
 	print_more(out, h->n - h->nitems);
 }
@@ -354,7 +359,7 @@ struct events {
 static void end_blocks(struct events *e)
 {
 	if (e->in_blocks)
-		fprintf(e->out, "\n");
+		text_print(e->out, "\n");
 	e->in_blocks = false;
 }
 
@@ -365,7 +370,7 @@ static int print_enter(void *arg, uint32_t function)
 	char *name = twpp_name(e->v, entry);
 
 	end_blocks(e);
-	fprintf(e->out, "%*s%s\n", 2 * e->depth++, "", name);
+	text_print(e->out, "%*s%s\n", 2 * e->depth++, "", name);
 	free(name);
 	return ferror(e->out) ? 1 : 0;
 }
@@ -376,9 +381,9 @@ static int print_blocks(void *arg, const uint32_t *blocks, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		if (!e->in_blocks)
-			fprintf(e->out, "%*s", 2 * e->depth, "");
-		fprintf(e->out, "%sb%" PRIu32, e->in_blocks ? "." : "",
-		        blocks[i]);
+			text_print(e->out, "%*s", 2 * e->depth, "");
+		text_print(e->out, "%sb%" PRIu32, e->in_blocks ? "." : "",
+		           blocks[i]);
 		e->in_blocks = true;
 	}
 	return ferror(e->out) ? 1 : 0;
@@ -390,7 +395,7 @@ static int print_leave(void *arg, enum twpp_end end)
 	struct events *e = arg;
 
 	end_blocks(e);
-	fprintf(e->out, "%*s%s\n", 2 * --e->depth, "", words[end]);
+	text_print(e->out, "%*s%s\n", 2 * --e->depth, "", words[end]);
 	return 0;
 }
 
@@ -404,7 +409,7 @@ int twpp_text_events(const struct twpp_view *v, FILE *out,
 
 	CAIRN_TRY(twpp_graph_load(&g, v->file, err));
 	for (size_t i = 0; i < g.nthreads && !rc; i++) {
-		fprintf(out, "thread %" PRIu64 "\n", g.threads[i].id);
+		text_print(out, "thread %" PRIu64 "\n", g.threads[i].id);
 		rc = twpp_replay(&g, i, &sink, err);
 	}
 	twpp_graph_release(&g);

@@ -6,6 +6,7 @@
 #include "cli/wpp.h"
 
 #include "analysis/phases.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -36,20 +37,20 @@ static void print_symbol(const struct wpp *w, FILE *out, uint32_t symbol)
 
 	switch (s->kind) {
 	case WPP_PATH:
-		fprintf(out, "%s  %s", s->function,
-		        s->lines && *s->lines ? s->lines : "no lines known");
+		text_print(out, "%s  %s", s->function,
+		           s->lines && *s->lines ? s->lines : "no lines known");
 		break;
 	case WPP_CALL:
-		fprintf(out, "call %s", s->function);
+		text_print(out, "call %s", s->function);
 		break;
 	case WPP_RETURN:
-		fprintf(out, "return from %s", s->function);
+		text_print(out, "return from %s", s->function);
 		break;
 	case WPP_DEATH:
-		fprintf(out, "%s is left, it does not return", s->function);
+		text_print(out, "%s is left, it does not return", s->function);
 		break;
 	case WPP_THREAD:
-		fprintf(out, "thread %" PRIu64, s->number);
+		text_print(out, "thread %" PRIu64, s->number);
 		break;
 	}
 }
@@ -57,7 +58,7 @@ static void print_symbol(const struct wpp *w, FILE *out, uint32_t symbol)
 static void print_more(FILE *out, size_t n)
 {
 	if (n)
-		fprintf(out, "%14s (%zu more; --top 0 shows all)\n", "", n);
+		text_print(out, "%14s (%zu more; --top 0 shows all)\n", "", n);
 }
 
 /* --- phases ------------------------------------------------------------ */
@@ -66,19 +67,19 @@ static void print_phase(const struct wpp *w, FILE *out, uint32_t phase)
 {
 	const struct wpp_phase *p = &w->phase[phase];
 
-	fprintf(out, "%c %20" PRIu64 " %6.2f  ", (int)('A' + phase), p->work,
-	        percent(p->work, all_of(w)));
+	text_print(out, "%c %20" PRIu64 " %6.2f  ", (int)('A' + phase), p->work,
+	           percent(p->work, all_of(w)));
 	for (size_t i = 0; i < p->nsymbols; i++) {
 		uint64_t work = p->counts[i] * w->weight[p->symbols[i]];
 
 		if (i)
-			fprintf(out, "%31s", "");
-		fprintf(out, "%6.2f %%  ", percent(work, p->work));
+			text_print(out, "%31s", "");
+		text_print(out, "%6.2f %%  ", percent(work, p->work));
 		print_symbol(w, out, p->symbols[i]);
-		fprintf(out, "\n");
+		text_print(out, "\n");
 	}
 	if (!p->nsymbols)
-		fprintf(out, "\n");
+		text_print(out, "\n");
 }
 
 static void print_phases(const struct wpp *w, FILE *out)
@@ -88,11 +89,11 @@ static void print_phases(const struct wpp *w, FILE *out)
 	if (!w->phases->work)
 		return;
 	phases_timeline(w->phases, timeline, TIMELINE);
-	fprintf(out,
-	        "\nphases: each letter is %.3g %% of all instructions\n"
-	        "%s\n\n"
-	        "%-1s %20s %6s  paths that most of it is spent in\n",
-	        100.0 / TIMELINE, timeline, " ", "instructions", "%");
+	text_print(out,
+	           "\nphases: each letter is %.3g %% of all instructions\n"
+	           "%s\n\n"
+	           "%-1s %20s %6s  paths that most of it is spent in\n",
+	           100.0 / TIMELINE, timeline, " ", "instructions", "%");
 	for (uint32_t i = 0; i < w->phases->nphases; i++)
 		print_phase(w, out, i);
 }
@@ -103,15 +104,15 @@ static void print_subpath(const struct wpp *w, FILE *out, size_t i)
 {
 	const struct subpath *p = &w->hot.items[i];
 
-	fprintf(out,
-	        "\n#%zu %.2f %%: %" PRIu64 " times, %" PRIu64
-	        " instructions in %" PRIu32 " symbol%s\n",
-	        i + 1, percent(subpath_cost(p), all_of(w)), p->frequency,
-	        p->weight, p->n, p->n == 1 ? "" : "s");
+	text_print(out,
+	           "\n#%zu %.2f %%: %" PRIu64 " times, %" PRIu64
+	           " instructions in %" PRIu32 " symbol%s\n",
+	           i + 1, percent(subpath_cost(p), all_of(w)), p->frequency,
+	           p->weight, p->n, p->n == 1 ? "" : "s");
 	for (uint32_t k = 0; k < p->n; k++) {
-		fprintf(out, "    ");
+		text_print(out, "    ");
 		print_symbol(w, out, p->symbols[k]);
-		fprintf(out, "\n");
+		text_print(out, "\n");
 	}
 }
 
@@ -119,12 +120,12 @@ static void print_hot(const struct wpp *w, FILE *out)
 {
 	size_t shown = least(w->hot.n, w->options.top);
 
-	fprintf(out,
-	        "\nhot subpaths: %zu, of %" PRIu32 " to %" PRIu32
-	        " symbols and at least %g %% of all instructions;\n"
-	        "none begins with another one; occurrences may overlap\n",
-	        w->hot.n, w->options.hot.shortest, w->options.hot.longest,
-	        w->options.share / 1e4);
+	text_print(out,
+	           "\nhot subpaths: %zu, of %" PRIu32 " to %" PRIu32
+	           " symbols and at least %g %% of all instructions;\n"
+	           "none begins with another one; occurrences may overlap\n",
+	           w->hot.n, w->options.hot.shortest, w->options.hot.longest,
+	           w->options.share / 1e4);
 	for (size_t i = 0; i < shown; i++)
 		print_subpath(w, out, i);
 	print_more(out, w->hot.n - shown);
@@ -139,22 +140,23 @@ static void print_outline(const struct wpp *w, FILE *out,
 	for (size_t i = 0; i < o->n; i++) {
 		const struct outline_row *r = &o->rows[i];
 
-		fprintf(out, "%6.2f %*s",
-		        percent(r->weight * executions, all_of(w)),
-		        indent + 2 * (int)r->depth, "");
+		text_print(out, "%6.2f %*s",
+		           percent(r->weight * executions, all_of(w)),
+		           indent + 2 * (int)r->depth, "");
 		if (r->kind == OUTLINE_REST) {
-			fprintf(out, "(%" PRIu64 " thing%s of less weight)\n",
-			        r->times, r->times == 1 ? "" : "s");
+			text_print(out,
+			           "(%" PRIu64 " thing%s of less weight)\n",
+			           r->times, r->times == 1 ? "" : "s");
 			continue;
 		}
 		if (r->kind == OUTLINE_REPEAT) {
-			fprintf(out, "%" PRIu64 " times:\n", r->times);
+			text_print(out, "%" PRIu64 " times:\n", r->times);
 			continue;
 		}
 		if (r->times > 1)
-			fprintf(out, "%" PRIu64 " times: ", r->times);
+			text_print(out, "%" PRIu64 " times: ", r->times);
 		print_symbol(w, out, r->symbol);
-		fprintf(out, "\n");
+		text_print(out, "\n");
 	}
 }
 
@@ -165,15 +167,16 @@ static void print_loop(const struct wpp *w, FILE *out, size_t i)
 	struct outline_options options = {turn / LOOP_PART + 1, LOOP_ROWS};
 	struct outline o;
 
-	fprintf(out,
-	        "\n#%zu %.2f %%: begun %" PRIu64 " time%s, %" PRIu64 " turns",
-	        i + 1, percent(r->weight, all_of(w)), r->runs,
-	        r->runs == 1 ? "" : "s", r->turns);
+	text_print(out,
+	           "\n#%zu %.2f %%: begun %" PRIu64 " time%s, %" PRIu64
+	           " turns",
+	           i + 1, percent(r->weight, all_of(w)), r->runs,
+	           r->runs == 1 ? "" : "s", r->turns);
 	if (r->fewest == r->most)
-		fprintf(out, ", %" PRIu64 " each\n", r->most);
+		text_print(out, ", %" PRIu64 " each\n", r->most);
 	else
-		fprintf(out, ", %" PRIu64 " to %" PRIu64 " each\n", r->fewest,
-		        r->most);
+		text_print(out, ", %" PRIu64 " to %" PRIu64 " each\n",
+		           r->fewest, r->most);
 	outline_init(&o, &w->g, w->weight, r->symbol, &options);
 	print_outline(w, out, &o, r->turns, 1);
 	outline_release(&o);
@@ -183,14 +186,14 @@ static void print_loops(const struct wpp *w, FILE *out)
 {
 	size_t shown = least(w->loops.n, w->options.top);
 
-	fprintf(out,
-	        "\nloops: %zu; the heaviest, with what a turn does (%% of "
-	        "all instructions)\n",
-	        w->loops.n);
+	text_print(out,
+	           "\nloops: %zu; the heaviest, with what a turn does (%% of "
+	           "all instructions)\n",
+	           w->loops.n);
 	for (size_t i = 0; i < shown; i++)
 		print_loop(w, out, i);
 	print_more(out, w->loops.n - shown);
-	fprintf(out, "\nthe run as nested loops (%% of all instructions)\n");
+	text_print(out, "\nthe run as nested loops (%% of all instructions)\n");
 	print_outline(w, out, &w->outline, 1, 0);
 }
 
@@ -200,18 +203,18 @@ static void print_head(const struct wpp *w, FILE *out)
 	size_t nitems = grammar_nitems(&w->g);
 
 	if (w->program)
-		fprintf(out, "program    %s\n", w->program);
-	fprintf(out,
-	        "threads    %" PRIu32 "\n"
-	        "symbols    %" PRIu64 ", %" PRIu32 " different ones\n"
-	        "executed   %" PRIu64 " instructions\n"
-	        "grammar    %" PRIu32 " rules, %zu items, %zu bytes: %.1f "
-	        "symbols per item\n"
-	        "phases     %" PRIu32 ", in %" PRIu32 " intervals\n",
-	        w->nthreads, length, w->nsymbols, all_of(w), w->g.nrules,
-	        nitems, w->nbytes,
-	        nitems ? (double)length / (double)nitems : 0.0,
-	        w->phases->nphases, w->phases->n);
+		text_print(out, "program    %s\n", w->program);
+	text_print(out,
+	           "threads    %" PRIu32 "\n"
+	           "symbols    %" PRIu64 ", %" PRIu32 " different ones\n"
+	           "executed   %" PRIu64 " instructions\n"
+	           "grammar    %" PRIu32 " rules, %zu items, %zu bytes: %.1f "
+	           "symbols per item\n"
+	           "phases     %" PRIu32 ", in %" PRIu32 " intervals\n",
+	           w->nthreads, length, w->nsymbols, all_of(w), w->g.nrules,
+	           nitems, w->nbytes,
+	           nitems ? (double)length / (double)nitems : 0.0,
+	           w->phases->nphases, w->phases->n);
 }
 
 void wpp_text(const struct wpp *w, FILE *out)

@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "driver/command.h"
 #include "driver/option.h"
 #include "driver/scan.h"
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
 		return show_help(name, option.help_all);
 	if (rc < 0 || find_tools(&tools, name, &err) < 0 ||
 	    command_build(&tools, &words, &option, &scan, &command, &err) < 0) {
-		fprintf(stderr, "%s: %s\n", name, err.text);
+		text_print(stderr, "%s: %s\n", name, err.text);
 		return 2;
 	}
 	if (option.verbose)

@@ -1021,6 +1021,77 @@ static int resolve_units(struct parser *p)
 	return 0;
 }
 
+/* Checksums of source files. */
+static int read_sources_record(struct parser *p, const unsigned char *r,
+                               uint32_t size)
+{
+	struct map *m = p->map;
+	const unsigned char *list = r + CAIRN_SOURCES_HEAD_SIZE;
+	uint32_t n = get_le32(r + CAIRN_SOURCES_N);
+
+	size -= CAIRN_SOURCES_HEAD_SIZE;
+	if (crc32c(0, list, size) != get_le32(r + CAIRN_SOURCES_CRC))
+		return corrupt(p, "the checksum of its sources is wrong");
+	p->c = (struct cursor){list, list + size, false};
+	for (; n && !p->c.bad; n--) {
+		struct map_source s = {.path = read_string(p)};
+		const unsigned char *md5 =
+		        cursor_take(&p->c, CAIRN_SOURCES_MD5_SIZE);
+
+		if (!md5)
+			break;
+		memcpy(s.md5, md5, sizeof(s.md5));
+		VEC_RESERVE(m->sources, m->nsources, m->sources_cap);
+		m->sources[m->nsources++] = s;
+	}
+	return p->c.bad || p->c.p != p->c.end
+	               ? corrupt(p, "its sources make no sense")
+	               : 0;
+}
+
+static int by_source(const void *a, const void *b)
+{
+	const struct map_source *x = a, *y = b;
+
+	if (x->path != y->path)
+		return x->path < y->path ? -1 : 1;
+	return memcmp(x->md5, y->md5, sizeof(x->md5));
+}
+
+/* In order, each once: all units that include a header name it. */
+static void sort_sources(struct map *m)
+{
+	uint32_t kept = 0;
+
+	qsort(m->sources, m->nsources, sizeof(*m->sources), by_source);
+	for (uint32_t i = 0; i < m->nsources; i++)
+		if (!kept || by_source(&m->sources[kept - 1], &m->sources[i]))
+			m->sources[kept++] = m->sources[i];
+	m->nsources = kept;
+}
+
+const struct map_source *map_sources_of(const struct map *m, const char *path,
+                                        uint32_t *n)
+{
+	uint32_t string = strtab_find(&m->strings, path, strlen(path));
+	uint32_t low = 0, high = m->nsources;
+
+	*n = 0;
+	if (string == STRTAB_NONE)
+		return NULL;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (m->sources[middle].path < string)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low + *n < m->nsources && m->sources[low + *n].path == string)
+		++*n;
+	return *n ? &m->sources[low] : NULL;
+}
+
 static int read_any_record(struct parser *p, const unsigned char *r,
                            uint32_t size)
 {
@@ -1028,6 +1099,8 @@ static int read_any_record(struct parser *p, const unsigned char *r,
 		return read_sites_record(p, r, size);
 	if (get_le32(r) == CAIRN_UNIT_MAGIC)
 		return read_unit_record(p, r, size);
+	if (get_le32(r) == CAIRN_SOURCES_MAGIC)
+		return read_sources_record(p, r, size);
 	if (get_le32(r) != CAIRN_MAP_MAGIC)
 		return corrupt(p, "no record begins here");
 	if (size < CAIRN_MAP_HEAD_SIZE)
@@ -1139,6 +1212,7 @@ static struct map *map_new(void)
 	VEC_RESERVE(m->left_out, 0, m->left_out_cap);
 	VEC_RESERVE(m->witnesses, 0, m->witnesses_cap);
 	VEC_RESERVE(m->units, 0, m->units_cap);
+	VEC_RESERVE(m->sources, 0, m->sources_cap);
 	VEC_RESERVE(m->addresses, 0, m->addresses_cap);
 	VEC_RESERVE(m->copies, 0, m->copies_cap);
 	VEC_RESERVE(m->lefts, 0, m->lefts_cap);
@@ -1158,6 +1232,8 @@ int map_parse(const unsigned char *data, size_t size, const char *name,
 		                  "%s: its map has more than 4 GiB", name);
 	p.map = map_new();
 	rc = read_records(&p, size);
+	if (!rc)
+		sort_sources(p.map);
 	if (!rc)
 		rc = resolve_units(&p);
 	if (!rc)
@@ -1198,6 +1274,7 @@ void map_free(struct map *m)
 	free(m->traced);
 	free(m->witnesses);
 	free(m->units);
+	free(m->sources);
 	free(m->addresses);
 	free(m->copies);
 	free(m->lefts);

@@ -181,6 +181,13 @@ struct map_unit {
 	uint32_t nlinked; /* the last of them: functions of others */
 };
 
+/* The checksum of a source file when it was compiled.  Units may have compiled
+ * different texts of one path. */
+struct map_source {
+	uint32_t path; /* string */
+	unsigned char md5[CAIRN_SOURCES_MD5_SIZE];
+};
+
 /* The map of one module: vectors of all functions, one after the other.  Empty
  * vectors are not NULL. */
 struct map {
@@ -208,6 +215,9 @@ struct map {
 	struct map_call *traced;
 	uint32_t *witnesses; /* slots that write: graph/slots.h */
 	struct map_unit *units;
+	struct map_source *sources; /* by path */
+	uint32_t nsources;
+	uint32_t sources_cap;
 	uint64_t *addresses;
 	struct map_copy *copies, *lefts;
 	struct map_origin *origins;
@@ -239,6 +249,11 @@ struct map {
 int map_parse(const unsigned char *data, size_t size, const char *name,
               struct map **out, struct cairn_err *err);
 void map_free(struct map *m);
+
+/* The checksums that a source file had where it was compiled, n of them; NULL
+ * if none is known. */
+const struct map_source *map_sources_of(const struct map *m, const char *path,
+                                        uint32_t *n);
 
 /* A string of the map; MAP_NONE gives "". */
 const char *map_string(const struct map *m, uint32_t string);

@@ -22,6 +22,7 @@
 #include "abi/file.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/regular.h"
 #include "format/calls.h"
 #include "format/loading.h"
 #include "format/locate.h"
@@ -128,7 +129,7 @@ static int check_cut_traces(const struct profile *p, struct cairn_err *err)
 
 bool profile_is_one(const char *path)
 {
-	FILE *f = fopen(path, "rb");
+	FILE *f = regular_stream(path, "name a .cairn file", NULL);
 	int first;
 
 	if (!f)

@@ -281,8 +281,10 @@ static int streams_unpack(const struct streams *s, const struct chunk *k,
 	size_t n;
 
 	if (k->aux1 > k->size || k->n > STREAMS_PART_MAX)
-		return cairn_corrupt(err, s->c.name, k->offset,
-		                     "impossible sizes of a part of a trace");
+		return cairn_corrupt(
+		        err, s->c.name, k->offset,
+		        "impossible sizes of a part of a trace; copy the file "
+		        "again, or run the program again");
 	if (*capacity < k->n) {
 		free(*memory);
 		*memory = xmalloc((size_t)k->n);
@@ -290,8 +292,10 @@ static int streams_unpack(const struct streams *s, const struct chunk *k,
 	}
 	n = ZSTD_decompress(*memory, (size_t)k->n, k->payload, (size_t)k->aux1);
 	if (ZSTD_isError(n) || n != k->n)
-		return cairn_corrupt(err, s->c.name, k->offset,
-		                     "a part of the trace cannot be unpacked");
+		return cairn_corrupt(
+		        err, s->c.name, k->offset,
+		        "a part of the trace cannot be unpacked; copy the file "
+		        "again, or run the program again");
 	return 0;
 }
 
@@ -307,7 +311,8 @@ static int streams_counted(const struct streams *s, const struct chunk *k,
 	if (n > k->size - CAIRN_STREAM_COUNT_SIZE)
 		return cairn_corrupt(err, s->c.name, k->offset,
 		                     "impossible length of a part of a "
-		                     "recording");
+		                     "recording; copy the file again, or run "
+		                     "the program again");
 	*bytes = k->payload + CAIRN_STREAM_COUNT_SIZE;
 	*nbytes = (size_t)n;
 	return 0;
@@ -323,7 +328,8 @@ int streams_load(const struct streams *s, const struct streams_part *part,
 	if (k->verified && crc32c(0, k->payload, (size_t)k->size) != k->crc)
 		return cairn_corrupt(err, s->c.name, k->offset,
 		                     "the checksum of a part of the trace is "
-		                     "wrong; the file is damaged");
+		                     "wrong; copy the file again, or run the "
+		                     "program again");
 	if (k->type == CAIRN_CHUNK_STREAM && k->aux1 == CAIRN_STREAM_COUNTED)
 		return streams_counted(s, k, bytes, nbytes, err);
 	if (k->type == CAIRN_CHUNK_STREAM) {

@@ -44,6 +44,7 @@ struct segment {
 
 struct describer {
 	const struct function *fn;
+	LLVMModuleRef module;
 	struct ptrmap file_of, instance_of, callee_of;
 	struct bytes files, instances, blocks, callees, outcalls;
 	uint32_t nfiles, ninstances, ncallees, noutcalls;
@@ -108,6 +109,7 @@ static uint32_t file_index(struct describer *d, LLVMMetadataRef file)
 	if (!path)
 		return PTRMAP_NONE;
 	bytes_put_str(&d->files, path, strlen(path));
+	shim_note_source(d->module, file, path);
 	free(path);
 	ptrmap_set(&d->file_of, file, d->nfiles);
 	return d->nfiles++;
@@ -629,7 +631,7 @@ static void describer_release(struct describer *d)
 void describe_function(const struct function *fn, const struct mode *mode,
                        struct bytes *b)
 {
-	struct describer d = {.fn = fn};
+	struct describer d = {.fn = fn, .module = LLVMGetGlobalParent(fn->f)};
 	struct bytes definition = {0};
 	uint32_t naliases;
 
@@ -667,7 +669,7 @@ void describe_function(const struct function *fn, const struct mode *mode,
 
 void describe_uncovered(LLVMValueRef f, const char *reason, struct bytes *b)
 {
-	struct describer d = {0};
+	struct describer d = {.module = LLVMGetGlobalParent(f)};
 	struct bytes definition = {0};
 
 	put_definition(&d, f, &definition);

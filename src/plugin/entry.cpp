@@ -6,6 +6,10 @@
 // what else LLVM-C cannot do.
 #include "plugin/shim.hpp"
 
+extern "C" {
+#include "base/text.h"
+}
+
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Module.h"
@@ -15,6 +19,9 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Transforms/Utils/AddDiscriminators.h"
+
+#include <cstdlib>
+#include <string>
 
 using namespace llvm;
 
@@ -37,6 +44,16 @@ static cl::opt<bool> OptVerify("cairn-verify", cl::Hidden,
 
 namespace
 {
+
+// What a profile or a list says may be in a message: terminals just show it.
+static std::string shown(StringRef Text)
+{
+	char *Escaped = text_escape(Text.data(), Text.size());
+	std::string Result = Escaped;
+
+	free(Escaped);
+	return Result;
+}
 
 class CairnPass : public PassInfoMixin<CairnPass>
 {
@@ -119,7 +136,7 @@ class CairnPass : public PassInfoMixin<CairnPass>
 			snprintf(Message, sizeof(Message),
 			         "cairn: the marked module is not valid");
 		if (Message[0])
-			M.getContext().emitError(Message);
+			M.getContext().emitError(shown(Message));
 		return Changed ? PreservedAnalyses::none()
 		               : PreservedAnalyses::all();
 	}
@@ -145,7 +162,7 @@ class CairnUse : public PassInfoMixin<CairnUse>
 		bool Changed = cairn_plugin_use(wrap(&M), &Shim, OptUse.c_str(),
 		                                Message, sizeof(Message));
 		if (Message[0])
-			M.getContext().emitError(Message);
+			M.getContext().emitError(shown(Message));
 		return Changed ? PreservedAnalyses::none()
 		               : PreservedAnalyses::all();
 	}
@@ -164,7 +181,7 @@ class CairnDiagnostic : public DiagnosticInfo
 
 	void print(DiagnosticPrinter &Printer) const override
 	{
-		Printer << Text;
+		Printer << shown(Text);
 	}
 
 	static int getKindID()

@@ -20,6 +20,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/CodeGen/AsmPrinter.h"
 #include "llvm/CodeGen/DebugHandlerBase.h"
 #include "llvm/CodeGen/GCMetadataPrinter.h"
@@ -33,6 +34,8 @@
 #include "llvm/MC/MCPseudoProbe.h"
 #include "llvm/MC/MCSectionELF.h"
 #include "llvm/MC/MCStreamer.h"
+#include "llvm/Support/LEB128.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -353,6 +356,39 @@ class CairnPrinter : public GCMetadataPrinter
 		}
 	}
 
+	// Checksums of the source files that records name; those of a file
+	// that was linked in (LTO) may be there twice.
+	void emitSources(AsmPrinter &AP, const NamedMDNode *List)
+	{
+		MCStreamer &Out = *AP.OutStreamer;
+		SmallPtrSet<const MDNode *, 32> Known;
+		std::string Files;
+
+		for (unsigned I = 0; List && I < List->getNumOperands(); I++) {
+			const MDNode *Node = List->getOperand(I);
+
+			if (!Known.insert(Node).second)
+				continue;
+			auto text = [&](unsigned K) {
+				return cast<MDString>(Node->getOperand(K))
+				        ->getString();
+			};
+			raw_string_ostream Stream(Files);
+			encodeULEB128(text(0).size(), Stream);
+			Stream << text(0) << text(1);
+		}
+		if (Known.empty())
+			return;
+		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
+		                          ELF::SHT_PROGBITS, 0, nullptr,
+		                          nullptr));
+		Out.emitInt32(CAIRN_SOURCES_MAGIC);
+		Out.emitInt32(uint32_t(CAIRN_SOURCES_HEAD_SIZE + Files.size()));
+		Out.emitInt32(uint32_t(Known.size()));
+		Out.emitInt32(crc32c(0, Files.data(), Files.size()));
+		Out.emitBytes(Files);
+	}
+
 	DenseMap<uint64_t, const GlobalVariable *> Keys;
 	unsigned NextUnique = 0x40000000;
 
@@ -421,6 +457,7 @@ class CairnPrinter : public GCMetadataPrinter
 		if (!Keys.empty())
 			for (const Function &F : M)
 				emitSites(AP, F);
+		emitSources(AP, M.getNamedMetadata(PLUGIN_SOURCES));
 		if (const NamedMDNode *Units = M.getNamedMetadata(RECORD_UNIT))
 			for (const MDNode *Unit : Units->operands())
 				emitUnit(AP, *Unit);

@@ -1027,6 +1027,27 @@ LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram)
 	return wrap(unwrap<DISubprogram>(subprogram)->getFile());
 }
 
+void shim_note_source(LLVMModuleRef module, LLVMMetadataRef file,
+                      const char *path)
+{
+	auto Checksum = unwrap<DIFile>(file)->getChecksum();
+	std::string Bytes;
+
+	if (!Checksum || Checksum->Kind != DIFile::CSK_MD5 ||
+	    !tryGetFromHex(Checksum->Value, Bytes) ||
+	    Bytes.size() != CAIRN_SOURCES_MD5_SIZE)
+		return;
+	Module &M = *unwrap(module);
+	LLVMContext &C = M.getContext();
+	MDNode *Node = MDNode::get(
+	        C, {MDString::get(C, path), MDString::get(C, Bytes)});
+	NamedMDNode *List = M.getOrInsertNamedMetadata(PLUGIN_SOURCES);
+	for (unsigned I = List->getNumOperands(); I-- > 0;)
+		if (List->getOperand(I) == Node)
+			return;
+	List->addOperand(Node);
+}
+
 bool shim_may_call_marked(LLVMValueRef call)
 {
 	auto *Call = cast<CallBase>(unwrap(call));

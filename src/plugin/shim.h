@@ -193,6 +193,10 @@ LLVMValueRef shim_external(LLVMValueRef callee);
 /* The function itself. */
 LLVMMetadataRef shim_scope_subprogram(LLVMMetadataRef scope);
 LLVMMetadataRef shim_subprogram_file(LLVMMetadataRef subprogram);
+/* Notes the MD5 of a DIFile, if it has one, for the map of the module: under
+ * the path that its records have. */
+void shim_note_source(LLVMModuleRef module, LLVMMetadataRef file,
+                      const char *path);
 
 /* Inlining of single calls: inline.cpp.  A private copy of f as it is now, to
  * be inlined; the caller deletes it. */
@@ -299,8 +303,9 @@ void shim_ask_for_addresses(LLVMModuleRef module);
 #define PLUGIN_GC "cairn"
 #define PLUGIN_FUNCTIONS "cairn.functions"
 #define PLUGIN_OPTIONS "cairn.options"
-#define PLUGIN_DONE "cairn.done"     /* nothing is left to do */
-#define PLUGIN_MARKED "cairn.marked" /* placeholders wait for the late step */
+#define PLUGIN_SOURCES "cairn.sources" /* checksums of source files */
+#define PLUGIN_DONE "cairn.done"       /* nothing is left to do */
+#define PLUGIN_MARKED "cairn.marked"   /* placeholders wait for the late step */
 #define PLUGIN_PLACEHOLDER "cairn.count"
 #define PLUGIN_NOTE "cairn.note"
 #define SHIM_ENTRY "cairn-entry"

@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "format/writer.h"
 #include "replay/packet.h"
 
@@ -130,7 +131,8 @@ static bool is_own(const struct stat *st)
 static int refuse_folder(const char *path)
 {
 	if (!b.rights->is_quiet)
-		fprintf(stderr,
+		text_print(
+		        stderr,
 		        "cairn: %s is not used: it is a symbolic link or no "
 		        "folder, or it belongs to somebody else, or others can "
 		        "write there; remove it\n",

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/engine.h"
@@ -136,12 +137,13 @@ static void take_pending(const struct question *q, const struct session *s,
 		if (n && n == word)
 			pieces_kill(p, fd, n);
 		else if (n && (!q->fd || q->fd == fd))
-			fprintf(stderr,
-			        "cairn: %s: the program was killed, and the "
-			        "last %" PRIu32 " bytes of std%s may not have "
-			        "been written out\n",
-			        q->session.file, n,
-			        fd == STDOUT_FILENO ? "out" : "err");
+			text_print(stderr,
+			           "cairn: %s: the program was killed, and the "
+			           "last %" PRIu32
+			           " bytes of std%s may not have "
+			           "been written out\n",
+			           q->session.file, n,
+			           fd == STDOUT_FILENO ? "out" : "err");
 	}
 }
 
@@ -164,11 +166,11 @@ static void print_bytes(const unsigned char *bytes, size_t n)
 	putchar('"');
 	for (size_t i = 0; i < n; i++) {
 		const char *at = bytes[i] ? strchr(special, bytes[i]) : NULL;
-		size_t k = json_character((const char *)bytes + i);
+		size_t k = text_character((const char *)bytes + i);
 
 		if (at)
 			printf("\\%c", letters[at - special]);
-		else if (bytes[i] < ' ' || bytes[i] == 0x7f || !k || k > n - i)
+		else if (!k || k > n - i)
 			printf("\\%03o", bytes[i]);
 		else
 			putchar(bytes[i]);
@@ -181,17 +183,18 @@ static void print_bytes(const unsigned char *bytes, size_t n)
 static void print_piece(const struct pieces *p, const struct piece *x,
                         const struct place *at)
 {
-	printf("%3" PRIu32 " %10" PRIu64 "  %s  ", x->context, x->tick,
-	       x->fd == STDOUT_FILENO ? "stdout" : "stderr");
+	text_print(stdout, "%3" PRIu32 " %10" PRIu64 "  %s  ", x->context,
+	           x->tick, x->fd == STDOUT_FILENO ? "stdout" : "stderr");
 	if (at->file)
-		printf("%s:%" PRIu32 " in %s", at->file, at->line,
-		       at->function);
+		text_print(stdout, "%s:%" PRIu32 " in %s", at->file, at->line,
+		           at->function);
 	else if (x->context)
-		printf("%s",
-		       at->function ? at->function : "code without marks");
+		text_print(stdout, "%s",
+		           at->function ? at->function : "code without marks");
 	else
 		printf("SIGKILL");
-	printf("%s  ", x->how & CAIRN_OUT_LATE ? ", or before" : "");
+	text_print(stdout, "%s  ",
+	           x->how & CAIRN_OUT_LATE ? ", or before" : "");
 	if (x->n)
 		print_bytes(p->bytes + x->at, x->n);
 	else
@@ -204,7 +207,7 @@ static void print_piece(const struct pieces *p, const struct piece *x,
 static bool is_text(const unsigned char *bytes, size_t n)
 {
 	for (size_t i = 0, k; i < n; i += k) {
-		k = json_character((const char *)bytes + i);
+		k = text_utf8((const char *)bytes + i);
 		if (!bytes[i] || !k || k > n - i)
 			return false;
 	}
@@ -298,7 +301,8 @@ static int answer(const struct question *q)
 	if (status == FINE)
 		take_pending(q, &s, &l.pieces);
 	if (!l.pieces.n && status == FINE && !q->from && q->to == UINT64_MAX)
-		fprintf(stderr,
+		text_print(
+		        stderr,
 		        "cairn: %s: has no output; the program wrote nothing "
 		        "to stdout and stderr, or was linked with an older "
 		        "cairn\n",

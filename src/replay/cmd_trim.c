@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "replay/arguments.h"
 #include "replay/command.h"
 #include "replay/session.h"
@@ -103,8 +104,9 @@ static void say(const struct trim *t, const char *out)
 		n += t->cuts[i].bytes != NULL;
 		ngone += t->cuts[i].is_gone;
 	}
-	printf("%s: kept %" PRIu64 " of %" PRIu64 " bytes of the log", out,
-	       t->nkept, t->nlog);
+	text_print(stdout,
+	           "%s: kept %" PRIu64 " of %" PRIu64 " bytes of the log", out,
+	           t->nkept, t->nlog);
 	if (n == 1 && r->ncontexts == 1)
 		printf(", from tick %" PRIu64 " on", t->cuts[0].base.tick);
 	else if (n)

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "replay/changes.h"
 #include "replay/arguments.h"
 #include "replay/command.h"
@@ -325,18 +326,20 @@ static void look(struct view *v, struct change *x, struct places *places,
 static void print_change(const struct change *x, const struct view *v,
                          const char *name)
 {
-	printf("%3" PRIu32 " %10" PRIu64 "  %s%s: %s -> %s  ", x->context,
-	       x->tick, name, v->part, x->is_first ? "?" : v->before, v->after);
+	text_print(stdout, "%3" PRIu32 " %10" PRIu64 "  %s%s: %s -> %s  ",
+	           x->context, x->tick, name, v->part,
+	           x->is_first ? "?" : v->before, v->after);
 	if (x->is_outside && x->is_first)
 		printf("found at ");
 	else if (x->is_outside)
 		printf("by code without marks or another thread, seen at ");
 	if (v->at.file)
-		printf("%s:%" PRIu32 " in %s", v->at.file, v->at.line,
-		       v->at.function);
+		text_print(stdout, "%s:%" PRIu32 " in %s", v->at.file,
+		           v->at.line, v->at.function);
 	else
-		printf("%s",
-		       v->at.function ? v->at.function : "code without marks");
+		text_print(stdout, "%s",
+		           v->at.function ? v->at.function
+		                          : "code without marks");
 	putchar('\n');
 }
 
@@ -454,8 +457,9 @@ static void show_text(const struct changes *c, struct places *places,
 		printf("the log breaks off: what was written then is not "
 		       "known\n");
 	if (!c->total && !c->ndoubtful && !c->is_cut)
-		printf("nobody wrote %" PRIu64 " bytes at %#" PRIx64 "\n",
-		       g->size, g->address);
+		text_print(stdout,
+		           "nobody wrote %" PRIu64 " bytes at %#" PRIx64 "\n",
+		           g->size, g->address);
 }
 
 /* --- the question --------------------------------------------------------- */
@@ -535,14 +539,15 @@ static int watch(const struct question *q, struct session *s,
 		                    : xasprintf("%#" PRIx64, g->address);
 
 		if (g->local && !c[i].total)
-			printf("nobody wrote %s of thread %" PRIu32 "\n", name,
-			       c[i].thread);
+			text_print(stdout,
+			           "nobody wrote %s of thread %" PRIu32 "\n",
+			           name, c[i].thread);
 		else
 			show_text(&c[i], places, g, name);
 		free(name);
 	}
 	if (!n && !q->is_json)
-		printf("no code with marks named %s\n", q->var);
+		text_print(stdout, "no code with marks named %s\n", q->var);
 	for (size_t i = 0; i < n; i++)
 		changes_release(&c[i]);
 	free(c);

@@ -7,6 +7,7 @@
 #include "replay/command.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "replay/fatal.h"
 #include "replay/meter.h"
 
@@ -32,13 +33,14 @@ static const struct {
 int command_fail(const struct cairn_err *err)
 {
 	meter_close();
-	fprintf(stderr, "cairn: %s\n", err->text);
+	text_print(stderr, "cairn: %s\n", err->text);
 	return ERROR;
 }
 
 int command_usage(const char *command, const char *what)
 {
-	fprintf(stderr,
+	text_print(
+	        stderr,
 	        "cairn %s: %s\nTry 'cairn %s --help' for more information.\n",
 	        command, what, command);
 	return ERROR;

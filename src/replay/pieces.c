@@ -33,13 +33,15 @@ void pieces_release(struct pieces *p)
 
 static void add_bytes(struct pieces *p, const void *bytes, size_t n)
 {
-	while (p->bytes_cap - p->nbytes < n) {
+	/* and a NUL, at which readers of UTF-8 stop */
+	while (p->bytes_cap - p->nbytes <= n) {
 		p->bytes_cap = p->bytes_cap ? 2 * p->bytes_cap : 4096;
 		p->bytes = xrealloc(p->bytes, p->bytes_cap, 1);
 	}
 	if (n)
 		memcpy(p->bytes + p->nbytes, bytes, n);
 	p->nbytes += n;
+	p->bytes[p->nbytes] = '\0';
 }
 
 /* Did the same call write both? */

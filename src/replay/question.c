@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "format/image.h"
 #include "replay/command.h"
 #include "replay/engine.h"
@@ -351,13 +352,14 @@ static void write_text(struct question *q, uint64_t tick, FILE *out)
 {
 	const char *comma = " ";
 
-	fprintf(out, "[%" PRIu32 ":%" PRIu64 "]", q->context, tick);
+	text_print(out, "[%" PRIu32 ":%" PRIu64 "]", q->context, tick);
 	for (size_t i = 0; i < q->here->nterms; i++) {
 		char *text = answer(q, &q->here->terms[i]);
 
 		if (!text)
 			continue;
-		fprintf(out, "%s%s = %s", comma, q->here->terms[i].text, text);
+		text_print(out, "%s%s = %s", comma, q->here->terms[i].text,
+		           text);
 		comma = ", ";
 		free(text);
 	}
@@ -787,16 +789,18 @@ static void say_nothing(const struct question *q)
 {
 	const struct question_options *o = q->options;
 
-	fprintf(stderr, "cairn: %s: %s:%" PRIu32 " was ", o->session.file,
-	        q->spot.file, q->spot.line);
+	text_print(stderr, "cairn: %s: %s:%" PRIu32 " was ", o->session.file,
+	           q->spot.file, q->spot.line);
 	if (q->nexecuted)
-		fprintf(stderr,
-		        "executed %" PRIu64 " times, but the condition never "
-		        "held",
-		        q->nexecuted);
+		text_print(stderr,
+		           "executed %" PRIu64
+		           " times, but the condition never "
+		           "held",
+		           q->nexecuted);
 	else
-		fprintf(stderr, "never executed%s",
-		        q->nuntold ? ", or just before a handler jumped away, "
+		text_print(stderr, "never executed%s",
+		           q->nuntold
+		                   ? ", or just before a handler jumped away, "
 		                     "or its thread was stopped, which is not "
 		                     "known"
 		                   : "");
@@ -823,10 +827,10 @@ int question_run(struct question *q)
 		end_json(q);
 	flushed = command_flush();
 	if (q->nunknown)
-		fprintf(stderr,
-		        "cairn: the condition was not known %" PRIu64
-		        " times\n",
-		        q->nunknown);
+		text_print(stderr,
+		           "cairn: the condition was not known %" PRIu64
+		           " times\n",
+		           q->nunknown);
 	if (status != FINE || flushed != FINE)
 		return status != FINE ? status : flushed;
 	if (q->nanswers)

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -372,10 +373,10 @@ static char *list_names(void *scene)
 	if (!out)
 		return xstrdup("");
 	for (size_t i = 0; i < p->nvariables; i++)
-		fprintf(out, "%s%s", i ? ", " : "", p->variables[i].name);
+		text_print(out, "%s%s", i ? ", " : "", p->variables[i].name);
 	for (size_t i = 0; i < n && ftell(out) < 300; i++)
-		fprintf(out, "%s%s", p->nvariables + i ? ", " : "",
-		        globals[i].name);
+		text_print(out, "%s%s", p->nvariables + i ? ", " : "",
+		           globals[i].name);
 	fclose(out);
 	return text;
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "replay/arena.h"
 #include "replay/broker.h"
 #include "replay/checkpoint.h"
@@ -34,8 +35,9 @@ static bool take_jobs(struct session_options *o, const char *argument)
 	o->njobs = (unsigned)n;
 	if (*argument >= '1' && *argument <= '9' && !*end && n <= NJOBS_MAX)
 		return true;
-	fprintf(stderr, "cairn: --jobs needs a number from 1 to %u, not %s\n",
-	        NJOBS_MAX, argument);
+	text_print(stderr,
+	           "cairn: --jobs needs a number from 1 to %u, not %s\n",
+	           NJOBS_MAX, argument);
 	return false;
 }
 

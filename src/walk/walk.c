@@ -91,8 +91,10 @@ void walk_release(struct walk *w)
 int walk_corrupt(const struct walk *w, const char *what, struct cairn_err *err)
 {
 	return cairn_fail(err, CAIRN_E_CORRUPT,
-	                  "%s at byte %" PRIu64 " of a trace", what,
-	                  w->before + w->at);
+	                  "%s at byte %" PRIu64
+	                  " of a trace, so the file is damaged; run the "
+	                  "program again",
+	                  what, w->before + w->at);
 }
 
 bool walk_has_history(const uint8_t *p, size_t at, size_t end)

@@ -432,7 +432,12 @@ def check_flags(work):
     stamp = os.stat(os.path.join(folder, "main.c")).st_mtime
     os.utime(os.path.join(folder, "main.c"), (stamp + 5, stamp + 5))
     told = compare(*profiles)
-    equal("flags: a newer source is by number",
+    equal("flags: a touched source is the same text",
+          {s["matched"] for s in told["sources"]}, {"text"})
+    with open(os.path.join(folder, "main.c"), "a", encoding="utf-8") as f:
+        f.write("/* changed */\n")
+    told = compare(*profiles)
+    equal("flags: a changed source is by number",
           {s["matched"] for s in told["sources"]
            if s["file_b"].endswith("main.c")}, {"number"})
 

@@ -185,7 +185,7 @@ def read_log(path):
     return clock, functions, threads
 
 
-def text_of(name):
+def text_of(name, replacement=lambda byte: "\ufffd"):
     """A name as JSON has it: each byte that is not UTF-8 replaced."""
     if not name:
         return "[no name]"
@@ -199,7 +199,7 @@ def text_of(name):
             except UnicodeDecodeError:
                 continue
         else:
-            text += "\ufffd"
+            text += replacement(name[0])
             name = name[1:]
     return text
 
@@ -207,8 +207,18 @@ def text_of(name):
 def folded_of(functions, threads):
     """Time per stack of the log."""
     def name_of(function):
-        return "".join(":" if c == ";" else " " if c < " " or c == "\x7f"
-                       else c for c in text_of(functions[function]))
+        text = text_of(functions[function], lambda byte: f"\\x{byte:02x}")
+        return "".join(shown(c) for c in text)
+
+    def shown(c):
+        if c in ";\n\t\r":
+            return {";": ":", "\n": "\\n", "\t": "\\t", "\r": "\\r"}[c]
+        if c < " " or c == "\x7f":
+            return f"\\x{ord(c):02x}"
+        if re.match("[\x80-\x9f\u061c\u200e\u200f\u2028-\u202e"
+                    "\u2066-\u2069]", c):
+            return f"\\u{ord(c):04x}"
+        return c
 
     weights = collections.Counter()
     for _, begin, _, events in threads:

@@ -307,7 +307,7 @@ def check_text(name, page, path):
 
 
 def check_notes(work, profile, source):
-    """Source that is not there, newer than the program, or not wanted."""
+    """Source that is not there, has changed, or is not wanted."""
     def note(name, *options):
         _, page = make_page(work, name, "report", profile, *options)
         data = page.sources[page.index["sources"].index(source)]
@@ -324,8 +324,17 @@ def check_notes(work, profile, source):
     test("--no-source", "--no-source" in says and text is None, says)
     future = os.stat(source).st_mtime + 100000
     os.utime(source, (future, future))
-    says, text, *_ = note("newer")
-    test("newer source", "newer" in says and text, says)
+    says, text, *_ = note("touched")
+    test("touched source", not says and text, says)
+    with open(source, "rb") as f:
+        before = f.read()
+    with open(source, "wb") as f:
+        f.write(before.replace(b"\0", b" ") + b"/* changed */\n")
+    says, text, *_ = note("changed")
+    test("changed source", "not the text that was compiled" in says and text,
+         says)
+    with open(source, "wb") as f:
+        f.write(before)
     os.rename(source, source + ".away")
     says, text, counts, _ = note("missing")
     test("missing source", "cannot be read" in says and text is None and

@@ -347,13 +347,21 @@ def check_colours(profile):
 
 
 def check_sources(work, profile):
-    """Source that is newer than the program, or not there."""
+    """Source that has changed, was only touched, or is not there."""
     source = os.path.join(work, "src", "main.c")
     future = os.stat(source).st_mtime + 100000
+    with open(source, encoding="utf-8") as f:
+        before = f.read()
+    with open(source, "a", encoding="utf-8") as f:
+        f.write("/* changed */\n")
+    text = report("--function", "main", profile)
+    test("changed source", "main.c is not the text that was compiled" in text
+         and "i % 4 == 0" in text)
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(before)
     os.utime(source, (future, future))
     text = report("--function", "main", profile)
-    test("newer source", "main.c is newer than the program" in text and
-         "i % 4 == 0" in text)
+    test("touched source", "moved" not in text and "i % 4 == 0" in text)
     os.rename(source, source + ".away")
     text = report("--function", "main", profile)
     test("missing source", "cannot read" in text and

@@ -167,7 +167,7 @@ static void test_folded(void **state)
 	feed(&f.x);
 	/* f alone took no time */
 	assert_file(&f, "main 1004\n"
-	                "main;f<\"int\">:  6\n");
+	                "main;f<\"int\">:\\n 6\n");
 }
 
 /* Frames below the 1000th are one; each keeps its time. */

@@ -156,10 +156,8 @@ static void test_compiling(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_llvm),
-	        cmocka_unit_test(test_crash),
-	        cmocka_unit_test(test_memory),
-	        cmocka_unit_test(test_time),
+	        cmocka_unit_test(test_llvm),      cmocka_unit_test(test_crash),
+	        cmocka_unit_test(test_memory),    cmocka_unit_test(test_time),
 	        cmocka_unit_test(test_compiling),
 	};
 
