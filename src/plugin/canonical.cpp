@@ -1592,6 +1592,45 @@ static void noteFinal(Function &F)
 // --- order of arithmetic
 // ------------------------------------------------------
 
+// Does anything but a call by name use a function?
+static bool isPointedAt(const Function &F)
+{
+	return any_of(F.uses(), [](const Use &U) {
+		auto *Call = dyn_cast<CallBase>(U.getUser());
+
+		return !Call || !Call->isCallee(&U);
+	});
+}
+
+static bool isByPointer(const CallBase &Call)
+{
+	return !Call.isInlineAsm() &&
+	       !isa<GlobalValue>(Call.getCalledOperand());
+}
+
+// Calls of functions that change how arithmetic rounds say so themselves: the
+// functions will be pointers from a table (Externs).  Where the unit uses the
+// address of such a function, each call of a pointer may be one.
+static void noteChanges(Module &M)
+{
+	bool ByPointer = any_of(M, [](Function &F) {
+		return ir_function_changes_env(wrap(&F)) && isPointedAt(F);
+	});
+
+	for (Function &F : M)
+		for (Instruction &I : instructions(F)) {
+			auto *Call = dyn_cast<CallBase>(&I);
+
+			if (!Call || Call->isInlineAsm() ||
+			    isa<IntrinsicInst>(Call))
+				continue;
+			if (ir_changes_env(wrap(Call)) ||
+			    (ByPointer && isByPointer(*Call)))
+				Call->addFnAttr(Attribute::get(
+				        M.getContext(), CAIRN_IR_ROUNDS));
+		}
+}
+
 // Code that changes how arithmetic rounds: what is computed before and what
 // behind it, each compilation would decide for itself.  In functions that do
 // so, or call one of the unit that does, arithmetic keeps its place.
@@ -1692,6 +1731,7 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 			F.deleteBody(); // another unit has it
 			F.setComdat(nullptr);
 		}
+	noteChanges(M);
 	auto Changers = changersOf(M);
 	for (Function &F : M)
 		if (HasMarks(F))
