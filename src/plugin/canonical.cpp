@@ -1759,27 +1759,28 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 	findHandsOn(M);
 }
 
-void canonical_leave_out(LLVMValueRef Value)
+// What the processor puts on the stack for a handler of interrupts may be of an
+// incomplete type.  The code generator takes it for an empty one; the replayer
+// reads the IR only if it says so.
+static void completeArguments(Function &F)
 {
-	unwrap<Function>(Value)->addFnAttr(CAIRN_IR_LEFT_OUT);
+	for (Argument &A : F.args()) {
+		Type *T = A.getParamByValType();
+
+		if (!T || T->isSized())
+			continue;
+		A.removeAttr(Attribute::ByVal);
+		A.addAttr(Attribute::getWithByValType(
+		        F.getContext(), StructType::get(F.getContext())));
+	}
 }
 
-// A helper of the code generator (libgcc, compiler-rt), which it calls where no
-// IR says so: the recorder would take that for a call from nowhere.
-static bool isHelper(const Function &F)
+void canonical_leave_out(LLVMValueRef Value)
 {
-	static const StringSet<> Names = [] {
-		RTLIB::RuntimeLibcallsInfo Info(
-		        Triple("x86_64-unknown-linux-gnu"));
-		StringSet<> Set;
+	auto &F = *unwrap<Function>(Value);
 
-		for (const char *Name : Info.getLibcallNames())
-			if (Name && StringRef(Name).starts_with("__"))
-				Set.insert(Name);
-		return Set;
-	}();
-
-	return !F.hasLocalLinkage() && Names.contains(F.getName());
+	F.addFnAttr(CAIRN_IR_LEFT_OUT);
+	completeArguments(F);
 }
 
 // Of a call that has to be a tail call.
