@@ -1262,6 +1262,17 @@ class SecondStack
 	IRBuilder<> B;
 	Constant *Top; // where the top of it is
 
+	// What is private is cleared at the entry, by a store for each part.
+	static constexpr uint64_t MostPrivate = 256;
+
+	bool isSmall(const AllocaInst &A)
+	{
+		auto Size = A.getAllocationSize(Layout);
+
+		return Size && !Size->isScalable() &&
+		       Size->getFixedValue() <= MostPrivate;
+	}
+
 	// Only loads and stores at constant places within it?
 	bool isPrivate(const AllocaInst &A, const Value &At, uint64_t Offset)
 	{
@@ -1343,8 +1354,10 @@ class SecondStack
 			auto *In = dyn_cast<IntrinsicInst>(&I);
 
 			if (A && A->isStaticAlloca()) {
-				(!ReturnsTwice && isPrivate(*A, *A, 0) ? Private
-				                                       : Fixed)
+				(!ReturnsTwice && isSmall(*A) &&
+				                 isPrivate(*A, *A, 0)
+				         ? Private
+				         : Fixed)
 				        .push_back(A);
 			} else if (A) {
 				Varying.push_back(A);
