@@ -34,11 +34,11 @@
 #include "ir/flow.h"
 #include "ir/sites.h"
 #include "plugin/record.h"
+#include "plugin/shim.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/IRBuilder.h"
@@ -48,7 +48,6 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
-#include "llvm/IR/RuntimeLibcalls.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -1816,7 +1815,7 @@ const char *canonical_why_not(LLVMValueRef Value)
 {
 	auto &F = *unwrap<Function>(Value);
 
-	if (isHelper(F))
+	if (shim_is_called_unseen(Value))
 		return "the code generator calls it unseen";
 	for (Argument &A : F.args())
 		if (A.hasInAllocaAttr() || A.hasPreallocatedAttr() ||
