@@ -223,15 +223,26 @@ static LLVMValueRef end_of(const struct node *node)
 	return !node->end && tail ? LLVMGetNextInstruction(tail) : node->end;
 }
 
-/* The name that users know: traces and recordings have entries and bodies of
- * their own for other files. */
-static const char *callee_name(LLVMValueRef callee, size_t *n)
+static LLVMValueRef callee_of(LLVMValueRef callee)
+{
+	LLVMValueRef external = shim_external(callee);
+
+	if (external)
+		callee = external;
+	return LLVMIsAFunction(callee) || LLVMIsAGlobalAlias(callee) ? callee
+	                                                             : NULL;
+}
+
+const char *callee_name(LLVMValueRef called, size_t *n)
 {
 	static const char *const prefixes[] = {CAIRN_TRACE_IN, CAIRN_LINK_BODY};
-	const char *name = LLVMIsAFunction(callee)
-	                           ? name_of(callee, n)
-	                           : LLVMGetValueName2(callee, n);
+	LLVMValueRef callee = callee_of(called);
+	const char *name;
 
+	if (!callee)
+		return NULL;
+	name = LLVMIsAFunction(callee) ? name_of(callee, n)
+	                               : LLVMGetValueName2(callee, n);
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		size_t prefix = strlen(prefixes[i]);
 
@@ -246,14 +257,12 @@ static const char *callee_name(LLVMValueRef callee, size_t *n)
 /* What a call calls: 1 + its number, 0 if it is a pointer. */
 static uint32_t callee_index(struct describer *d, LLVMValueRef callee)
 {
-	LLVMValueRef external = shim_external(callee);
 	uint32_t index;
 	const char *name;
 	size_t n;
 
-	if (external)
-		callee = external;
-	if (!LLVMIsAFunction(callee) && !LLVMIsAGlobalAlias(callee))
+	callee = callee_of(callee);
+	if (!callee)
 		return 0;
 	index = ptrmap_get(&d->callee_of, callee);
 	if (index != PTRMAP_NONE)
