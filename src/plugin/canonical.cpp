@@ -633,7 +633,7 @@ static Function *makeOutside(const CallBrInst &Goto, ArrayRef<Value *> Varying)
 		Types.push_back(V->getType());
 	auto *New = Function::Create(
 	        FunctionType::get(resultOf(Goto), Types, false),
-	        GlobalValue::InternalLinkage, F.getAddressSpace(), "cairn.goto",
+	        GlobalValue::InternalLinkage, F.getAddressSpace(), SHIM_GOTO,
 	        const_cast<Module *>(F.getParent()));
 
 	New->addFnAttrs(
@@ -728,6 +728,12 @@ static void moveGotos(Module &M)
 // --- __builtin_setjmp
 // --------------------------------------------------------------
 
+// What the source calls, for users.
+static void setName(CallBase &Call, StringRef Name)
+{
+	Call.addFnAttr(Attribute::get(Call.getContext(), SHIM_NAME, Name));
+}
+
 // A function that is nothing but assembly.
 static Function *assembly(Module &M, const char *Name, ArrayRef<Type *> Types,
                           const char *Text)
@@ -779,6 +785,7 @@ static void setjmpInstead(CallInst &Call)
 	              B.CreateConstGEP1_64(B.getPtrTy(), Buffer, 1));
 	CallInst *New = B.CreateCall(Setjmp, {Save});
 	New->addFnAttr(Attribute::ReturnsTwice);
+	setName(*New, "__builtin_setjmp");
 	Call.replaceAllUsesWith(New);
 	Call.eraseFromParent();
 }
@@ -792,6 +799,7 @@ static void jumpInstead(CallInst &Call)
 	                 "movq (%rdi), %rbp\n\tmovq 16(%rdi), %rsp\n\t"
 	                 "jmpq *8(%rdi)"));
 	Call.setTailCall(false);
+	setName(Call, "__builtin_longjmp");
 }
 
 static void replaceBuiltins(Module &M)
@@ -845,8 +853,11 @@ static void forkInstead(Module &M)
 		if (!F || !F->isDeclaration())
 			continue;
 		for (User *U : F->users())
-			if (auto *Call = dyn_cast<CallBase>(U))
+			if (auto *Call = dyn_cast<CallBase>(U)) {
 				Call->removeFnAttr(Attribute::ReturnsTwice);
+				if (Call->getCalledOperand() == F)
+					setName(*Call, Name);
+			}
 		F->replaceAllUsesWith(
 		        M.getOrInsertFunction("fork", F->getFunctionType())
 		                .getCallee());

@@ -62,7 +62,7 @@ static bool is_fixed(LLVMValueRef i)
 static uint64_t hash_of_callee(LLVMValueRef call)
 {
 	size_t n = 0;
-	const char *name = callee_name(LLVMGetCalledValue(call), &n);
+	const char *name = callee_name(call, &n);
 	uint64_t hash = UINT64_C(14695981039346656037);
 
 	for (size_t i = 0; name && i < n; i++)

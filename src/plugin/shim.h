@@ -313,6 +313,10 @@ void shim_ask_for_addresses(LLVMModuleRef module);
 #define SHIM_ENTRY "cairn-entry"
 #define SHIM_THUNK "cairn-thunk"
 #define SHIM_BODY "cairn-body"
+/* attribute of a call: what the source calls */
+#define SHIM_NAME "cairn-name"
+/* what names of functions begin with that an asm goto is alone in */
+#define SHIM_GOTO "cairn.goto"
 /* what the name of a function's local symbol ends with */
 #define SHIM_OWN ".own"
 
