@@ -272,6 +272,9 @@ enum cairn_context {
 #define CAIRN_IR_HANDS_ON "cairn-hands-on"
 #define CAIRN_IR_TAIL \
 	"cairn.tail" /* metadata of a call: the frame ends there */
+/* attribute of a call: the function that it calls may change how arithmetic
+ * rounds, although its name is not seen any more */
+#define CAIRN_IR_ROUNDS "cairn-rounds"
 #define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
 #define CAIRN_IR_TURN "cairn.turn" /* ... of an atomic store: it has a cell */
 /* ... of a call: the tick goes on when it has returned */

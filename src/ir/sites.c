@@ -157,19 +157,28 @@ static bool changes_env_outside(LLVMValueRef f)
 	       changes_env_by_text(LLVMGetCalledValue(end));
 }
 
+bool ir_function_changes_env(LLVMValueRef f)
+{
+	size_t n;
+
+	return changes_env_by_name(LLVMGetValueName2(f, &n)) ||
+	       changes_env_outside(f);
+}
+
 bool ir_changes_env(LLVMValueRef i)
 {
 	LLVMValueRef f;
-	size_t n;
 
 	if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i))
 		return false;
+	if (LLVMGetCallSiteStringAttribute(
+	            i, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	            CAIRN_IR_ROUNDS, sizeof(CAIRN_IR_ROUNDS) - 1))
+		return true;
 	f = LLVMGetCalledValue(i);
 	if (LLVMIsAInlineAsm(f))
 		return changes_env_by_text(f);
-	return LLVMIsAFunction(f) &&
-	       (changes_env_by_name(LLVMGetValueName2(f, &n)) ||
-	        changes_env_outside(f));
+	return LLVMIsAFunction(f) && ir_function_changes_env(f);
 }
 
 /* --- kinds of calls ------------------------------------------------------ */

@@ -114,9 +114,11 @@ bool ir_has_marks(LLVMValueRef f);
  */
 uint32_t ir_ncells(LLVMTypeRef type, LLVMTargetDataRef layout);
 
-/* Does an instruction change how floating-point arithmetic rounds, as far as
- * its name or text says? */
+/* May an instruction change how floating-point arithmetic rounds, as far as
+ * the name of what it calls, its text or CAIRN_IR_ROUNDS says?  Does a
+ * function, by its name? */
 bool ir_changes_env(LLVMValueRef i);
+bool ir_function_changes_env(LLVMValueRef f);
 
 /* Does it end a tick before it is made? */
 static inline bool ir_ticks_before(enum ir_kind kind)

@@ -34,11 +34,11 @@
 #include "ir/flow.h"
 #include "ir/sites.h"
 #include "plugin/record.h"
+#include "plugin/shim.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/IRBuilder.h"
@@ -48,7 +48,6 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
-#include "llvm/IR/RuntimeLibcalls.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -634,7 +633,7 @@ static Function *makeOutside(const CallBrInst &Goto, ArrayRef<Value *> Varying)
 		Types.push_back(V->getType());
 	auto *New = Function::Create(
 	        FunctionType::get(resultOf(Goto), Types, false),
-	        GlobalValue::InternalLinkage, F.getAddressSpace(), "cairn.goto",
+	        GlobalValue::InternalLinkage, F.getAddressSpace(), SHIM_GOTO,
 	        const_cast<Module *>(F.getParent()));
 
 	New->addFnAttrs(
@@ -729,6 +728,12 @@ static void moveGotos(Module &M)
 // --- __builtin_setjmp
 // --------------------------------------------------------------
 
+// What the source calls, for users.
+static void setName(CallBase &Call, StringRef Name)
+{
+	Call.addFnAttr(Attribute::get(Call.getContext(), SHIM_NAME, Name));
+}
+
 // A function that is nothing but assembly.
 static Function *assembly(Module &M, const char *Name, ArrayRef<Type *> Types,
                           const char *Text)
@@ -780,6 +785,7 @@ static void setjmpInstead(CallInst &Call)
 	              B.CreateConstGEP1_64(B.getPtrTy(), Buffer, 1));
 	CallInst *New = B.CreateCall(Setjmp, {Save});
 	New->addFnAttr(Attribute::ReturnsTwice);
+	setName(*New, "__builtin_setjmp");
 	Call.replaceAllUsesWith(New);
 	Call.eraseFromParent();
 }
@@ -793,6 +799,7 @@ static void jumpInstead(CallInst &Call)
 	                 "movq (%rdi), %rbp\n\tmovq 16(%rdi), %rsp\n\t"
 	                 "jmpq *8(%rdi)"));
 	Call.setTailCall(false);
+	setName(Call, "__builtin_longjmp");
 }
 
 static void replaceBuiltins(Module &M)
@@ -846,8 +853,11 @@ static void forkInstead(Module &M)
 		if (!F || !F->isDeclaration())
 			continue;
 		for (User *U : F->users())
-			if (auto *Call = dyn_cast<CallBase>(U))
+			if (auto *Call = dyn_cast<CallBase>(U)) {
 				Call->removeFnAttr(Attribute::ReturnsTwice);
+				if (Call->getCalledOperand() == F)
+					setName(*Call, Name);
+			}
 		F->replaceAllUsesWith(
 		        M.getOrInsertFunction("fork", F->getFunctionType())
 		                .getCallee());
@@ -1262,6 +1272,17 @@ class SecondStack
 	IRBuilder<> B;
 	Constant *Top; // where the top of it is
 
+	// What is private is cleared at the entry, by a store for each part.
+	static constexpr uint64_t MostPrivate = 256;
+
+	bool isSmall(const AllocaInst &A)
+	{
+		auto Size = A.getAllocationSize(Layout);
+
+		return Size && !Size->isScalable() &&
+		       Size->getFixedValue() <= MostPrivate;
+	}
+
 	// Only loads and stores at constant places within it?
 	bool isPrivate(const AllocaInst &A, const Value &At, uint64_t Offset)
 	{
@@ -1343,8 +1364,10 @@ class SecondStack
 			auto *In = dyn_cast<IntrinsicInst>(&I);
 
 			if (A && A->isStaticAlloca()) {
-				(!ReturnsTwice && isPrivate(*A, *A, 0) ? Private
-				                                       : Fixed)
+				(!ReturnsTwice && isSmall(*A) &&
+				                 isPrivate(*A, *A, 0)
+				         ? Private
+				         : Fixed)
 				        .push_back(A);
 			} else if (A) {
 				Varying.push_back(A);
@@ -1592,6 +1615,45 @@ static void noteFinal(Function &F)
 // --- order of arithmetic
 // ------------------------------------------------------
 
+// Does anything but a call by name use a function?
+static bool isPointedAt(const Function &F)
+{
+	return any_of(F.uses(), [](const Use &U) {
+		auto *Call = dyn_cast<CallBase>(U.getUser());
+
+		return !Call || !Call->isCallee(&U);
+	});
+}
+
+static bool isByPointer(const CallBase &Call)
+{
+	return !Call.isInlineAsm() &&
+	       !isa<GlobalValue>(Call.getCalledOperand());
+}
+
+// Calls of functions that change how arithmetic rounds say so themselves: the
+// functions will be pointers from a table (Externs).  Where the unit uses the
+// address of such a function, each call of a pointer may be one.
+static void noteChanges(Module &M)
+{
+	bool ByPointer = any_of(M, [](Function &F) {
+		return ir_function_changes_env(wrap(&F)) && isPointedAt(F);
+	});
+
+	for (Function &F : M)
+		for (Instruction &I : instructions(F)) {
+			auto *Call = dyn_cast<CallBase>(&I);
+
+			if (!Call || Call->isInlineAsm() ||
+			    isa<IntrinsicInst>(Call))
+				continue;
+			if (ir_changes_env(wrap(Call)) ||
+			    (ByPointer && isByPointer(*Call)))
+				Call->addFnAttr(Attribute::get(
+				        M.getContext(), CAIRN_IR_ROUNDS));
+		}
+}
+
 // Code that changes how arithmetic rounds: what is computed before and what
 // behind it, each compilation would decide for itself.  In functions that do
 // so, or call one of the unit that does, arithmetic keeps its place.
@@ -1692,6 +1754,7 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 			F.deleteBody(); // another unit has it
 			F.setComdat(nullptr);
 		}
+	noteChanges(M);
 	auto Changers = changersOf(M);
 	for (Function &F : M)
 		if (HasMarks(F))
@@ -1719,27 +1782,28 @@ void canonical_module(LLVMModuleRef Module, bool IsExecutable)
 	findHandsOn(M);
 }
 
-void canonical_leave_out(LLVMValueRef Value)
+// What the processor puts on the stack for a handler of interrupts may be of an
+// incomplete type.  The code generator takes it for an empty one; the replayer
+// reads the IR only if it says so.
+static void completeArguments(Function &F)
 {
-	unwrap<Function>(Value)->addFnAttr(CAIRN_IR_LEFT_OUT);
+	for (Argument &A : F.args()) {
+		Type *T = A.getParamByValType();
+
+		if (!T || T->isSized())
+			continue;
+		A.removeAttr(Attribute::ByVal);
+		A.addAttr(Attribute::getWithByValType(
+		        F.getContext(), StructType::get(F.getContext())));
+	}
 }
 
-// A helper of the code generator (libgcc, compiler-rt), which it calls where no
-// IR says so: the recorder would take that for a call from nowhere.
-static bool isHelper(const Function &F)
+void canonical_leave_out(LLVMValueRef Value)
 {
-	static const StringSet<> Names = [] {
-		RTLIB::RuntimeLibcallsInfo Info(
-		        Triple("x86_64-unknown-linux-gnu"));
-		StringSet<> Set;
+	auto &F = *unwrap<Function>(Value);
 
-		for (const char *Name : Info.getLibcallNames())
-			if (Name && StringRef(Name).starts_with("__"))
-				Set.insert(Name);
-		return Set;
-	}();
-
-	return !F.hasLocalLinkage() && Names.contains(F.getName());
+	F.addFnAttr(CAIRN_IR_LEFT_OUT);
+	completeArguments(F);
 }
 
 // Of a call that has to be a tail call.
@@ -1762,7 +1826,7 @@ const char *canonical_why_not(LLVMValueRef Value)
 {
 	auto &F = *unwrap<Function>(Value);
 
-	if (isHelper(F))
+	if (shim_is_called_unseen(Value))
 		return "the code generator calls it unseen";
 	for (Argument &A : F.args())
 		if (A.hasInAllocaAttr() || A.hasPreallocatedAttr() ||

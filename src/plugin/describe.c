@@ -225,14 +225,28 @@ static LLVMValueRef end_of(const struct node *node)
 	return !node->end && tail ? LLVMGetNextInstruction(tail) : node->end;
 }
 
-/* The name that users know: traces and recordings have entries and bodies of
- * their own for other files. */
-static const char *callee_name(LLVMValueRef callee, size_t *n)
+static LLVMValueRef callee_of(LLVMValueRef callee)
+{
+	LLVMValueRef external = shim_external(callee);
+
+	if (external)
+		callee = external;
+	return LLVMIsAFunction(callee) || LLVMIsAGlobalAlias(callee) ? callee
+	                                                             : NULL;
+}
+
+/* What the source calls where something else is called for it. */
+static LLVMAttributeRef source_name(LLVMValueRef call)
+{
+	return LLVMGetCallSiteStringAttribute(
+	        call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, SHIM_NAME,
+	        sizeof(SHIM_NAME) - 1);
+}
+
+/* Without what traces and recordings put before it for other files. */
+static const char *without_prefix(const char *name, size_t *n)
 {
 	static const char *const prefixes[] = {CAIRN_TRACE_IN, CAIRN_LINK_BODY};
-	const char *name = LLVMIsAFunction(callee)
-	                           ? name_of(callee, n)
-	                           : LLVMGetValueName2(callee, n);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		size_t prefix = strlen(prefixes[i]);
@@ -245,41 +259,68 @@ static const char *callee_name(LLVMValueRef callee, size_t *n)
 	return name;
 }
 
-/* What a call calls: 1 + its number, 0 if it is a pointer. */
-static uint32_t callee_index(struct describer *d, LLVMValueRef callee)
+const char *callee_name(LLVMValueRef call, size_t *n)
 {
-	LLVMValueRef external = shim_external(callee);
+	LLVMAttributeRef said = source_name(call);
+	LLVMValueRef callee = callee_of(LLVMGetCalledValue(call));
+	const char *name;
+	unsigned length;
+
+	if (said) {
+		name = LLVMGetStringAttributeValue(said, &length);
+		*n = length;
+		return name;
+	}
+	if (!callee)
+		return NULL;
+	name = LLVMIsAFunction(callee) ? name_of(callee, n)
+	                               : LLVMGetValueName2(callee, n);
+	return without_prefix(name, n);
+}
+
+/* What a call calls: 1 + its number, 0 if it is a pointer. */
+static uint32_t callee_index(struct describer *d, LLVMValueRef call)
+{
+	LLVMValueRef callee = callee_of(LLVMGetCalledValue(call));
+	LLVMAttributeRef said = source_name(call);
+	const void *key = said ? (const void *)said : callee;
 	uint32_t index;
 	const char *name;
 	size_t n;
 
-	if (external)
-		callee = external;
-	if (!LLVMIsAFunction(callee) && !LLVMIsAGlobalAlias(callee))
+	if (!key)
 		return 0;
-	index = ptrmap_get(&d->callee_of, callee);
+	index = ptrmap_get(&d->callee_of, key);
 	if (index != PTRMAP_NONE)
 		return index;
-	name = callee_name(callee, &n);
+	name = callee_name(call, &n);
 	bytes_put_str(&d->callees, name, n);
 	put_subprogram(d, &d->callees,
-	               LLVMIsAFunction(callee) && !LLVMIsDeclaration(callee)
+	               !said && LLVMIsAFunction(callee) &&
+	                               !LLVMIsDeclaration(callee)
 	                       ? LLVMGetSubprogram(callee)
 	                       : NULL);
-	ptrmap_set(&d->callee_of, callee, ++d->ncallees);
+	ptrmap_set(&d->callee_of, key, ++d->ncallees);
 	return d->ncallees;
+}
+
+static bool is_code(LLVMValueRef callee)
+{
+	const char *name;
+	size_t n;
+
+	if (!LLVMIsAFunction(callee))
+		return !LLVMIsAInlineAsm(callee);
+	name = LLVMGetValueName2(callee, &n);
+	return !LLVMGetIntrinsicID(callee) &&
+	       strncmp(name, SHIM_GOTO, sizeof(SHIM_GOTO) - 1) != 0;
 }
 
 /* Is it a call of code, known or not? */
 static bool is_outcall(LLVMValueRef i)
 {
-	LLVMValueRef callee;
-
-	if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i))
-		return false;
-	callee = LLVMGetCalledValue(i);
-	return !LLVMIsAInlineAsm(callee) &&
-	       !(LLVMIsAFunction(callee) && LLVMGetIntrinsicID(callee));
+	return (LLVMIsACallInst(i) || LLVMIsAInvokeInst(i)) &&
+	       is_code(LLVMGetCalledValue(i));
 }
 
 static void add_outcall(struct describer *d, block_id b, LLVMValueRef call)
@@ -295,7 +336,7 @@ static void add_outcall(struct describer *d, block_id b, LLVMValueRef call)
 		instance = instance_index(d, LLVMInstructionGetDebugLoc(call));
 	bytes_put_uv(out, b);
 	bytes_put_uv(out, d->segment);
-	bytes_put_uv(out, callee_index(d, LLVMGetCalledValue(call)));
+	bytes_put_uv(out, callee_index(d, call));
 	bytes_put_uv(out, instance);
 	bytes_put_uv(out, file == PTRMAP_NONE ? 0 : 1 + (uint64_t)file);
 	if (file != PTRMAP_NONE) {

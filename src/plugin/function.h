@@ -355,6 +355,10 @@ void mark_placeholders(LLVMValueRef f, const struct mode *mode);
 LLVMValueRef node_first(const struct node *node);
 /* The linkage name of a function, before it had two entries. */
 const char *name_of(LLVMValueRef f, size_t *n);
+/* The name of what is called, as users know it: traces and recordings have
+ * entries and bodies of their own for other files, and pointers from a table.
+ * NULL: any function may be called. */
+const char *callee_name(LLVMValueRef call, size_t *n);
 /* The source line that the map has for an instruction, and its DIFile; 0 if it
  * has none. */
 unsigned line_of(LLVMValueRef instruction, LLVMMetadataRef *file);

@@ -28,6 +28,7 @@
 
 #include "abi/map.h"
 #include "base/alloc.h"
+#include "plugin/function.h"
 #include "plugin/shim.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -56,19 +57,31 @@ static bool is_fixed(LLVMValueRef i)
 	}
 }
 
+/* What a call calls, by name (FNV): copies of one call may go to different
+ * entries of one function. */
+static uint64_t hash_of_callee(LLVMValueRef call)
+{
+	size_t n = 0;
+	const char *name = callee_name(call, &n);
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (size_t i = 0; name && i < n; i++)
+		hash = (hash ^ (unsigned char)name[i]) *
+		       UINT64_C(1099511628211);
+	return name ? hash : 0;
+}
+
 /* 1: a jump, which only tells something where nothing else does. */
 static uint64_t operation_of(LLVMValueRef i)
 {
 	uint64_t opcode = (uint64_t)LLVMGetInstructionOpcode(i);
-	LLVMValueRef callee;
 
 	if (LLVMIsABranchInst(i) && LLVMGetNumSuccessors(i) == 1)
 		return 1;
-	if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i))
-		return opcode << 48;
-	callee = LLVMGetCalledValue(i);
-	return opcode << 48 ^
-	       (LLVMIsAFunction(callee) ? (uint64_t)(uintptr_t)callee : 0);
+	/* a copy in which the callee cannot throw is no invoke any more */
+	if (LLVMIsACallInst(i) || LLVMIsAInvokeInst(i))
+		return (uint64_t)LLVMCall << 48 ^ hash_of_callee(i);
+	return opcode << 48;
 }
 
 struct place_key place_key_of(LLVMValueRef instruction)

@@ -970,6 +970,7 @@ static void own_returns(LLVMModuleRef module)
 static void run_on_module(struct plugin *p)
 {
 	own_returns(p->module);
+	shim_call_seen(p->module);
 	if (p->mode.is_inlining) {
 		inline_module(p);
 		return;

@@ -701,6 +701,8 @@ void shim_hook_jumps(LLVMModuleRef module)
 		auto *Call = cast<CallInst>(U);
 		Call->setCalledFunction(Hook);
 		Call->setTailCall(false);
+		Call->addFnAttr(Attribute::get(M.getContext(), SHIM_NAME,
+		                               "__builtin_longjmp"));
 	}
 	Builtin->eraseFromParent();
 }

@@ -138,6 +138,13 @@ void shim_see_through(LLVMValueRef f);
 bool shim_has_foreign_personality(LLVMValueRef f);
 /* Reason to leave a function out, or NULL. */
 const char *shim_why_not(LLVMValueRef f);
+/*
+ * unseen.cpp: the code generator makes calls of intrinsics.  Where the unit has
+ * the function that is called, these become ordinary calls of it.  May a
+ * function be called so, by any unit?
+ */
+void shim_call_seen(LLVMModuleRef module);
+bool shim_is_called_unseen(LLVMValueRef f);
 /* True if f may run before the process has thread-local memory: resolvers of
  * ifuncs, what libc.a needs that early, and what these call in this module. */
 bool shim_runs_while_loading(LLVMValueRef f);
@@ -311,6 +318,10 @@ void shim_ask_for_addresses(LLVMModuleRef module);
 #define SHIM_ENTRY "cairn-entry"
 #define SHIM_THUNK "cairn-thunk"
 #define SHIM_BODY "cairn-body"
+/* attribute of a call: what the source calls */
+#define SHIM_NAME "cairn-name"
+/* what names of functions begin with that an asm goto is alone in */
+#define SHIM_GOTO "cairn.goto"
 /* what the name of a function's local symbol ends with */
 #define SHIM_OWN ".own"
 

@@ -33,6 +33,8 @@ const char *follow_why_not(LLVMValueRef f)
 		return "runs while the program is loaded";
 	if (shim_has_builtin_setjmp(f))
 		return "uses __builtin_setjmp";
+	if (LLVMGetFunctionCallConv(f) == LLVMX86INTRCallConv)
+		return "the processor calls it (interrupt)";
 	return shim_why_not(f);
 }
 

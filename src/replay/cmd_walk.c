@@ -139,7 +139,7 @@ static int walk_context(struct walker *w, const struct recording_context *c,
 		return CAIRN_E_MISMATCH;
 	/* the frames that exit or exec left behind are in calls, too */
 	if (result.end == ENGINE_STOPPED_IN_CALL || result.end == ENGINE_ENDED)
-		flow_end(&w->flow);
+		flow_end(&w->flow, c->kind == CAIRN_CONTEXT_SIGNAL);
 	else if (result.end == ENGINE_LOG_ENDS)
 		flow_halt(&w->flow, CAIRN_LINE_SOMEWHERE);
 	if (result.end != ENGINE_ENDED &&

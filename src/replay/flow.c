@@ -584,11 +584,13 @@ void flow_begin(struct flow *f, uint32_t tid)
 	put_mark(f, CAIRN_TRACE_START, tid);
 }
 
-void flow_end(struct flow *f)
+void flow_end(struct flow *f, bool is_handler)
 {
 	struct flow_frame *top = top_of(f);
 
-	if (top)
+	if (top && top->is_away && is_handler)
+		die(f, top);
+	else if (top)
 		make_call(f, top);
 }
 

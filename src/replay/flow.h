@@ -51,8 +51,10 @@ void flow_take(struct flow *f, const uint32_t *words, size_t n);
 void flow_doubt(struct flow *f, const uint32_t *words, size_t n, bool is_past);
 /* It was stopped here, between calls, in this line; 0: not known. */
 void flow_halt(struct flow *f, uint32_t line);
-/* It ends in a call of foreign code: its frames stay there. */
-void flow_end(struct flow *f);
+/* It ends in a call of foreign code: its frames stay there.  That of a handler
+ * that does not come back is marked as left: it jumped, and the walk may be
+ * cut, whose readers believe only what is written. */
+void flow_end(struct flow *f, bool is_handler);
 /* It was forked here: what it was before is dropped, and the frames that it has
  * are marked.  Unless it is in a call, nobody knows where the innermost is. */
 void flow_fork(struct flow *f, uint32_t tid, bool is_in_call);
