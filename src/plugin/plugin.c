@@ -610,9 +610,10 @@ static bool begin_function(struct plugin *p, LLVMValueRef f, struct chosen *c)
 	mode->strict |= !mode->slow &&
 	                (is_jumped_into(f) || shim_has_foreign_personality(f) ||
 	                 shim_calls_by_thunks(f));
-	if (shim_has_builtin_setjmp(f)) {
-		/* where it comes back no site says; in a function that it is
-		 * inlined into, neither */
+	if (shim_has_builtin_setjmp(f) ||
+	    (!mode->slow && shim_leaves_in_assembly(f))) {
+		/* where it comes back, or what inline assembly calls, no site
+		 * says; in a function that it is inlined into, neither */
 		mode->strict = true;
 		if (mode->source)
 			shim_keep_out_of_line(f);
@@ -970,6 +971,7 @@ static void own_returns(LLVMModuleRef module)
 static void run_on_module(struct plugin *p)
 {
 	own_returns(p->module);
+	shim_note_assembly(p->module);
 	if (p->mode.is_inlining) {
 		inline_module(p);
 		return;

@@ -6,6 +6,7 @@
 #include "abi/map.h"
 #include "abi/record.h"
 #include "abi/rt.h"
+#include "ir/assembly.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -128,12 +129,46 @@ static bool isBuiltinSetjmp(const Instruction &I)
 	return Call && Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
 }
 
+// Inline assembly that calls, returns or jumps away.  It is noted before there
+// is any of ours, some of which calls the runtime.
+static const char Leaves[] = "cairn-leaves";
+
+static bool leavesInAssembly(const Instruction &I)
+{
+	auto *Call = dyn_cast<CallBase>(&I);
+
+	return Call && Call->isInlineAsm() &&
+	       Call->getAttributes().hasFnAttr(Leaves);
+}
+
+void shim_note_assembly(LLVMModuleRef module)
+{
+	for (Function &F : *unwrap(module))
+		for (BasicBlock &B : F)
+			for (Instruction &I : B) {
+				auto *Call = dyn_cast<CallBase>(&I);
+
+				if (!Call || !Call->isInlineAsm())
+					continue;
+				StringRef Text =
+				        cast<InlineAsm>(
+				                Call->getCalledOperand())
+				                ->getAsmString();
+				if (ir_assembly_leaves(Text.data(),
+				                       Text.size()))
+					Call->addFnAttr(Attribute::get(
+					        I.getContext(), Leaves));
+			}
+}
+
 bool shim_is_call(LLVMValueRef instruction)
 {
 	auto *Call = dyn_cast<CallBase>(unwrap(instruction));
 
-	if (!Call || Call->isInlineAsm() || isa<CallBrInst>(Call))
+	if (!Call || isa<CallBrInst>(Call))
 		return false;
+	if (Call->isInlineAsm())
+		return leavesInAssembly(*Call);
 	return !isa<IntrinsicInst>(Call) || isBuiltinSetjmp(*Call);
 }
 
@@ -846,20 +881,23 @@ const char *shim_why_not(LLVMValueRef f)
 	return nullptr;
 }
 
-static bool hasBuiltinSetjmp(const Function &F,
-                             SmallPtrSetImpl<const Function *> &Seen)
+using Kind = bool (*)(const Instruction &);
+
+// Has it an instruction of a kind, or will it, once what must be is inlined?
+static bool has(const Function &F, Kind Is,
+                SmallPtrSetImpl<const Function *> &Seen)
 {
 	auto hasAfterInlining = [&](const Instruction &I) {
 		auto *Call = dyn_cast<CallBase>(&I);
 		const Function *To = Call ? Call->getCalledFunction() : nullptr;
 
 		return To && To->hasFnAttribute(Attribute::AlwaysInline) &&
-		       Seen.insert(To).second && hasBuiltinSetjmp(*To, Seen);
+		       Seen.insert(To).second && has(*To, Is, Seen);
 	};
 
 	for (const BasicBlock &B : F)
 		for (const Instruction &I : B)
-			if (isBuiltinSetjmp(I) || hasAfterInlining(I))
+			if (Is(I) || hasAfterInlining(I))
 				return true;
 	return false;
 }
@@ -868,7 +906,14 @@ bool shim_has_builtin_setjmp(LLVMValueRef f)
 {
 	SmallPtrSet<const Function *, 8> Seen;
 
-	return hasBuiltinSetjmp(*unwrap<Function>(f), Seen);
+	return has(*unwrap<Function>(f), isBuiltinSetjmp, Seen);
+}
+
+bool shim_leaves_in_assembly(LLVMValueRef f)
+{
+	SmallPtrSet<const Function *, 8> Seen;
+
+	return has(*unwrap<Function>(f), leavesInAssembly, Seen);
 }
 
 bool shim_calls_by_thunks(LLVMValueRef f)

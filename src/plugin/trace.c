@@ -33,6 +33,10 @@ const char *follow_why_not(LLVMValueRef f)
 		return "runs while the program is loaded";
 	if (shim_has_builtin_setjmp(f))
 		return "uses __builtin_setjmp";
+	if (shim_leaves_in_assembly(f))
+		return "its inline assembly calls functions or jumps away "
+		       "unseen; put the assembly alone into a noinline "
+		       "function";
 	return shim_why_not(f);
 }
 
