@@ -1026,6 +1026,17 @@ static bool is_recorded(const char *mode)
 	return !strncmp(mode, "record", 6) && (!mode[6] || mode[6] == ',');
 }
 
+/* Before anything looks at calls.  Returns false if nothing has changed. */
+static bool begin_module(LLVMModuleRef module,
+                         const struct plugin_options *options)
+{
+	bool has_changed = shim_find_returns_twice(module);
+
+	if (is_recorded(options->mode))
+		has_changed |= record_give_blocks(module);
+	return has_changed;
+}
+
 bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
                       const struct plugin_options *options,
                       enum plugin_moment moment, char *message, size_t n)
@@ -1040,7 +1051,7 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 
 	if (moment == PLUGIN_BEGIN)
 		return !has_flag(module, PLUGIN_DONE) &&
-		       is_recorded(options->mode) && record_give_blocks(module);
+		       begin_module(module, options);
 	if (has_flag(module, PLUGIN_DONE)) {
 		if (moment == PLUGIN_EARLY)
 			shim_freeze(module);

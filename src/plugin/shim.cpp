@@ -432,6 +432,27 @@ void shim_keep_apart(LLVMValueRef call)
 	unwrap<CallBase>(call)->addFnAttr(Attribute::NoMerge);
 }
 
+bool shim_find_returns_twice(LLVMModuleRef module)
+{
+	// as the front end does, unless -fno-builtin says it must not
+	static const char *const Names[] = {
+	        "setjmp",     "_setjmp",     "__setjmp", "sigsetjmp",
+	        "_sigsetjmp", "__sigsetjmp", "vfork",    "__vfork",
+	        "getcontext", "savectx"};
+	bool HasChanged = false;
+
+	for (const char *Name : Names) {
+		Function *F = unwrap(module)->getFunction(Name);
+
+		if (!F || !F->isDeclaration() ||
+		    F->hasFnAttribute(Attribute::ReturnsTwice))
+			continue;
+		F->addFnAttr(Attribute::ReturnsTwice);
+		HasChanged = true;
+	}
+	return HasChanged;
+}
+
 bool shim_returns_twice(LLVMValueRef call)
 {
 	return unwrap<CallBase>(call)->hasFnAttr(Attribute::ReturnsTwice);

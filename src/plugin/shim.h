@@ -87,6 +87,10 @@ bool shim_site_constant(LLVMValueRef call, LLVMValueRef symbol,
 /* Keeps the code generator from making one call of this and others alike: the
  * probes around it tell where it is. */
 void shim_keep_apart(LLVMValueRef call);
+/* Gives functions that may come back more than once the attribute that says so
+ * if the front end has not (-fno-builtin): setjmp, vfork and the like, known by
+ * name.  Returns true if it changed anything. */
+bool shim_find_returns_twice(LLVMModuleRef module);
 /* True if a call may come back more than once: setjmp, vfork. */
 bool shim_returns_twice(LLVMValueRef call);
 /* An instruction that does nothing, to keep a place. */
