@@ -608,12 +608,12 @@ static bool begin_function(struct plugin *p, LLVMValueRef f, struct chosen *c)
 		return false;
 	}
 	mode->strict |= !mode->slow &&
-	                (is_jumped_into(f) || shim_has_foreign_personality(f) ||
-	                 shim_calls_by_thunks(f));
+	                (is_jumped_into(f) || shim_has_foreign_personality(f));
 	if (shim_has_builtin_setjmp(f) ||
-	    (!mode->slow && shim_leaves_in_assembly(f))) {
-		/* where it comes back, or what inline assembly calls, no site
-		 * says; in a function that it is inlined into, neither */
+	    (!mode->slow &&
+	     (shim_leaves_in_assembly(f) || shim_has_calls_without_sites(f)))) {
+		/* no site says where such a call comes back; in a function that
+		 * it is inlined into, neither */
 		mode->strict = true;
 		if (mode->source)
 			shim_keep_out_of_line(f);

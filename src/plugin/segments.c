@@ -354,7 +354,7 @@ static void clone_listed(struct segs *g, uint32_t listed)
 /* Why a function cannot be part of another one, or NULL. */
 static const char *why_not_part(LLVMValueRef f)
 {
-	if (shim_has_foreign_personality(f) || shim_calls_by_thunks(f))
+	if (shim_has_foreign_personality(f) || shim_has_calls_without_sites(f))
 		return "its calls are counted strictly";
 	return NULL;
 }

@@ -937,14 +937,40 @@ bool shim_leaves_in_assembly(LLVMValueRef f)
 	return has(*unwrap<Function>(f), leavesInAssembly, Seen);
 }
 
-bool shim_calls_by_thunks(LLVMValueRef f)
+// How calls are made in all of a function.
+static bool isHardened(const Function &F, bool IsIndirect)
 {
-	Function &F = *unwrap<Function>(f);
 	StringRef Features =
 	        F.getFnAttribute("target-features").getValueAsString();
 
 	return F.hasFnAttribute(Attribute::SpeculativeLoadHardening) ||
-	       Features.contains("+retpoline") || Features.contains("+lvi-");
+	       (IsIndirect && (Features.contains("+retpoline") ||
+	                       Features.contains("+lvi-")));
+}
+
+// Of a call with a deopt bundle LLVM 19 does nothing else that is asked for:
+// not the check of another bundle (kcfi), not what nocf_check says; and it
+// cannot make it by a thunk.
+static bool cannotBeSite(const Instruction &I)
+{
+	auto *Call = dyn_cast<CallBase>(&I);
+
+	if (!shim_is_call(wrap(const_cast<Instruction *>(&I))) ||
+	    Call->isInlineAsm())
+		return false;
+	for (unsigned N = 0; N < Call->getNumOperandBundles(); N++)
+		if (Call->getOperandBundleAt(N).getTagID() !=
+		    LLVMContext::OB_deopt)
+			return true;
+	return Call->doesNoCfCheck() ||
+	       isHardened(*I.getFunction(), Call->isIndirectCall());
+}
+
+bool shim_has_calls_without_sites(LLVMValueRef f)
+{
+	SmallPtrSet<const Function *, 8> Seen;
+
+	return has(*unwrap<Function>(f), cannotBeSite, Seen);
 }
 
 bool shim_is_sanitized(LLVMModuleRef module)

@@ -156,8 +156,9 @@ bool shim_has_builtin_setjmp(LLVMValueRef f);
 bool shim_leaves_in_assembly(LLVMValueRef f);
 /* Puts a call of the runtime in place of every __builtin_longjmp. */
 void shim_hook_jumps(LLVMModuleRef module);
-/* True if calls of f are hardened in ways that cannot be sites. */
-bool shim_calls_by_thunks(LLVMValueRef f);
+/* The same of calls that are checked or hardened in ways that LLVM does not
+ * know of those that are sites. */
+bool shim_has_calls_without_sites(LLVMValueRef f);
 /* Is it code for the address, memory or thread sanitizer? */
 bool shim_is_sanitized(LLVMModuleRef module);
 /* The map says where the marks of f are: nobody may inline it any more. */

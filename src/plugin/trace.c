@@ -45,6 +45,10 @@ const char *trace_why_not(LLVMValueRef f)
 	if (is_jumped_into(f))
 		return "libc jumps into it unseen (pthread_cleanup_push, "
 		       "getcontext)";
+	if (shim_has_calls_without_sites(f))
+		return "LLVM cannot note where its calls return, which are "
+		       "checked or hardened (kcfi, nocf_check, retpolines, "
+		       "speculative loads)";
 	return follow_why_not(f);
 }
 
