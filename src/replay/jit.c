@@ -17,6 +17,7 @@
 #include "abi/crc32c.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "ir/said.h"
 #include "replay/arena.h"
 #include "replay/cache.h"
 #include "replay/engine.h"
@@ -137,7 +138,8 @@ static LLVMOrcObjectLayerRef make_layer(void *context,
 static int fail_llvm(struct cairn_err *err, const char *what, LLVMErrorRef e)
 {
 	char *text = LLVMGetErrorMessage(e);
-	int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%s: %s", what, text);
+	int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%s: %.*s", what,
+	                    (int)ir_said(text), text);
 
 	LLVMDisposeErrorMessage(text);
 	return rc;
@@ -147,7 +149,7 @@ static int fail_llvm(struct cairn_err *err, const char *what, LLVMErrorRef e)
 static void keep_text(const char *text)
 {
 	if (!jit.said)
-		jit.said = xstrdup(text);
+		jit.said = xstrndup(text, ir_said(text));
 }
 
 static void forget_text(void)
@@ -190,7 +192,8 @@ static int make_machine(struct cairn_err *err)
 	LLVMInitializeX86TargetMC();
 	LLVMInitializeX86AsmPrinter();
 	if (LLVMGetTargetFromTriple(triple, &target, &text)) {
-		int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%s", text);
+		int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%.*s",
+		                    (int)ir_said(text), text);
 
 		LLVMDisposeMessage(text);
 		return rc;
@@ -311,9 +314,9 @@ static int fail_unit(const struct job *j, const char *source, const char *text,
 	return cairn_fail(
 	        err, CAIRN_E_SYSTEM,
 	        "%s: the replay code of %s cannot be made: LLVM says: "
-	        "%s; compile that source with clang instead of "
+	        "%.*s; compile that source with clang instead of "
 	        "cairn-cc, and report this as a mistake of Cairn",
-	        j->name, source, text);
+	        j->name, source, (int)ir_said(text), text);
 }
 
 static int generate(LLVMModuleRef m, const struct job *j,
