@@ -6,13 +6,15 @@
 // uncovered: record by_jump by_exit
 // differs: paths by_jump by_exit
 // differs: paths,overlap by_jump by_exit
-// ask: edges | 0 | report --format lcov {file} |
-// DA:50,5\nDA:\d+,5\n(?s:.)*DA:58,0\nDA:\d+,0\n ask: edges,strict | 0 | report
-// --format lcov {file} | DA:50,5\nDA:\d+,5\n(?s:.)*DA:58,0\nDA:\d+,0\n ask:
-// paths | 0 | report --format lcov {file} |
-// DA:50,5\nDA:\d+,5\n(?s:.)*DA:58,0\nDA:\d+,0\n ask: paths,overlap | 0 | report
-// --format lcov {file} | DA:50,5\nDA:\d+,5\n(?s:.)*DA:58,0\nDA:\d+,0\n ask:
-// trace | 0 | report {file} | inline assembly calls functions
+// ask: edges | 0 | report --format lcov {file} | ^DA:54,5
+// ask: edges | 0 | report --format lcov {file} | ^DA:62,0
+// ask: edges,strict | 0 | report --format lcov {file} | ^DA:54,5
+// ask: edges,strict | 0 | report --format lcov {file} | ^DA:62,0
+// ask: paths | 0 | report --format lcov {file} | ^DA:54,5
+// ask: paths | 0 | report --format lcov {file} | ^DA:62,0
+// ask: paths,overlap | 0 | report --format lcov {file} | ^DA:54,5
+// ask: paths,overlap | 0 | report --format lcov {file} | ^DA:62,0
+// ask: trace | 0 | report {file} | inline assembly calls functions
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
