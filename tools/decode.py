@@ -2372,6 +2372,9 @@ def count_traced(f):
     return not any(rest[1:])
 
 
+ASIDE = 0xfffffffe  # it cleans up after an exception: no place
+
+
 def line_count(runs):
     """runs: of each segment its count, and the places of the line there."""
     sums = {}
@@ -2388,7 +2391,7 @@ def add_lines(f, lines):
         for s, count in enumerate(counts):
             here = {}
             for *key, places in f.segments[b][s]:
-                if key[2]:
+                if key[2] and places != [ASIDE]:
                     here.setdefault(tuple(key), set()).update(places)
             for key, places in here.items():
                 runs.setdefault(key, []).append((count, places))

@@ -180,6 +180,9 @@
 
 /* A place of a line in one segment only. */
 #define CAIRN_PLACE_ALONE 0u
+/* The only place of a line in a segment that says nothing of how often the line
+ * ran: the segment cleans up after an exception, or chooses its handler. */
+#define CAIRN_PLACE_ASIDE 0xfffffffeu
 
 /*
  * How a function counts its paths.  DIRECT: counter k counts path k, and the

@@ -11,8 +11,10 @@
  * they run for different visits, too.  The places of a line run for the same
  * visits, so the greatest of their counts is taken.  Segments without a place
  * have what may have been moved there; where all places have 0 the greatest
- * segment of all is taken, so that what was executed is.  (src/plugin/places.c
- * says how places are found.)
+ * segment of all is taken, so that what was executed is.  Segments that
+ * unwind (CAIRN_PLACE_ASIDE) say nothing of the line; what only they have is no
+ * line.
+ * (src/plugin/places.c says how places are found.)
  *
  * A branch belongs to the line of the instruction that branches.  On one line
  * of one copy branches are numbered in block order; equal numbers of different
@@ -74,6 +76,12 @@ static uint32_t file_of(struct collector *c, uint32_t string)
 	return c->files[string];
 }
 
+static bool is_aside(const struct map *m, const struct map_line *l)
+{
+	return l->nplaces == 1 &&
+	       m->places[l->first_place] == CAIRN_PLACE_ASIDE;
+}
+
 static void collect_segment(struct collector *c, uint32_t segment)
 {
 	const struct map_segment *s = &c->map->segments[segment];
@@ -82,8 +90,8 @@ static void collect_segment(struct collector *c, uint32_t segment)
 	for (uint32_t i = 0; i < s->nlines; i++) {
 		const struct map_line *l = &c->map->lines[s->first_line + i];
 
-		if (!l->line)
-			continue; /* made by the compiler */
+		if (!l->line || is_aside(c->map, l))
+			continue; /* made by the compiler, or it unwinds */
 		VEC_RESERVE(c->visits, c->nvisits, c->visits_cap);
 		c->visits[c->nvisits++] = (struct visit){
 		        .instance = l->instance,

@@ -18,6 +18,7 @@
 #include "ir/code.h"
 #include "ir/flow.h"
 #include "ir/sites.h"
+#include "ir/unwinding.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,18 +38,22 @@ static bool becomes_call(LLVMValueRef i)
 	return !strncmp(callee, name, sizeof(name) - 1);
 }
 
-static void note_block(struct before *b, LLVMBasicBlockRef block)
+/* unwinds: as in ir/unwinding.h, at the top of the block. */
+static void note_block(struct before *b, LLVMBasicBlockRef block, bool unwinds)
 {
 	LLVMValueRef last = ir_last_call(block);
 	LLVMValueRef end = last ? LLVMGetNextInstruction(last) : NULL;
 
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && i != end;
 	     i = LLVMGetNextInstruction(i)) {
+		struct place_key key = place_key_of(i);
+
+		key.unwinds = unwinds = ir_unwinds(i, unwinds);
 		if (!ir_is_code(i))
 			continue;
 		VEC_RESERVE(b->items, b->nitems, b->items_cap);
 		b->items[b->nitems++] = (struct before_item){
-		        .key = place_key_of(i),
+		        .key = key,
 		        .is_call = becomes_call(i),
 		};
 	}
@@ -59,14 +64,18 @@ static void note_block(struct before *b, LLVMBasicBlockRef block)
 
 static void note_function(struct before *b, LLVMValueRef f)
 {
-	struct ptrmap reachable = {0};
+	struct ptrmap reachable = {0}, unwinding = {0};
 
 	ir_reach(f, &reachable);
+	ir_find_unwinding(f, &unwinding);
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
 	     block = LLVMGetNextBasicBlock(block))
 		if (ptrmap_get(&reachable, block) != PTRMAP_NONE)
-			note_block(b, block);
+			note_block(b, block,
+			           ptrmap_get(&unwinding, block) !=
+			                   PTRMAP_NONE);
 	ptrmap_release(&reachable);
+	ptrmap_release(&unwinding);
 }
 
 void before_init(struct before *b, LLVMModuleRef module)

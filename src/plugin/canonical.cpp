@@ -827,21 +827,10 @@ static void replaceBuiltins(Module &M)
 // --- what setjmp finds
 // -----------------------------------------------------------
 
-// Also where the compiler was told not to know them (-fno-builtin).
-static void markTwice(Module &M)
-{
-	for (const char *Name :
-	     {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "getcontext"})
-		if (Function *F = M.getFunction(Name))
-			if (F->isDeclaration())
-				F->addFnAttr(Attribute::ReturnsTwice);
-}
-
 void canonical_begin(LLVMModuleRef Module)
 {
 	moveGotos(*unwrap(Module));
 	replaceBuiltins(*unwrap(Module));
-	markTwice(*unwrap(Module));
 }
 
 // In all of the module: what has no marks may call what has.

@@ -23,6 +23,7 @@
 #include "abi/trace.h"
 #include "ir/code.h"
 #include "ir/flow.h"
+#include "ir/unwinding.h"
 #include "plugin/before.h"
 #include "plugin/places.h"
 #include "plugin/shim.h"
@@ -34,6 +35,7 @@
 /* A line of a segment. */
 struct line {
 	uint32_t instance, file, line, ninstructions;
+	uint32_t naside;  /* of its instructions: CAIRN_PLACE_ASIDE */
 	uint32_t *places; /* in order, each once */
 	size_t nplaces, places_cap;
 };
@@ -61,6 +63,8 @@ struct describer {
 	uint32_t segment; /* of the current block */
 	uint32_t copy;    /* instance that a shared copy is here, or 0 */
 	struct before_cursor before;
+	struct ptrmap unwinding; /* blocks: ir/unwinding.h */
+	bool unwinds;            /* what has been gathered last */
 };
 
 char *path_of(LLVMMetadataRef file)
@@ -354,6 +358,9 @@ static void gather_node(struct describer *d, block_id b, uint32_t *next_site)
 	LLVMValueRef end = end_of(node);
 	bool is_call = false;
 
+	if (!node->first)
+		d->unwinds =
+		        ptrmap_get(&d->unwinding, node->block) != PTRMAP_NONE;
 	d->segment = 0;
 	d->block += !node->first;
 	if (fn->before && !node->first)
@@ -362,6 +369,7 @@ static void gather_node(struct describer *d, block_id b, uint32_t *next_site)
 	     i = LLVMGetNextInstruction(i)) {
 		struct place_key key = place_key_of(i);
 
+		key.unwinds = d->unwinds = ir_unwinds(i, d->unwinds);
 		is_call = ir_is_call(i);
 		if (!fn->before && ir_is_code(i))
 			add_code(d, b, &key);
@@ -411,7 +419,8 @@ static struct line *line_of_item(struct describer *d,
 
 static void add_place(struct line *l, uint32_t place)
 {
-	if (place == PLACE_NONE)
+	l->naside += place == CAIRN_PLACE_ASIDE;
+	if (place == PLACE_NONE || place == CAIRN_PLACE_ASIDE)
 		return;
 	for (size_t i = 0; i < l->nplaces; i++)
 		if (l->places[i] == place)
@@ -428,7 +437,12 @@ static void put_line(struct describer *d, const struct line *l)
 	bytes_put_uv(b, l->file);
 	bytes_put_sv(b, (int64_t)l->line - d->last_line);
 	bytes_put_uv(b, l->ninstructions);
-	bytes_put_uv(b, l->nplaces);
+	if (l->naside == l->ninstructions) {
+		bytes_put_uv(b, 1);
+		bytes_put_uv(b, CAIRN_PLACE_ASIDE);
+	} else {
+		bytes_put_uv(b, l->nplaces);
+	}
 	for (size_t i = 0; i < l->nplaces; i++)
 		bytes_put_uv(b, l->places[i]);
 	d->last_line = l->line;
@@ -462,7 +476,8 @@ static uint32_t branch_line(struct describer *d, const struct node *node,
 	if (node->end || !d->nlines || LLVMGetNumSuccessors(end) < 2)
 		return 0;
 	last = &d->items[d->segments[segment].end - 1];
-	if (LLVMInstructionGetDebugLoc(end) != last->key.location)
+	if (LLVMInstructionGetDebugLoc(end) != last->key.location ||
+	    last->place == CAIRN_PLACE_ASIDE)
 		return 0;
 	return 1 + (uint32_t)(line_of_item(d, last) - d->lines);
 }
@@ -512,11 +527,13 @@ static void describe_nodes(struct describer *d)
 	uint32_t next_site = 0, next_use = 0;
 
 	d->ninstructions = xcalloc(fn->g.nblocks, sizeof(*d->ninstructions));
+	ir_find_unwinding(fn->f, &d->unwinding);
 	for (block_id b = 1; b < fn->g.nblocks; b++) {
 		if (next_use < fn->nshared && fn->shared[next_use].first == b)
 			begin_copy(d, &fn->shared[next_use++]);
 		gather_node(d, b, &next_site);
 	}
+	ptrmap_release(&d->unwinding);
 	places_choose(d->items, d->nitems);
 	d->segment = 0;
 	for (block_id b = 1; b < fn->g.nblocks; b++)

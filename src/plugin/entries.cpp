@@ -101,6 +101,10 @@ Function *makeEntry(Function &F)
 
 	W->copyAttributesFrom(&F);
 	W->setComdat(F.getComdat());
+	// what stands in front of it, for those who call it by a pointer
+	for (unsigned Kind :
+	     {LLVMContext::MD_func_sanitize, LLVMContext::MD_kcfi_type})
+		W->setMetadata(Kind, F.getMetadata(Kind));
 	W->setPersonalityFn(nullptr);
 	W->clearGC();
 	W->addFnAttr(SHIM_ENTRY);

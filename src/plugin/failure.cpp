@@ -5,6 +5,7 @@
 //
 // From the moment that marks are in a module, what LLVM cannot do with it may
 // be because of them; clang's own handler knows nothing of that.
+#include "ir/said.h"
 #include "plugin/shim.hpp"
 
 #include "llvm/IR/Module.h"
@@ -46,12 +47,9 @@ void shim_work_on(LLVMModuleRef Module, LLVMValueRef Value)
 
 static void handleError(void *, const char *Reason, bool)
 {
-	StringRef Text = Reason;
-
 	giveUp(("with marks LLVM cannot compile it: " +
-	        Text.take_until([](char C) {
-		        return C == '\n';
-	        })).str());
+	        StringRef(Reason, ir_said(Reason)))
+	               .str());
 }
 
 void shim_catch_errors(void)

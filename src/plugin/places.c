@@ -18,6 +18,10 @@
  * often as the greatest of its places: so says the block of the source that ran
  * most, which is what counts of unoptimized code say.
  *
+ * Code that unwinds is no place: the clean-up of a scope has the line of its
+ * end, and the choice of a handler that of a `catch`; such a line ran if its
+ * other code did.
+ *
  * A copy within one block adds nothing: within a block code is merged, and what
  * stands there twice may have done so in the source.
  *
@@ -267,8 +271,33 @@ static void number_places(struct places *p)
 	}
 }
 
-static void choose_of_line(struct places *p, const struct sorted *s, size_t n)
+/*
+ * Puts code that unwinds aside.  In an inlined copy only if the line has other
+ * code: a destructor may be inlined into a clean-up.  Returns how many items
+ * are left, which are in the same order as before.
+ */
+static size_t put_aside(struct sorted *s, size_t n)
 {
+	bool is_inlined = s[0].item->instance != 0;
+	size_t nleft = 0;
+
+	for (size_t i = 0; i < n; i++)
+		nleft += !s[i].item->key.unwinds;
+	if (is_inlined && !nleft)
+		return n;
+	nleft = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].item->key.unwinds)
+			s[i].item->place = CAIRN_PLACE_ASIDE;
+		else
+			s[nleft++] = s[i];
+	}
+	return nleft;
+}
+
+static void choose_of_line(struct places *p, struct sorted *s, size_t n)
+{
+	n = put_aside(s, n);
 	p->n = p->ncopies = 0;
 	for (size_t i = 0, end; i < n; i = end) {
 		end = end_of(s, i, n, by_source);

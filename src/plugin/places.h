@@ -13,6 +13,7 @@ struct place_key {
 	LLVMMetadataRef location; /* NULL: it has none, and no line */
 	uint64_t operation;       /* equal for copies of one instruction */
 	bool is_fixed;            /* runs only where the source runs its line */
+	bool unwinds;             /* ir/unwinding.h; the caller knows */
 };
 
 struct place_key place_key_of(LLVMValueRef instruction);
@@ -26,13 +27,15 @@ struct place_item {
 	uint32_t place;   /* PLACE_NONE, or CAIRN_PLACE_* and above */
 };
 
+/* What it says is not asked. */
 #define PLACE_NONE UINT32_MAX
 
 /*
- * Gives items their places.  One line of one instance has the same place in
- * several segments if these are copies of the same code: the line ran as often
- * as they did together, at least.  Requires: blocks and segments do not
- * decrease.
+ * Gives items their places; CAIRN_PLACE_ASIDE to code that unwinds and is
+ * not inlined, or on a line that has other code.  One line of one instance has
+ * the same place in several segments if these are copies of the same code: the
+ * line ran as often as they did together, at least.  Requires: blocks and
+ * segments do not decrease.
  */
 void places_choose(struct place_item *items, size_t n);
 

@@ -608,11 +608,12 @@ static bool begin_function(struct plugin *p, LLVMValueRef f, struct chosen *c)
 		return false;
 	}
 	mode->strict |= !mode->slow &&
-	                (is_jumped_into(f) || shim_has_foreign_personality(f) ||
-	                 shim_calls_by_thunks(f));
-	if (shim_has_builtin_setjmp(f)) {
-		/* where it comes back no site says; in a function that it is
-		 * inlined into, neither */
+	                (is_jumped_into(f) || shim_has_foreign_personality(f));
+	if (shim_has_builtin_setjmp(f) ||
+	    (!mode->slow &&
+	     (shim_leaves_in_assembly(f) || shim_has_calls_without_sites(f)))) {
+		/* no site says where such a call comes back; in a function that
+		 * it is inlined into, neither */
 		mode->strict = true;
 		if (mode->source)
 			shim_keep_out_of_line(f);
@@ -971,6 +972,7 @@ static void run_on_module(struct plugin *p)
 {
 	own_returns(p->module);
 	shim_call_seen(p->module);
+	shim_note_assembly(p->module);
 	if (p->mode.is_inlining) {
 		inline_module(p);
 		return;
@@ -1025,6 +1027,17 @@ static bool is_recorded(const char *mode)
 	return !strncmp(mode, "record", 6) && (!mode[6] || mode[6] == ',');
 }
 
+/* Before anything looks at calls.  Returns false if nothing has changed. */
+static bool begin_module(LLVMModuleRef module,
+                         const struct plugin_options *options)
+{
+	bool has_changed = shim_find_returns_twice(module);
+
+	if (is_recorded(options->mode))
+		has_changed |= record_give_blocks(module);
+	return has_changed;
+}
+
 bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
                       const struct plugin_options *options,
                       enum plugin_moment moment, char *message, size_t n)
@@ -1039,7 +1052,7 @@ bool cairn_plugin_run(LLVMModuleRef module, struct shim *s,
 
 	if (moment == PLUGIN_BEGIN)
 		return !has_flag(module, PLUGIN_DONE) &&
-		       is_recorded(options->mode) && record_give_blocks(module);
+		       begin_module(module, options);
 	if (has_flag(module, PLUGIN_DONE)) {
 		if (moment == PLUGIN_EARLY)
 			shim_freeze(module);

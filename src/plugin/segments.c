@@ -354,7 +354,7 @@ static void clone_listed(struct segs *g, uint32_t listed)
 /* Why a function cannot be part of another one, or NULL. */
 static const char *why_not_part(LLVMValueRef f)
 {
-	if (shim_has_foreign_personality(f) || shim_calls_by_thunks(f))
+	if (shim_has_foreign_personality(f) || shim_has_calls_without_sites(f))
 		return "its calls are counted strictly";
 	return NULL;
 }
@@ -384,7 +384,7 @@ static const char *why_not_shared(LLVMValueRef root, LLVMValueRef call,
                                   const struct seg_function *callee)
 {
 	if (why_not_part(root) || is_jumped_into(root) ||
-	    shim_has_builtin_setjmp(root))
+	    shim_has_builtin_setjmp(root) || shim_leaves_in_assembly(root))
 		return "calls of its caller are counted strictly";
 	if (shim_runs_while_loading(root))
 		return "its caller may run while the program is loaded";

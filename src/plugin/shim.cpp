@@ -6,6 +6,7 @@
 #include "abi/map.h"
 #include "abi/record.h"
 #include "abi/rt.h"
+#include "ir/assembly.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -128,12 +129,46 @@ static bool isBuiltinSetjmp(const Instruction &I)
 	return Call && Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
 }
 
+// Inline assembly that calls, returns or jumps away.  It is noted before there
+// is any of ours, some of which calls the runtime.
+static const char Leaves[] = "cairn-leaves";
+
+static bool leavesInAssembly(const Instruction &I)
+{
+	auto *Call = dyn_cast<CallBase>(&I);
+
+	return Call && Call->isInlineAsm() &&
+	       Call->getAttributes().hasFnAttr(Leaves);
+}
+
+void shim_note_assembly(LLVMModuleRef module)
+{
+	for (Function &F : *unwrap(module))
+		for (BasicBlock &B : F)
+			for (Instruction &I : B) {
+				auto *Call = dyn_cast<CallBase>(&I);
+
+				if (!Call || !Call->isInlineAsm())
+					continue;
+				StringRef Text =
+				        cast<InlineAsm>(
+				                Call->getCalledOperand())
+				                ->getAsmString();
+				if (ir_assembly_leaves(Text.data(),
+				                       Text.size()))
+					Call->addFnAttr(Attribute::get(
+					        I.getContext(), Leaves));
+			}
+}
+
 bool shim_is_call(LLVMValueRef instruction)
 {
 	auto *Call = dyn_cast<CallBase>(unwrap(instruction));
 
-	if (!Call || Call->isInlineAsm() || isa<CallBrInst>(Call))
+	if (!Call || isa<CallBrInst>(Call))
 		return false;
+	if (Call->isInlineAsm())
+		return leavesInAssembly(*Call);
 	return !isa<IntrinsicInst>(Call) || isBuiltinSetjmp(*Call);
 }
 
@@ -395,6 +430,27 @@ bool shim_site_constant(LLVMValueRef call, LLVMValueRef symbol, uint64_t *value)
 void shim_keep_apart(LLVMValueRef call)
 {
 	unwrap<CallBase>(call)->addFnAttr(Attribute::NoMerge);
+}
+
+bool shim_find_returns_twice(LLVMModuleRef module)
+{
+	// as the front end does, unless -fno-builtin says it must not
+	static const char *const Names[] = {
+	        "setjmp",     "_setjmp",     "__setjmp", "sigsetjmp",
+	        "_sigsetjmp", "__sigsetjmp", "vfork",    "__vfork",
+	        "getcontext", "savectx"};
+	bool HasChanged = false;
+
+	for (const char *Name : Names) {
+		Function *F = unwrap(module)->getFunction(Name);
+
+		if (!F || !F->isDeclaration() ||
+		    F->hasFnAttribute(Attribute::ReturnsTwice))
+			continue;
+		F->addFnAttr(Attribute::ReturnsTwice);
+		HasChanged = true;
+	}
+	return HasChanged;
 }
 
 bool shim_returns_twice(LLVMValueRef call)
@@ -848,20 +904,23 @@ const char *shim_why_not(LLVMValueRef f)
 	return nullptr;
 }
 
-static bool hasBuiltinSetjmp(const Function &F,
-                             SmallPtrSetImpl<const Function *> &Seen)
+using Kind = bool (*)(const Instruction &);
+
+// Has it an instruction of a kind, or will it, once what must be is inlined?
+static bool has(const Function &F, Kind Is,
+                SmallPtrSetImpl<const Function *> &Seen)
 {
 	auto hasAfterInlining = [&](const Instruction &I) {
 		auto *Call = dyn_cast<CallBase>(&I);
 		const Function *To = Call ? Call->getCalledFunction() : nullptr;
 
 		return To && To->hasFnAttribute(Attribute::AlwaysInline) &&
-		       Seen.insert(To).second && hasBuiltinSetjmp(*To, Seen);
+		       Seen.insert(To).second && has(*To, Is, Seen);
 	};
 
 	for (const BasicBlock &B : F)
 		for (const Instruction &I : B)
-			if (isBuiltinSetjmp(I) || hasAfterInlining(I))
+			if (Is(I) || hasAfterInlining(I))
 				return true;
 	return false;
 }
@@ -870,17 +929,50 @@ bool shim_has_builtin_setjmp(LLVMValueRef f)
 {
 	SmallPtrSet<const Function *, 8> Seen;
 
-	return hasBuiltinSetjmp(*unwrap<Function>(f), Seen);
+	return has(*unwrap<Function>(f), isBuiltinSetjmp, Seen);
 }
 
-bool shim_calls_by_thunks(LLVMValueRef f)
+bool shim_leaves_in_assembly(LLVMValueRef f)
 {
-	Function &F = *unwrap<Function>(f);
+	SmallPtrSet<const Function *, 8> Seen;
+
+	return has(*unwrap<Function>(f), leavesInAssembly, Seen);
+}
+
+// How calls are made in all of a function.
+static bool isHardened(const Function &F, bool IsIndirect)
+{
 	StringRef Features =
 	        F.getFnAttribute("target-features").getValueAsString();
 
 	return F.hasFnAttribute(Attribute::SpeculativeLoadHardening) ||
-	       Features.contains("+retpoline") || Features.contains("+lvi-");
+	       (IsIndirect && (Features.contains("+retpoline") ||
+	                       Features.contains("+lvi-")));
+}
+
+// Of a call with a deopt bundle LLVM 19 does nothing else that is asked for:
+// not the check of another bundle (kcfi), not what nocf_check says; and it
+// cannot make it by a thunk.
+static bool cannotBeSite(const Instruction &I)
+{
+	auto *Call = dyn_cast<CallBase>(&I);
+
+	if (!shim_is_call(wrap(const_cast<Instruction *>(&I))) ||
+	    Call->isInlineAsm())
+		return false;
+	for (unsigned N = 0; N < Call->getNumOperandBundles(); N++)
+		if (Call->getOperandBundleAt(N).getTagID() !=
+		    LLVMContext::OB_deopt)
+			return true;
+	return Call->doesNoCfCheck() ||
+	       isHardened(*I.getFunction(), Call->isIndirectCall());
+}
+
+bool shim_has_calls_without_sites(LLVMValueRef f)
+{
+	SmallPtrSet<const Function *, 8> Seen;
+
+	return has(*unwrap<Function>(f), cannotBeSite, Seen);
 }
 
 bool shim_is_sanitized(LLVMModuleRef module)

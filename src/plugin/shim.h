@@ -44,8 +44,12 @@ void shim_work_on(LLVMModuleRef module, LLVMValueRef f);
 /* From now on LLVM's fatal errors are said to be of the marks. */
 void shim_catch_errors(void);
 
-/* True for calls that make a frame, and for __builtin_setjmp, which comes back
- * as they do; not for other intrinsics and inline assembly. */
+/* Notes inline assembly that control may leave other than at its end
+ * (ir/assembly.h).  Call it before the module has any of ours. */
+void shim_note_assembly(LLVMModuleRef module);
+/* True for calls that make a frame, for __builtin_setjmp, which comes back as
+ * they do, and for inline assembly that is so noted; not for other intrinsics
+ * and assembly. */
 bool shim_is_call(LLVMValueRef instruction);
 /* True if nothing that an instruction does can end the activation, other than
  * a fault: no call, no volatile or atomic access, no inline assembly. */
@@ -83,6 +87,10 @@ bool shim_site_constant(LLVMValueRef call, LLVMValueRef symbol,
 /* Keeps the code generator from making one call of this and others alike: the
  * probes around it tell where it is. */
 void shim_keep_apart(LLVMValueRef call);
+/* Gives functions that may come back more than once the attribute that says so
+ * if the front end has not (-fno-builtin): setjmp, vfork and the like, known by
+ * name.  Returns true if it changed anything. */
+bool shim_find_returns_twice(LLVMModuleRef module);
 /* True if a call may come back more than once: setjmp, vfork. */
 bool shim_returns_twice(LLVMValueRef call);
 /* An instruction that does nothing, to keep a place. */
@@ -151,10 +159,13 @@ bool shim_runs_while_loading(LLVMValueRef f);
 bool shim_is_not_optimized(LLVMValueRef f);
 /* Does f call __builtin_setjmp, or will it, once what must be is inlined? */
 bool shim_has_builtin_setjmp(LLVMValueRef f);
+/* The same of inline assembly that control may leave, as noted. */
+bool shim_leaves_in_assembly(LLVMValueRef f);
 /* Puts a call of the runtime in place of every __builtin_longjmp. */
 void shim_hook_jumps(LLVMModuleRef module);
-/* True if calls of f are hardened in ways that cannot be sites. */
-bool shim_calls_by_thunks(LLVMValueRef f);
+/* The same of calls that are checked or hardened in ways that LLVM does not
+ * know of those that are sites. */
+bool shim_has_calls_without_sites(LLVMValueRef f);
 /* Is it code for the address, memory or thread sanitizer? */
 bool shim_is_sanitized(LLVMModuleRef module);
 /* The map says where the marks of f are: nobody may inline it any more. */

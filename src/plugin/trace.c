@@ -35,6 +35,10 @@ const char *follow_why_not(LLVMValueRef f)
 		return "uses __builtin_setjmp";
 	if (LLVMGetFunctionCallConv(f) == LLVMX86INTRCallConv)
 		return "the processor calls it (interrupt)";
+	if (shim_leaves_in_assembly(f))
+		return "its inline assembly calls functions or jumps away "
+		       "unseen; put the assembly alone into a noinline "
+		       "function";
 	return shim_why_not(f);
 }
 
@@ -43,6 +47,10 @@ const char *trace_why_not(LLVMValueRef f)
 	if (is_jumped_into(f))
 		return "libc jumps into it unseen (pthread_cleanup_push, "
 		       "getcontext)";
+	if (shim_has_calls_without_sites(f))
+		return "LLVM cannot note where its calls return, which are "
+		       "checked or hardened (kcfi, nocf_check, retpolines, "
+		       "speculative loads)";
 	return follow_why_not(f);
 }
 

@@ -294,6 +294,7 @@ static int use_module(struct use *u, struct cairn_err *err)
 {
 	CAIRN_TRY(feedback_open_source(u->path, &u->feedback, err));
 	CAIRN_TRY(set_summary(u, err));
+	shim_note_assembly(u->module); /* as in the build that counted */
 	for (LLVMValueRef f = LLVMGetFirstFunction(u->module); f;
 	     f = LLVMGetNextFunction(f))
 		if (!LLVMIsDeclaration(f) && !shim_why_not(f))

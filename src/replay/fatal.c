@@ -10,6 +10,7 @@
  */
 #include "replay/fatal.h"
 
+#include "ir/said.h"
 #include "replay/command.h"
 #include "replay/meter.h"
 #include "replay/shim.h"
@@ -120,14 +121,12 @@ static _Noreturn void end(const char *what, const char *more,
 	_exit(ERROR);
 }
 
-/* In lines, of which the first says it. */
 static void handle_error(const char *reason)
 {
 	static char line[512];
 
 	meter_close();
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(reason, "\n"),
-	         reason);
+	snprintf(line, sizeof(line), "%.*s", (int)ir_said(reason), reason);
 	end("LLVM says: ", line, NULL);
 }
 

@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "ir/digest.h"
+#include "ir/said.h"
 #include "replay/arena.h"
 #include "replay/cache.h"
 #include "replay/compiler.h"
@@ -148,7 +149,8 @@ static LLVMOrcObjectLayerRef make_layer(void *context,
 static int fail_llvm(struct cairn_err *err, const char *what, LLVMErrorRef e)
 {
 	char *text = LLVMGetErrorMessage(e);
-	int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%s: %s", what, text);
+	int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%s: %.*s", what,
+	                    (int)ir_said(text), text);
 
 	LLVMDisposeErrorMessage(text);
 	return rc;
@@ -158,7 +160,7 @@ static int fail_llvm(struct cairn_err *err, const char *what, LLVMErrorRef e)
 static void keep_text(const char *text)
 {
 	if (!jit.said)
-		jit.said = xstrdup(text);
+		jit.said = xstrndup(text, ir_said(text));
 }
 
 static void forget_text(void)
@@ -201,7 +203,8 @@ static int make_machine(struct cairn_err *err)
 	LLVMInitializeX86TargetMC();
 	LLVMInitializeX86AsmPrinter();
 	if (LLVMGetTargetFromTriple(triple, &target, &text)) {
-		int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%s", text);
+		int rc = cairn_fail(err, CAIRN_E_SYSTEM, "%.*s",
+		                    (int)ir_said(text), text);
 
 		LLVMDisposeMessage(text);
 		return rc;
@@ -287,9 +290,9 @@ static int fail_unit(const struct job *j, const char *source, const char *text,
 	return cairn_fail(
 	        err, CAIRN_E_SYSTEM,
 	        "%s: the replay code of %s cannot be made: LLVM says: "
-	        "%s; compile that source with clang instead of "
+	        "%.*s; compile that source with clang instead of "
 	        "cairn-cc, and report this as a mistake of Cairn",
-	        j->name, source, text);
+	        j->name, source, (int)ir_said(text), text);
 }
 
 static int generate(LLVMModuleRef m, const struct job *j,

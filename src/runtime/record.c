@@ -553,10 +553,13 @@ bool core_record(struct cairn_module *m)
 		          "link all with the same");
 	if (__cairn_record[CAIRN_RECORD_WRONG / 8])
 		rt_refuse("a handler of a signal that Cairn does not know of "
-		          "interrupts it, and calls it or jumps away, or a "
-		          "thread with handlers is cancelled asynchronously",
-		          "link the program with cairn-cc --cairn=record, and "
-		          "cancel threads where they wait");
+		          "interrupts it, and calls it or jumps away, a "
+		          "thread with handlers is cancelled asynchronously, "
+		          "or inline assembly calls it by other means than a "
+		          "call instruction",
+		          "link the program with cairn-cc --cairn=record, "
+		          "cancel threads where they wait, and compile files "
+		          "with such assembly with --cairn=none");
 	if (handler_frame() && !is_within((uintptr_t)&mask, handler_frame()))
 		rt_refuse("an exception left the handler of a signal",
 		          "catch it there, or use siglongjmp");

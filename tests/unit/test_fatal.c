@@ -3,6 +3,7 @@
  * What cairn-replay says when it cannot go on.  Each case is a process of its
  * own: its stderr, or what it leaves for its parent, is one sentence.
  */
+#include "ir/said.h"
 #include "replay/fatal.h"
 
 #include <assert.h>
@@ -153,12 +154,35 @@ static void test_compiling(void **state)
 	       "compile that source with clang instead of cairn-cc");
 }
 
+static void test_said(void **state)
+{
+	static const struct {
+		const char *message, *said;
+	} all[] = {
+	        {"not yet implemented.", "not yet implemented"},
+	        {"Unexpected call!", "Unexpected call"},
+	        {"a plain text", "a plain text"},
+	        {"the first line.\nand the second.", "the first line"},
+	        {"a file: x.c...  ", "a file: x.c"},
+	        {".", ""},
+	        {"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		size_t n = ir_said(all[i].message);
+
+		assert_int_equal(n, strlen(all[i].said));
+		assert_memory_equal(all[i].message, all[i].said, n);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_llvm),      cmocka_unit_test(test_crash),
-	        cmocka_unit_test(test_memory),    cmocka_unit_test(test_time),
-	        cmocka_unit_test(test_compiling),
+	        cmocka_unit_test(test_said),  cmocka_unit_test(test_llvm),
+	        cmocka_unit_test(test_crash), cmocka_unit_test(test_memory),
+	        cmocka_unit_test(test_time),  cmocka_unit_test(test_compiling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
