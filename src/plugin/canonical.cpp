@@ -545,6 +545,7 @@ static void expandCopies(Function &F)
 // --- computed gotos
 // --------------------------------------------------------------
 
+// The same edges, and no block more: the first target is the default.
 static void switchInstead(IndirectBrInst &Goto,
                           const DenseMap<BasicBlock *, uint64_t> &Numbers)
 {
@@ -553,23 +554,20 @@ static void switchInstead(IndirectBrInst &Goto,
 	SmallPtrSet<BasicBlock *, 16> Targets;
 	SmallVector<BasicBlock *, 16> Order;
 	BasicBlock *From = Goto.getParent();
-	BasicBlock *Never =
-	        BasicBlock::Create(B.getContext(), "", Goto.getFunction());
 
-	new UnreachableInst(B.getContext(), Never);
 	for (BasicBlock *To : successors(&Goto))
-		if (Targets.insert(To).second)
+		if (Numbers.contains(To) && Targets.insert(To).second)
 			Order.push_back(To);
-		else // named twice: one edge is left
+		else // named twice, or by no address: one edge less
 			To->removePredecessor(From, true);
-	auto *S = B.CreateSwitch(N, Never, unsigned(Order.size()));
-	for (BasicBlock *To : Order) {
-		auto Found = Numbers.find(To);
+	if (Order.empty()) {
+		B.CreateUnreachable();
+	} else {
+		auto *S = B.CreateSwitch(N, Order.front(),
+		                         unsigned(Order.size()) - 1);
 
-		if (Found != Numbers.end())
-			S->addCase(B.getInt64(Found->second), To);
-		else
-			To->removePredecessor(From, true);
+		for (BasicBlock *To : ArrayRef(Order).drop_front())
+			S->addCase(B.getInt64(Numbers.lookup(To)), To);
 	}
 	Goto.eraseFromParent();
 }
