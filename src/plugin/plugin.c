@@ -971,6 +971,7 @@ static void own_returns(LLVMModuleRef module)
 static void run_on_module(struct plugin *p)
 {
 	own_returns(p->module);
+	shim_keep_calls(p->module);
 	shim_call_seen(p->module);
 	shim_note_assembly(p->module);
 	if (p->mode.is_inlining) {

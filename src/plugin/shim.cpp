@@ -19,6 +19,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
@@ -159,6 +160,35 @@ void shim_note_assembly(LLVMModuleRef module)
 					Call->addFnAttr(Attribute::get(
 					        I.getContext(), Leaves));
 			}
+}
+
+// Declarations of functions like sqrt keep what is said of them: it makes
+// instructions of their calls.
+static void keepCall(CallBase &Call)
+{
+	Function *Callee = Call.getCalledFunction();
+
+	if (isa<IntrinsicInst>(Call) || Call.isInlineAsm())
+		return;
+	if (Callee && !Callee->isDeclaration())
+		Call.removeFnAttr(Attribute::Memory);
+	if (!Call.use_empty() || Call.mayWriteToMemory())
+		return;
+	Call.removeFnAttr(Attribute::Memory);
+	if (Callee)
+		Callee->removeFnAttr(Attribute::Memory);
+}
+
+void shim_keep_calls(LLVMModuleRef module)
+{
+	for (Function &F : *unwrap(module)) {
+		if (F.isDeclaration())
+			continue;
+		F.removeFnAttr(Attribute::Memory);
+		for (Instruction &I : instructions(F))
+			if (auto *Call = dyn_cast<CallBase>(&I))
+				keepCall(*Call);
+	}
 }
 
 bool shim_is_call(LLVMValueRef instruction)

@@ -44,6 +44,11 @@ void shim_work_on(LLVMModuleRef module, LLVMValueRef f);
 /* From now on LLVM's fatal errors are said to be of the marks. */
 void shim_catch_errors(void);
 
+/* Calls are not dropped behind the marks: functions that get some write memory,
+ * whatever their source says (`pure`), and of others the code generator drops
+ * calls at -O0 whose result is not used. */
+void shim_keep_calls(LLVMModuleRef module);
+
 /* Notes inline assembly that control may leave other than at its end
  * (ir/assembly.h).  Call it before the module has any of ours. */
 void shim_note_assembly(LLVMModuleRef module);
