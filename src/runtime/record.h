@@ -48,7 +48,7 @@ struct context {
 	struct context *outer, *inner; /* whom a handler interrupts */
 	uint64_t words[CAIRN_RECORD_WORDS];
 	const uint64_t *live; /* __cairn_record of its thread */
-	bool has_ended;  /* its thread runs no more than callbacks */
+	bool has_ended;       /* its thread runs no more than callbacks */
 	bool was_cut;    /* ... and code with marks ran when it was cancelled */
 	bool has_left;   /* its thread is gone, and keeps its number */
 	bool is_stopped; /* `tick` is where it is */
