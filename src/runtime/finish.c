@@ -163,9 +163,7 @@ static bool ask(struct thread *t)
 	return false;
 }
 
-/* Has a thread ended that still has a number?  The first thread of a process
- * has, if it ended before the others. */
-static bool is_zombie(int tid)
+bool finish_is_zombie(int tid)
 {
 	char name[48] = "/proc/self/task/", text[256], digits[16];
 	size_t at = rt_strlen(name), n = 0;
@@ -204,7 +202,7 @@ static uint32_t count_waiting(bool look)
 	for (struct thread *t = process.threads; t; t = t->next) {
 		if (!needs_answer(t))
 			continue;
-		if (look && is_zombie(t->tid))
+		if (look && finish_is_zombie(t->tid))
 			__atomic_store_n(&t->park, RT_PARK_NONE,
 			                 __ATOMIC_RELEASE);
 		else

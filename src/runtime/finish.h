@@ -35,6 +35,10 @@ bool finish_was_interrupted(struct thread *t, uintptr_t to);
  * the fork handler returns to.  Requires: lock held. */
 void finish_inherited(struct thread *t, uintptr_t to);
 
+/* Has a thread ended that still has a number?  The first thread of a process
+ * has, if it ended before the others. */
+bool finish_is_zombie(int tid);
+
 /* Is somebody else ending the process?  Then nothing new may start. */
 bool finish_by_others(void);
 /* Waits while that is so.  Requires: lock not held. */

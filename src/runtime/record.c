@@ -209,13 +209,36 @@ static void note_begin(struct context *c, uint64_t tick)
 	record_note(c, tick, CAIRN_OTHER_BEGIN, about, 3);
 }
 
+/* Does foreign code run, or is it about to?  words: CAIRN_RECORD_WORDS. */
+static bool is_abroad(const uint64_t *words)
+{
+	return words[CAIRN_RECORD_EXPECT / 8] != 0;
+}
+
 /* --- the end of a context ---------------------------------------------------
  */
 
 static bool is_gone(const struct context *c)
 {
-	return (c->thread && c->thread->tid != c->tid) ||
+	return c->has_left || (c->thread && c->thread->tid != c->tid) ||
 	       sys3(SYS_tgkill, process.pid, c->tid, 0) == -ESRCH;
+}
+
+/*
+ * The first thread of a process may end before the others, without destructors:
+ * main calls pthread_exit.  It stays a zombie until the process ends, and its
+ * words stay where they are.
+ */
+static void learn_end(struct context *c)
+{
+	if (c->has_ended || c->is_stopped || c->tid != process.pid ||
+	    !sys_readable((uintptr_t)c->live) ||
+	    c->live[CAIRN_RECORD_SELF / 8] != (uint64_t)(uintptr_t)c ||
+	    !finish_is_zombie(c->tid))
+		return;
+	c->tick = c->live[CAIRN_RECORD_TICK / 8];
+	c->was_cut = !is_abroad(c->live);
+	c->has_ended = c->has_left = true;
 }
 
 /* How far it came, if that is known. */
@@ -223,12 +246,6 @@ static void note_end(struct context *c, unsigned what, uint64_t tick)
 {
 	if (c->bytes)
 		record_note(c, tick, what, NULL, 0);
-}
-
-/* Does foreign code run, or is it about to?  words: CAIRN_RECORD_WORDS. */
-static bool is_abroad(const uint64_t *words)
-{
-	return words[CAIRN_RECORD_EXPECT / 8] != 0;
 }
 
 /* In the middle of something. */
@@ -505,6 +522,7 @@ static struct context *begin(void)
 	c = new_context();
 	c->thread = t;
 	c->tid = sys_gettid();
+	c->live = __cairn_record;
 	c->kind = frame ? CAIRN_CONTEXT_SIGNAL : CAIRN_CONTEXT_THREAD;
 	c->outer = frame ? frame->outer : NULL;
 	if (c->outer)
@@ -877,6 +895,7 @@ static bool is_complete(struct context *c, uint32_t how)
 	}
 	if (c->thread && c->thread->park == RT_PARK_LATE)
 		return false;
+	learn_end(c);
 	if (c->is_stopped || c->is_suspended)
 		note_stop(c, c->is_abroad, c->tick);
 	else if (c->has_ended || c->is_idle)
@@ -907,6 +926,8 @@ static void note_exec(struct context *c)
 {
 	bool is_parked = c->thread && c->thread->park == RT_PARK_DONE;
 
+	if (!is_mine(c))
+		learn_end(c);
 	if (!c->bytes || (!is_mine(c) && !is_parked && !c->has_ended))
 		return;
 	c->before_exec.is_set = true;

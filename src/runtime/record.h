@@ -47,8 +47,10 @@ struct context {
 	bool is_suspended; /* a handler interrupted it */
 	struct context *outer, *inner; /* whom a handler interrupts */
 	uint64_t words[CAIRN_RECORD_WORDS];
-	bool has_ended;  /* its thread runs no more than callbacks */
+	const uint64_t *live; /* __cairn_record of its thread */
+	bool has_ended;       /* its thread runs no more than callbacks */
 	bool was_cut;    /* ... and code with marks ran when it was cancelled */
+	bool has_left;   /* its thread is gone, and keeps its number */
 	bool is_stopped; /* `tick` is where it is */
 	bool is_abroad;  /* and foreign code ran; if is_suspended, too */
 	struct stream stream;

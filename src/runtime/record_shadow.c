@@ -18,6 +18,9 @@
  * The low bits of a shift are skewed, or memory and shadow would compete for
  * the same lines of the caches (DESIGN.md 3.5: 8.8 against 1.5 times).
  *
+ * A second runtime in the process finds the reservations of the first, and has
+ * no room for its own.
+ *
  * Invariant: two contexts have no shadow in common, and none is in a window.
  * Breaks when: somebody maps over a reservation by a bare system call.
  * Cost: one look at /proc/self/maps; per context two system calls per window,
@@ -47,6 +50,7 @@ static struct {
 	struct range window[NWINDOWS];
 	unsigned nwindows;
 	bool is_ready;
+	bool has_other;           /* runtime in this process, which reserves */
 	struct context *contexts; /* that have one, by next_shadow */
 } shadow;
 
@@ -92,10 +96,17 @@ struct lines {
 	uintptr_t brk;       /* 0: has been added */
 };
 
+/* The lowest reservation of a runtime: none of its shadows begins there. */
+static bool is_reservation(const struct range *r)
+{
+	return r->lo == LOWEST && r->hi - r->lo >= GIB;
+}
+
 static bool end_of_line(struct lines *l)
 {
 	bool ok = true;
 
+	shadow.has_other |= is_reservation(&l->r);
 	if (l->brk && l->r.lo > l->brk) { /* before it, so in order */
 		ok = add_range(l->brk, l->brk);
 		l->brk = 0;
@@ -196,9 +207,17 @@ static void reserve(void)
 	}
 }
 
+static _Noreturn void refuse_other(void)
+{
+	rt_refuse("a library in it has a runtime of its own",
+	          "load it without dlmopen and RTLD_DEEPBIND, and link "
+	          "it without -Bsymbolic");
+}
+
 static void prepare(void)
 {
 	struct sys_aux aux;
+	bool can_follow;
 
 	if (shadow.is_ready)
 		return;
@@ -206,7 +225,10 @@ static void prepare(void)
 	if (!(aux.hwcap2 & HWCAP2_FSGSBASE))
 		rt_refuse("the kernel does not let programs set %gs",
 		          "use Linux 5.9 or later, not under valgrind");
-	if (!find_windows())
+	can_follow = find_windows();
+	if (shadow.has_other)
+		refuse_other();
+	if (!can_follow)
 		rt_refuse("memory of the program lies where it cannot be "
 		          "followed",
 		          "link it as PIE, map nothing at low addresses, and "
@@ -284,9 +306,7 @@ void record_shadow_make(struct context *c)
 	prepare();
 	shift = find_shift();
 	if (!shift && !shadow.contexts)
-		rt_refuse("a library in it has a runtime of its own",
-		          "load it without dlmopen and RTLD_DEEPBIND, and link "
-		          "it without -Bsymbolic");
+		refuse_other();
 	if (!shift)
 		rt_refuse("there are too many threads at a time", "use fewer");
 	for (unsigned i = 0; i < shadow.nwindows; i++) {

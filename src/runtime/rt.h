@@ -296,7 +296,10 @@ struct trace_hooks {
 	 */
 	void (*jump)(struct thread *t, const struct unwind *u, uintptr_t sp,
 	             uintptr_t pc);
-	/* It did not: all frames from *u to that of sp are still there. */
+	/* The same at an exec in a child of vfork, which may fail; then
+	 * jump_back: all frames from *u to that of sp are still there. */
+	void (*jump_for_now)(struct thread *t, const struct unwind *u,
+	                     uintptr_t sp, uintptr_t pc);
 	void (*jump_back)(struct thread *t, const struct unwind *u,
 	                  uintptr_t sp);
 	/* Of recordings only: the calling thread has waited for another; it is

@@ -491,5 +491,6 @@ static const struct trace_hooks hooks = {
         .stop = trace_on_stop,
         .mark = trace_on_mark,
         .jump = trace_on_jump,
+        .jump_for_now = trace_on_jump_for_now,
         .jump_back = trace_on_jump_back,
 };

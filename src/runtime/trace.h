@@ -39,6 +39,11 @@ struct stream {
 	uint64_t nparts;
 	uint64_t sync; /* the last number that it has, 0: none */
 	bool is_over;  /* some of it is lost: nothing may follow */
+	/* Marks of the last jump_for_now, all in one part; empty: unknown. */
+	struct {
+		uint64_t part;
+		unsigned char *from, *to;
+	} jump;
 };
 
 /* What one who compresses needs. */
@@ -142,6 +147,8 @@ void trace_on_stop(const struct thread *t);
 /* struct trace_hooks. */
 void trace_on_jump(struct thread *t, const struct unwind *from, uintptr_t sp,
                    uintptr_t pc);
+void trace_on_jump_for_now(struct thread *t, const struct unwind *from,
+                           uintptr_t sp, uintptr_t pc);
 void trace_on_jump_back(struct thread *t, const struct unwind *from,
                         uintptr_t sp);
 void trace_on_fork(struct thread *me, uintptr_t to);
@@ -155,8 +162,10 @@ bool trace_turn_head(struct thread *t, struct stream *s, uintptr_t at,
 /* A handler begins, and may have interrupted code with a history.  Requires:
  * lock held. */
 void trace_hold(void);
-/* A jump marks all frames that die; while these are still there a part could
- * begin. */
+/* Turns the page if it has little room for the marks of a jump. */
+void trace_make_room_for_jump(struct thread *t);
+/* The same before a jump of a flight recorder: while the frames that it marks
+ * as dead are still there, a part can begin. */
 void trace_turn_before_marks(struct thread *t);
 
 /* --- the calling thread, and its buffer ----------------------------------- */

@@ -108,11 +108,45 @@ void trace_on_jump(struct thread *t, const struct unwind *from, uintptr_t sp,
 		trace_on_mark(t, CAIRN_TRACE_LAND, pc);
 }
 
+/* No handler writes in between: its items are not taken back. */
+void trace_on_jump_for_now(struct thread *t, const struct unwind *from,
+                           uintptr_t sp, uintptr_t pc)
+{
+	struct stream *s = t->stream;
+	uint64_t mask;
+
+	sys_block_signals(&mask);
+	trace_make_room_for_jump(t);
+	s->jump.part = s->nparts;
+	s->jump.from = (unsigned char *)trace_self()->trace_at;
+	trace_on_jump(t, from, sp, pc);
+	s->jump.to = s->jump.part == s->nparts
+	                     ? (unsigned char *)trace_self()->trace_at
+	                     : s->jump.from;
+	sys_restore_signals(&mask);
+}
+
+/* As if the jump had not been tried.  False: its marks are no longer in the
+ * buffer. */
+static bool take_back_marks(const struct stream *s)
+{
+	if (!s->buffer || s->jump.part != s->nparts ||
+	    s->jump.from == s->jump.to)
+		return false;
+	for (unsigned char *p = s->jump.from; p < s->jump.to; p++)
+		*(volatile unsigned char *)p = CAIRN_TRACE_PAD;
+	return true;
+}
+
+/* Where marks cannot be taken back the reader is told where the frames are; it
+ * has counted the block that the jump led to, then. */
 void trace_on_jump_back(struct thread *t, const struct unwind *from,
                         uintptr_t sp)
 {
 	struct found f;
 
+	if (take_back_marks(t->stream))
+		return;
 	if (!list_frames(t, from, sp, &f)) {
 		trace_stop(ENOMEM);
 		return;

@@ -239,14 +239,12 @@ void trace_hold(void)
 	rt_put64(trace_self()->trace_head + CAIRN_HEAD_HISTORY, 0);
 }
 
-/* A jump marks all frames that die; while these are still there a part could
- * begin. */
-void trace_turn_before_marks(struct thread *t)
+void trace_make_room_for_jump(struct thread *t)
 {
 	struct stream *s = t->stream;
 	uint64_t mask;
 
-	if (!trace.last || !s || !s->buffer)
+	if (!s || !s->buffer)
 		return;
 	rt_enter_running(&mask);
 	if (!trace.is_off && s->buffer && !process.is_sealed &&
@@ -255,4 +253,10 @@ void trace_turn_before_marks(struct thread *t)
 	    !trace_turn_page(t, s, trace_self()->trace_at))
 		trace_stop(ENOMEM);
 	rt_leave(&mask);
+}
+
+void trace_turn_before_marks(struct thread *t)
+{
+	if (trace.last)
+		trace_make_room_for_jump(t);
 }

@@ -43,8 +43,8 @@ static bool record(const struct unwind *u, int64_t sign)
 	if (!t || process.is_off || !depth || depth > RT_VFORKS || !u)
 		return true;
 	if (t->stream && sign > 0)
-		process.trace->jump(t, u, vfork_state.at[depth - 1].sp,
-		                    vfork_state.at[depth - 1].pc);
+		process.trace->jump_for_now(t, u, vfork_state.at[depth - 1].sp,
+		                            vfork_state.at[depth - 1].pc);
 	else if (t->stream)
 		process.trace->jump_back(t, u, vfork_state.at[depth - 1].sp);
 	j.sign = sign;
