@@ -12,12 +12,12 @@
 #include "replay/debug.hpp"
 
 #include "ir/sites.h"
+#include "replay/bitcode.h"
 #include "replay/state.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/BinaryFormat/Dwarf.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -413,15 +413,11 @@ struct Silent : DiagnosticHandler {
 struct debug *debug_open(const unsigned char *bitcode, size_t n, uint32_t unit)
 {
 	auto d = std::make_unique<debug>();
-	MemoryBufferRef bytes(StringRef((const char *)bitcode, n), "");
 
 	d->context.setDiagnosticHandler(std::make_unique<Silent>());
-	auto m = parseBitcodeFile(bytes, d->context);
-	if (!m) {
-		consumeError(m.takeError());
+	d->module.reset(unwrap(bitcode_parse(wrap(&d->context), bitcode, n)));
+	if (!d->module)
 		return nullptr;
-	}
-	d->module = std::move(*m);
 	d->module->setIsNewDbgInfoFormat(true);
 	d->unit = unit;
 	for (DICompileUnit *cu : d->module->debug_compile_units()) {

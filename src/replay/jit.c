@@ -20,6 +20,7 @@
 #include "ir/digest.h"
 #include "ir/said.h"
 #include "replay/arena.h"
+#include "replay/bitcode.h"
 #include "replay/cache.h"
 #include "replay/compiler.h"
 #include "replay/engine.h"
@@ -35,7 +36,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
@@ -217,18 +217,6 @@ static int make_machine(struct cairn_err *err)
 
 /* --- compiling ----------------------------------------------------------- */
 
-static LLVMModuleRef parse(LLVMContextRef context, const unsigned char *bitcode,
-                           size_t n)
-{
-	LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange(
-	        (const char *)bitcode, n, "", 0);
-	LLVMModuleRef m = NULL;
-
-	LLVMParseBitcodeInContext2(context, bytes, &m);
-	LLVMDisposeMemoryBuffer(bytes);
-	return m;
-}
-
 /* Does this processor lack the feature "+name"? */
 static bool is_lacking(const char *feature, size_t n)
 {
@@ -328,7 +316,7 @@ static int compile_bitcode(const unsigned char *bitcode, size_t n,
 
 	LLVMContextSetDiagnosticHandler(context, keep_diagnostic, NULL);
 	fatal_compile(j->name, NULL);
-	m = parse(context, bitcode, n);
+	m = bitcode_parse(context, bitcode, n);
 	forget_text();
 	if (m) {
 		fatal_compile(j->name, LLVMGetSourceFileName(m, &length));
@@ -658,7 +646,7 @@ static int fail_link(const struct job *j, LLVMErrorRef e, struct cairn_err *err)
 	jit.said = NULL;
 	LLVMContextSetDiagnosticHandler(context, keep_diagnostic, NULL);
 	if (program_bitcode(j->p, j->u, &bitcode, &n, NULL) == 0)
-		m = parse(context, bitcode, n);
+		m = bitcode_parse(context, bitcode, n);
 	rc = fail_unit(j, m ? LLVMGetSourceFileName(m, &n) : "a unit", text,
 	               err);
 	if (m)
@@ -775,7 +763,7 @@ static uint32_t find_line(const struct program *p,
 		return 0;
 	context = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(context, keep_diagnostic, NULL);
-	m = parse(context, bitcode, n);
+	m = bitcode_parse(context, bitcode, n);
 	if (m) {
 		line = rewrite_line(m, f->index, cell);
 		LLVMDisposeModule(m);

@@ -12,14 +12,13 @@
 
 #include "base/alloc.h"
 #include "ir/sites.h"
+#include "replay/bitcode.h"
 #include "replay/program.h"
 #include "replay/shim.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <llvm-c/BitReader.h>
 
 struct site {
 	uint32_t cell, ncells;
@@ -128,7 +127,6 @@ static void ignore(LLVMDiagnosticInfoRef info, void *context)
 static void read_unit(struct places *s, uint32_t unit)
 {
 	const struct program_unit *u = &s->p->units[unit];
-	LLVMMemoryBufferRef buffer;
 	LLVMContextRef context;
 	LLVMModuleRef m;
 	unsigned char *bitcode;
@@ -139,13 +137,11 @@ static void read_unit(struct places *s, uint32_t unit)
 		return;
 	context = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(context, ignore, NULL);
-	buffer = LLVMCreateMemoryBufferWithMemoryRange((const char *)bitcode, n,
-	                                               "", 0);
-	if (!LLVMParseBitcodeInContext2(context, buffer, &m)) {
+	m = bitcode_parse(context, bitcode, n);
+	if (m) {
 		read_module(s, &s->units[unit], m);
 		LLVMDisposeModule(m);
 	}
-	LLVMDisposeMemoryBuffer(buffer);
 	LLVMContextDispose(context);
 	free(bitcode);
 }

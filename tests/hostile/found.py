@@ -33,6 +33,8 @@ def circle_of_parts(seed):
     elf = Elf(seed.program)
     records = maps.decode(elf.get(".cairn.map"))
     for record in records:
+        if record.magic != maps.FUNCTION:
+            continue
         blob = maps.Blob(record.blob)
         at = [i for i, t in enumerate(blob.tokens) if t.name == "edge-source"]
         edges = [blob.tokens[i:i + 5] for i in at]

@@ -5,15 +5,16 @@ import struct
 
 from container import Cursor, Damaged, crc32c, put32, sv, u32, uv
 
-FUNCTION, CODE, UNIT = b"CFN1", b"CFS1", b"CTU1"
+FUNCTION, CODE, UNIT, SOURCES = b"CFN1", b"CFS1", b"CTU1", b"CSR1"
 FIELDS = {  # of the head of a record: name, offset, size
     FUNCTION: (("size", 4, 4), ("func", 8, 8), ("counters", 16, 8),
                ("ncounters", 24, 4), ("blob-crc", 28, 4), ("nblob", 32, 4),
                ("nsites", 36, 4), ("nprobes", 40, 4), ("code-size", 44, 4)),
     CODE: (("size", 4, 4), ("func", 8, 8), ("n", 16, 4), ("code-size", 20, 4)),
     UNIT: (("size", 4, 4), ("id", 8, 8), ("n", 24, 4), ("nlinked", 28, 4)),
+    SOURCES: (("size", 4, 4), ("n", 8, 4), ("crc", 12, 4)),
 }
-HEAD = {FUNCTION: 48, CODE: 24, UNIT: 32}
+HEAD = {FUNCTION: 48, CODE: 24, UNIT: 32, SOURCES: 16}
 
 
 class Token:
@@ -56,7 +57,7 @@ class Blob:
         return range(self.uv(name + "-count"))
 
     def read(self):
-        if self.uv("version") != 6:
+        if self.uv("version") != 7:
             raise Damaged("another version of the map")
         flags = self.uv("flags")
         self.str("name")
@@ -215,6 +216,8 @@ class Record:
                 put32(head, 32, len(self.blob))
             if "blob-crc" not in self.fixed:
                 put32(head, 28, crc32c(self.blob))
+        if self.magic == SOURCES and "crc" not in self.fixed:
+            put32(head, 12, crc32c(self.tables))
         return bytes(head) + self.blob + bytes(self.tables)
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs: ELF headers, sections, notes, and the IR of recorded ones."""
+import hashlib
 import struct
 
 import elf
+import maps
 from container import ZSTD, Damaged, put64, u64
 from mutants import PROGRAM, mutation
 from values import damage, number, text
 
-IR = ".cairn.ir"
+IR, MAP = ".cairn.ir", ".cairn.map"
 IR_HEAD = 40                         # magic, id, bytes of bitcode, of the frame
 
 
@@ -18,7 +20,10 @@ class Unit:
     def bitcode(self):
         return ZSTD.decompress(self.frame, u64(self.head, 24))
 
-    def put(self, bitcode):
+    def put(self, bitcode, rng):
+        """With its hash as its id, mostly: LLVM gets to read it."""
+        if rng.randrange(4):
+            self.head[8:24] = hashlib.sha256(bitcode).digest()[:16]
         self.set_frame(ZSTD.compress(bitcode))
         put64(self.head, 24, len(bitcode))
 
@@ -42,14 +47,28 @@ def units_of(data):
     return out
 
 
+def rename(program, old, new):
+    """Units in the map, by their ids."""
+    if len(old) != len(new) or old == new or not program.has(MAP):
+        return
+    records = maps.decode(program.get(MAP))
+    for was, now in zip(old, new):
+        for record in records:
+            record.head = record.head.replace(was, now)
+            record.blob = record.blob.replace(was, now)
+    program.put(MAP, maps.encode(records))
+
+
 def of_ir(weight):
     def register(function):
         def change(m, rng):
             if not m.elf.has(IR):
                 return None
             units = units_of(m.elf.get(IR))
+            ids = [bytes(unit.head[8:24]) for unit in units]
             kind = function(m, rng, units) if units else None
             if kind:
+                rename(m.elf, ids, [bytes(u.head[8:24]) for u in units])
                 out = bytearray()
                 for unit in units:
                     out += unit.head + unit.frame
@@ -78,7 +97,7 @@ def bitcode(m, rng, units):
     else:
         at = rng.randrange(len(code))
         code[at:at + 64] = bytes(len(code[at:at + 64]))
-    unit.put(code)
+    unit.put(code, rng)
     return f"ir-bitcode-{how}"
 
 
@@ -91,7 +110,7 @@ def bitcode_words(m, rng, units):
     at = rng.randrange(0, len(code) - 3, 4)
     struct.pack_into("<I", code, at, number(rng, struct.unpack_from(
         "<I", code, at)[0]) & 0xFFFFFFFF)
-    unit.put(code)
+    unit.put(code, rng)
     return "ir-bitcode-word"
 
 
@@ -133,7 +152,7 @@ def foreign(m, rng, units):
     others = [u for u in others if u.head[8:24] != unit.head[8:24]]
     if not others:
         return None
-    unit.put(rng.choice(others).bitcode())
+    unit.put(rng.choice(others).bitcode(), rng)
     return "ir-of-another-unit"
 
 
@@ -151,7 +170,7 @@ def move(m, rng, units):
 @of_ir(1)
 def bomb(m, rng, units):
     unit = rng.choice(units)
-    unit.put(unit.bitcode() + bytes(rng.choice((1 << 20, 1 << 26))))
+    unit.put(unit.bitcode() + bytes(rng.choice((1 << 20, 1 << 26))), rng)
     return "ir-bomb"
 
 
