@@ -19,6 +19,8 @@
 #define CAIRN_MAP_SECTION ".cairn.map"
 #define CAIRN_COUNTERS_SECTION "cairn_cnts"
 #define CAIRN_REGISTERS_SECTION "cairn_regs"
+/* Nobody reads it: for the linker, see plugin/sections.cpp. */
+#define CAIRN_ENTRIES_SECTION "cairn_plt"
 
 /* Record head, little-endian. */
 #define CAIRN_MAP_MAGIC 0x314e4643u /* "CFN1" */

@@ -33,6 +33,7 @@ struct mode {
 	uint32_t chains;  /* paths: with so many callers; 0: none */
 	bool slow;        /* a counter in every block */
 	bool strict;      /* a call's fall-through is an edge of its own */
+	bool apart;       /* strict: and each call is a block, as with paths */
 	bool all;         /* a counter on every edge */
 	bool heuristic;   /* weights of 1994 instead of the compiler's */
 	bool probes;      /* note where blocks start, for interrupted frames */
@@ -93,7 +94,7 @@ struct node {
 	uint32_t nsegments;
 	uint32_t flags; /* CAIRN_BLOCK_* */
 	bool is_chord;
-	bool is_call;        /* paths: a call that ends them, alone */
+	bool is_call;        /* a call that is a block; paths end there */
 	bool is_shared;      /* paths: a call of a shared copy, alone */
 	bool is_elsewhere;   /* paths: in a shared copy, not in this function */
 	bool has_call;       /* one that a register has to survive */

@@ -74,18 +74,19 @@ static void add_site(struct function *fn, LLVMValueRef call, block_id b)
 }
 
 /*
- * A call that is a node of its own: one that may come back twice, in all modes
- * but strict counts of edges, so that blocks have the same numbers; and where
- * paths end, which is also at a call that may leave without a trace (strict),
- * or at any (calls).  The path is counted before it and the next one begins
- * with it, where the register is known, also at the second return.
+ * A call that is a node of its own, so that blocks have the same numbers in all
+ * modes, but where the whole module is counted strictly, edge by edge: one that
+ * may come back twice, and each of a function that is strict, since calls may
+ * leave it and nobody would know.  With calls= those where paths end are, too.
+ * A path is counted before it and the next one begins with it, where the
+ * register is known, also at the second return.
  */
 static bool is_node(LLVMValueRef call, const struct mode *mode)
 {
 	if (mode->source)
 		return false;
 	if (mode->strict)
-		return mode->paths;
+		return mode->apart;
 	return shim_returns_twice(call) ||
 	       (mode->sites && ptrmap_get(mode->sites, call) != PTRMAP_NONE);
 }

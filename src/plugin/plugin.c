@@ -893,6 +893,7 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	p->mode.callees = &p->callees;
 	/* its runtime has longjmp, vfork and _exit of its own, before ours */
 	p->mode.strict |= !p->mode.slow && shim_is_sanitized(p->module);
+	p->mode.apart = p->mode.paths || !p->mode.strict;
 	if (p->mode.paths)
 		shim_keep_tails_apart();
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);

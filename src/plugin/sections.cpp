@@ -237,6 +237,41 @@ class CairnPrinter : public GCMetadataPrinter
 			        8);
 	}
 
+	// With -fno-plt: GNU ld finds a function of a shared object in what is
+	// not loaded only if it has an entry in the PLT, so that it gets one.
+	void emitEntries(AsmPrinter &AP, const Function *F,
+	                 const MDNode *Callees)
+	{
+		MCStreamer &Out = *AP.OutStreamer;
+		MCContext &Context = AP.OutContext;
+		SmallPtrSet<const Function *, 8> Known;
+
+		for (const MDOperand &Operand : Callees->operands()) {
+			auto *Callee = mdconst::extract<Function>(Operand);
+
+			if (!Callee->isDeclaration() ||
+			    !Callee->hasFnAttribute(Attribute::NonLazyBind) ||
+			    !Known.insert(Callee).second)
+				continue;
+			if (Known.size() == 1)
+				Out.switchSection(section(
+				        AP, CAIRN_ENTRIES_SECTION,
+				        ELF::SHT_PROGBITS, ELF::SHF_ALLOC, F,
+				        F));
+			MCSymbol *Here = Context.createTempSymbol();
+			Out.emitLabel(Here);
+			Out.emitValue(
+			        MCBinaryExpr::createSub(
+			                MCSymbolRefExpr::create(
+			                        AP.getSymbol(Callee),
+			                        MCSymbolRefExpr::VK_PLT,
+			                        Context),
+			                MCSymbolRefExpr::create(Here, Context),
+			                Context),
+			        4);
+		}
+	}
+
 	// Where the path register is at the sites that need it.  A site's
 	// offset is its label minus the function; the label alone is local to
 	// the file, which matters in a shared object.
@@ -452,6 +487,7 @@ class CairnPrinter : public GCMetadataPrinter
 			emitRecord(AP, F, Counters,
 			           Counters ? Count->getZExtValue() : 0,
 			           Blob->getString(), Callees);
+			emitEntries(AP, F, Callees);
 			emitRegisters(AP, F);
 		}
 		if (!Keys.empty())
