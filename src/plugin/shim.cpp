@@ -19,6 +19,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
@@ -1004,6 +1005,29 @@ bool shim_has_outside_callers(LLVMValueRef f)
 		if (!Call || shim_why_not(wrap(Call->getFunction())))
 			return true;
 	}
+	return false;
+}
+
+static bool handsOver(StringRef Assembly)
+{
+	return ir_assembly_hands_over(Assembly.data(), Assembly.size());
+}
+
+bool shim_hands_over(LLVMModuleRef module)
+{
+	Module &M = *unwrap(module);
+
+	if (handsOver(M.getModuleInlineAsm()))
+		return true;
+	for (const Function &F : M)
+		for (const Instruction &I : instructions(F)) {
+			auto *Call = dyn_cast<CallBase>(&I);
+
+			if (Call && Call->isInlineAsm() &&
+			    handsOver(cast<InlineAsm>(Call->getCalledOperand())
+			                      ->getAsmString()))
+				return true;
+		}
 	return false;
 }
 
