@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What inline assembly does, as far as its text tells: whether control may
- * leave it.  What it calls may never come back, or run code that counts.
+ * leave it.  What it calls may never come back, or run code that counts.  And
+ * whether it goes on upon another stack, as coroutines do.
  *
  * The text is a list of statements, between ends of lines, semicolons, and the
  * marks of LLVM's alternatives for the two syntaxes, `$(att$|intel$)`.  A
@@ -182,24 +183,33 @@ static bool begins_as(const struct text *mnemonic, const char *const *list)
 	return false;
 }
 
+static const char *const returns[] = {"ret",    "lret",    "iret", "uiret",
+                                      "sysret", "sysexit", NULL};
+
+/* Takes labels, prefixes and the mnemonic off a statement. */
+static struct text next_mnemonic(struct text *s)
+{
+	struct text word, label;
+
+	while (next_label(s, &label))
+		;
+	do {
+		skip_blanks(s);
+		if (s->at < s->end && *s->at == '{') /* {disp32} */
+			while (s->at < s->end && *s->at++ != '}')
+				;
+		word = next_word(s);
+	} while (is_prefix(&word));
+	return word;
+}
+
 /* `all`: the text that statement s is of. */
 static bool leaves(const struct text *all, struct text s)
 {
-	static const char *const returns[] = {
-	        "ret", "lret", "iret", "uiret", "sysret", "sysexit", NULL};
 	static const char *const jumps[] = {"call", "lcall",  "j", "ljmp",
 	                                    "loop", "xbegin", NULL};
-	struct text word, label;
+	struct text word = next_mnemonic(&s);
 
-	while (next_label(&s, &label))
-		;
-	do {
-		skip_blanks(&s);
-		if (s.at < s.end && *s.at == '{') /* {disp32} */
-			while (s.at < s.end && *s.at++ != '}')
-				;
-		word = next_word(&s);
-	} while (is_prefix(&word));
 	if (begins_as(&word, returns))
 		return true;
 	if (!begins_as(&word, jumps))
@@ -217,6 +227,86 @@ bool ir_assembly_leaves(const char *text, size_t n)
 
 	while (rest.at < rest.end)
 		if (leaves(&all, next_statement(&rest)))
+			return true;
+	return false;
+}
+
+/* --- stacks --------------------------------------------------------------- */
+
+/* Takes an operand off a statement. */
+static struct text next_operand(struct text *s)
+{
+	struct text operand;
+	int depth = 0;
+
+	skip_blanks(s);
+	operand = (struct text){s->at, s->at};
+	for (; s->at < s->end && (depth || *s->at != ','); s->at++) {
+		if (strchr("([{", *s->at))
+			depth++;
+		else if (strchr(")]}", *s->at))
+			depth--;
+		if (!isspace((unsigned char)*s->at))
+			operand.end = s->at + 1;
+	}
+	if (s->at < s->end)
+		s->at++;
+	return operand;
+}
+
+/* `%rsp`, or `rsp` in the other syntax. */
+static bool is_register(const struct text *operand, const char *name)
+{
+	struct text rest = *operand;
+
+	rest.at += starts_with(&rest, "%");
+	return (size_t)(rest.end - rest.at) == strlen(name) &&
+	       starts_with(&rest, name);
+}
+
+/* Or the operand of inline assembly, which may be. */
+static bool is_memory(const struct text *operand)
+{
+	for (const char *i = operand->at; i < operand->end; i++)
+		if (strchr("([:$", *i))
+			return true;
+	return false;
+}
+
+/* The next statement; *is_kept: the stack pointer is in memory. */
+static bool hands_over(struct text s, bool *is_kept)
+{
+	static const char *const ends[] = {"call", "lcall", NULL};
+	struct text word = next_mnemonic(&s), from, to;
+
+	if (begins_as(&word, returns) || begins_as(&word, ends))
+		*is_kept = false;
+	if (!starts_with(&word, "mov") || word.end - word.at > 4)
+		return false;
+	from = next_operand(&s);
+	to = next_operand(&s);
+	if (!is_register(&from, "rsp") && !is_register(&to, "rsp"))
+		return false;
+	if (*(is_register(&from, "rsp") ? from : to).at != '%') {
+		const struct text target = from; /* it comes first */
+
+		from = to;
+		to = target;
+	}
+	if (is_register(&from, "rsp")) {
+		*is_kept |= is_memory(&to);
+		return false;
+	}
+	return *is_kept && !is_register(&from, "rbp");
+}
+
+bool ir_assembly_hands_over(const char *text, size_t n)
+{
+	struct text rest = {text, text + n};
+	bool is_kept = false;
+
+	while (rest.at < rest.end)
+		if (hands_over(next_statement(&rest), &is_kept))
 			return true;
 	return false;
 }

@@ -19,6 +19,16 @@ extern "C" {
  */
 bool ir_assembly_leaves(const char *text, size_t n);
 
+/*
+ * Does assembly hand over to another stack?  It keeps the stack pointer in
+ * memory and then, before it calls or returns, sets it to something else; what
+ * calls a function on another stack and comes back does not, if it keeps it in
+ * a register, nor do setjmp and longjmp.
+ *
+ * Requires: as above, or the assembly of a whole module.
+ */
+bool ir_assembly_hands_over(const char *text, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -851,6 +851,15 @@ static int open_list(struct plugin *p, const struct plugin_options *options,
 	                  path);
 }
 
+/* How code of the module goes on upon another stack, or NULL. */
+static const char *why_other_stacks(LLVMModuleRef module)
+{
+	if (LLVMGetNamedFunction(module, "swapcontext") ||
+	    LLVMGetNamedFunction(module, "makecontext"))
+		return "swapcontext, makecontext";
+	return shim_hands_over(module) ? "in assembly" : NULL;
+}
+
 static int open_plugin(struct plugin *p, const struct plugin_options *options,
                        struct cairn_err *err)
 {
@@ -865,17 +874,15 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 		        "leave out -fsanitize or --cairn=%s",
 		        LLVMGetSourceFileName(p->module, &n),
 		        p->mode.trace ? "trace" : "record");
-	if ((p->mode.trace || p->mode.record) &&
-	    (LLVMGetNamedFunction(p->module, "swapcontext") ||
-	     LLVMGetNamedFunction(p->module, "makecontext")))
-		return cairn_fail(
-		        err, CAIRN_E_USAGE,
-		        "cairn: %s switches stacks (swapcontext, makecontext), "
-		        "which a %s cannot follow; build the program "
-		        "without --cairn=%s",
-		        LLVMGetSourceFileName(p->module, &n),
-		        p->mode.trace ? "trace" : "recording",
-		        p->mode.trace ? "trace" : "record");
+	if ((p->mode.trace || p->mode.record) && why_other_stacks(p->module))
+		return cairn_fail(err, CAIRN_E_USAGE,
+		                  "cairn: %s switches stacks (%s), "
+		                  "which a %s cannot follow; build the program "
+		                  "without --cairn=%s",
+		                  LLVMGetSourceFileName(p->module, &n),
+		                  why_other_stacks(p->module),
+		                  p->mode.trace ? "trace" : "recording",
+		                  p->mode.trace ? "trace" : "record");
 	if (p->mode.record && shim_uses_gs(p->module))
 		return cairn_fail(err, CAIRN_E_USAGE,
 		                  "cairn: %s uses %%gs itself, which a "
@@ -894,6 +901,8 @@ static int open_plugin(struct plugin *p, const struct plugin_options *options,
 	/* its runtime has longjmp, vfork and _exit of its own, before ours */
 	p->mode.strict |= !p->mode.slow && shim_is_sanitized(p->module);
 	p->mode.apart = p->mode.paths || !p->mode.strict;
+	/* nobody finds frames on a stack that is left for good */
+	p->mode.strict |= !p->mode.slow && shim_hands_over(p->module);
 	if (p->mode.paths)
 		shim_keep_tails_apart();
 	p->mode.probes = !p->mode.source && shim_may_add_probes(p->module);

@@ -254,10 +254,10 @@ class CairnPrinter : public GCMetadataPrinter
 			    !Known.insert(Callee).second)
 				continue;
 			if (Known.size() == 1)
-				Out.switchSection(section(
-				        AP, CAIRN_ENTRIES_SECTION,
-				        ELF::SHT_PROGBITS, ELF::SHF_ALLOC, F,
-				        F));
+				Out.switchSection(
+				        section(AP, CAIRN_ENTRIES_SECTION,
+				                ELF::SHT_PROGBITS,
+				                ELF::SHF_ALLOC, F, F));
 			MCSymbol *Here = Context.createTempSymbol();
 			Out.emitLabel(Here);
 			Out.emitValue(

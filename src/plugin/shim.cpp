@@ -1037,6 +1037,29 @@ bool shim_has_outside_callers(LLVMValueRef f)
 	return false;
 }
 
+static bool handsOver(StringRef Assembly)
+{
+	return ir_assembly_hands_over(Assembly.data(), Assembly.size());
+}
+
+bool shim_hands_over(LLVMModuleRef module)
+{
+	Module &M = *unwrap(module);
+
+	if (handsOver(M.getModuleInlineAsm()))
+		return true;
+	for (const Function &F : M)
+		for (const Instruction &I : instructions(F)) {
+			auto *Call = dyn_cast<CallBase>(&I);
+
+			if (Call && Call->isInlineAsm() &&
+			    handsOver(cast<InlineAsm>(Call->getCalledOperand())
+			                      ->getAsmString()))
+				return true;
+		}
+	return false;
+}
+
 // As %gs, or gs: in the other syntax, or in one of the instructions.
 static bool namesGs(StringRef Assembly)
 {

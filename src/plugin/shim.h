@@ -197,6 +197,8 @@ bool shim_is_thunk(LLVMValueRef f);
 const char *shim_body_of(LLVMValueRef f, size_t *n);
 /* The function behind the entry that marks. */
 LLVMValueRef shim_entry_of(LLVMValueRef f);
+/* True if assembly in the module hands over to another stack. */
+bool shim_hands_over(LLVMModuleRef module);
 /* True if the module reads or sets the %gs segment. */
 bool shim_uses_gs(LLVMModuleRef module);
 /* True if the module can only end up in an executable. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inline assembly: what leaves it, in the ways in which it can be written, and
- * what looks like that and does not.
+ * what looks like that and does not; and what hands over to another stack.
  */
 #include "ir/assembly.h"
 
@@ -106,12 +106,50 @@ static void test_length(void **state)
 	assert_true(ir_assembly_leaves("jmp 1f", 5));
 }
 
+static void test_hands_over(void **state)
+{
+	static const char *const all[] = {
+	        "mov %rsp,(%rdi)\n\tmov %rsi,%rsp",
+	        "f: push %rbx; movq %rsp, 48(%rdi); movq 48(%rsi), %rsp; ret",
+	        "mov [rdi], rsp\nmov rsp, rsi",
+	        "MOV %RSP, (%rdi)\nMOV %rsi, %RSP",
+	        "movq %rsp, $0\n\tmovq $1, %rsp\n\tjmp *%rax",
+	        "mov %rsp, saved(%rip) ; lea 1f(%rip), %rax; mov %rdx, %rsp",
+	        "mov %rsp, %fs:8\nmov %fs:16, %rsp",
+	        "mov %rsp,(%rdi,%rax,8)\nmov (%rsi,%rax,8),%rsp",
+	        "mov %rbp,%rsp; mov %rsp,(%rdi)\n\tmov %rsi,%rsp",
+	};
+	static const char *const none[] = {
+	        "",
+	        "mov",
+	        "mov %rsp",
+	        "mov %rsp,%rbp; mov %rbp,%rsp",
+	        "mov %rsp,%rbx; mov %rdi,%rsp; call *%rsi; mov %rbx,%rsp",
+	        "mov %rsp,(%rdi); call f; mov (%rsi),%rsp",
+	        "mov %rsp,48(%rdi); xor %eax,%eax; ret; g: mov 48(%rdi),%rsp",
+	        "mov %rsp,(%rdi); mov %rbp,%rsp",
+	        "mov %rsi,%rsp; mov %rsp,(%rdi)",
+	        "mov (%rsp),%rax; mov %rax,(%rsp)",
+	        "mov %rsp,(%rdi) # mov %rsi,%rsp",
+	        "movabs $1, %rsp",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!ir_assembly_hands_over(all[i], strlen(all[i])))
+			fail_msg("does not hand over: %s", all[i]);
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		if (ir_assembly_hands_over(none[i], strlen(none[i])))
+			fail_msg("hands over: %s", none[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_leaves),
 	        cmocka_unit_test(test_stays),
 	        cmocka_unit_test(test_length),
+	        cmocka_unit_test(test_hands_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

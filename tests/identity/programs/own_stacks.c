@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // Coroutines by hand: assembly changes stacks.
+// refuses: trace "switches stacks (in assembly)"
+// refuses: record "switches stacks (in assembly)"
 #include <stdio.h>
 #include <stdlib.h>
 
