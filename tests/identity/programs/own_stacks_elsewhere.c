@@ -3,10 +3,10 @@
 // Limits). edges says 0 entries of body, where 1 is right, and is not here.
 // plain: switch.o
 // modes: edges,strict paths paths,overlap trace record
-// known: paths the path that a frame was on, suspended for good, is missing; C1
-// says so known: paths,overlap the same known: trace histories of two stacks
-// are in one; at -O2 the counts are wrong, unnoticed known: record the replay
-// diverges, and says that this may be why
+// known: paths the path of a frame that is suspended for good is missing (C1)
+// known: paths,overlap the same
+// known: trace histories of two stacks are in one, at -O2 unnoticed
+// known: record the replay diverges, and says that this may be why
 #include <stdio.h>
 #include <stdlib.h>
 
