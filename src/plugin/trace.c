@@ -35,7 +35,7 @@ const char *follow_why_not(LLVMValueRef f)
 		return "uses __builtin_setjmp";
 	if (LLVMGetFunctionCallConv(f) == LLVMX86INTRCallConv)
 		return "the processor calls it (interrupt)";
-	if (shim_leaves_in_assembly(f))
+	if (!shim_why_not(f) && shim_leaves_in_assembly(f))
 		return "its inline assembly calls functions or jumps away "
 		       "unseen; put the assembly alone into a noinline "
 		       "function";

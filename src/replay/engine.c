@@ -765,7 +765,9 @@ static void reach_event(uint64_t cell, uint64_t line, bool is_passed)
 		diverge(cell, line, "the tick ends");
 	arm();
 	if (is_passed)
-		diverge(cell, line, "it came another way");
+		diverge(cell, line,
+		        "it came another way, as programs may that switch "
+		        "stacks by themselves (fibers)");
 }
 
 /* Is there a tick before that of the next event?  Then nothing is armed. */

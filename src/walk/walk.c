@@ -92,8 +92,9 @@ int walk_corrupt(const struct walk *w, const char *what, struct cairn_err *err)
 {
 	return cairn_fail(err, CAIRN_E_CORRUPT,
 	                  "%s at byte %" PRIu64
-	                  " of a trace, so the file is damaged; run the "
-	                  "program again",
+	                  " of a trace: the program switches stacks by itself "
+	                  "(fibers), which a trace cannot follow, or the file "
+	                  "is damaged; then run the program again",
 	                  what, w->before + w->at);
 }
 
