@@ -2,7 +2,7 @@
 // After seccomp's strict mode only read, write and exit are left; whoever
 // makes another system call is killed.
 // modes: -trace
-// check: * F1
+// check: * C2 C4 F1
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <sys/prctl.h>
