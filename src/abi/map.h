@@ -328,6 +328,8 @@ enum cairn_calls {
 /* it ends with a tail call: a frame that dies in that call, where it has one,
  * has left */
 #define CAIRN_BLOCK_TAIL 16u
+/* a recording: it ends with a computed goto; its edges are those of a switch */
+#define CAIRN_BLOCK_GOTO 32u
 
 enum cairn_edge_kind {
 	CAIRN_EDGE_ENTRY = 0,  /* outside -> first block */

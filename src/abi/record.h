@@ -276,6 +276,7 @@ enum cairn_context {
  * rounds, although its name is not seen any more */
 #define CAIRN_IR_ROUNDS "cairn-rounds"
 #define CAIRN_IR_SEEN "cairn.seen" /* metadata of a load: it needs no check */
+#define CAIRN_IR_GOTO "cairn.goto" /* ... of a switch: a computed goto */
 #define CAIRN_IR_TURN "cairn.turn" /* ... of an atomic store: it has a cell */
 /* ... of a call: the tick goes on when it has returned */
 #define CAIRN_IR_AFTER "cairn.after"

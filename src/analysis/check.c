@@ -105,10 +105,10 @@ static void check_file(struct findings *out, const struct profile_file *f,
 	if (frames_matter && (f->flags & CAIRN_FILE_FRAMES_LOST))
 		findings_add(out, "F2", f->name,
 		             xstrdup("frames died that could not be recorded: "
-		                     "frames "
-		                     "without unwind information, or more "
-		                     "places than "
-		                     "the table holds"));
+		                     "frames without unwind information, more "
+		                     "places than the table holds, or a "
+		                     "stack protector that found its canary "
+		                     "changed"));
 	if (frames_matter && f->unwalked)
 		findings_add(
 		        out, "F3", f->name,

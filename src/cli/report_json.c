@@ -237,6 +237,17 @@ static void put_block(const struct report *r, struct json *j,
 	json_end(j, '}');
 }
 
+/* A recording has a switch for a computed goto. */
+static const char *edge_kind(const struct report_row *row,
+                             const struct map_edge *e)
+{
+	const struct map_block *from = row->map->blocks + row->f->first_block;
+
+	if (from[e->src].flags & CAIRN_BLOCK_GOTO)
+		return edge_kinds[CAIRN_EDGE_INDIRECT];
+	return edge_kinds[e->kind];
+}
+
 static void put_edge(struct json *j, const struct report_row *row, uint32_t e)
 {
 	uint32_t at = row->f->first_edge + e;
@@ -245,7 +256,7 @@ static void put_edge(struct json *j, const struct report_row *row, uint32_t e)
 	json_begin(j, '{');
 	put_u64(j, "source", me->src);
 	put_u64(j, "target", me->dst);
-	put_string(j, "kind", edge_kinds[me->kind]);
+	put_string(j, "kind", edge_kind(row, me));
 	put_count(j, "count", row->cm->edge[at], row->cm->edge_known[at]);
 	put_bool(j, "counted", me->counter != MAP_NONE);
 	json_end(j, '}');

@@ -420,6 +420,11 @@ bool ir_is_tail(LLVMValueRef call)
 	return LLVMIsACallInst(call) && has_metadata(call, CAIRN_IR_TAIL);
 }
 
+bool ir_was_goto(LLVMValueRef end)
+{
+	return LLVMIsASwitchInst(end) && has_metadata(end, CAIRN_IR_GOTO);
+}
+
 static enum ir_kind kind_of_load(LLVMValueRef i)
 {
 	if (is_private(LLVMGetOperand(i, 0)))

@@ -101,6 +101,9 @@ int ir_linked_function(LLVMValueRef f);
  */
 bool ir_can_be_tail(LLVMValueRef call);
 bool ir_is_tail(LLVMValueRef call);
+/* Is it the switch that a recording has for a computed goto (CAIRN_IR_GOTO)?
+ * Both have the same edges, in the same order. */
+bool ir_was_goto(LLVMValueRef end);
 /* Of a call of these kinds: may what it returns be the result of foreign code?
  * So it may for a known function that ends in a tail call of anything. */
 bool ir_hands_on(LLVMValueRef call);

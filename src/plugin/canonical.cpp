@@ -568,6 +568,7 @@ static void switchInstead(IndirectBrInst &Goto,
 
 		for (BasicBlock *To : ArrayRef(Order).drop_front())
 			S->addCase(B.getInt64(Numbers.lookup(To)), To);
+		S->setMetadata(CAIRN_IR_GOTO, MDNode::get(S->getContext(), {}));
 	}
 	Goto.eraseFromParent();
 }

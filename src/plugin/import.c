@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "base/ptrmap.h"
 #include "ir/flow.h"
+#include "ir/sites.h"
 #include "plugin/shim.h"
 
 #include <assert.h>
@@ -271,6 +272,8 @@ static void import_successors(struct function *fn, block_id src,
 		e->frequency = shim_edge_frequency(s, block, 0);
 		return;
 	}
+	if (ir_was_goto(end))
+		fn->nodes[src].flags |= CAIRN_BLOCK_GOTO;
 	for (unsigned k = 0; k < n; k++) {
 		LLVMBasicBlockRef to = LLVMGetSuccessor(end, k);
 		edge_id known = ptrmap_get(&seen, to);

@@ -18,6 +18,7 @@ struct libc {
 	void (*longjmp_chk)(void *env, int value);
 	int (*execvpe)(const char *file, char *const argv[], char *const env[]);
 	void (*abort)(void);
+	void (*stack_chk_fail)(void); /* NULL: there is none */
 	void (*exit)(int status);
 	void (*quick_exit)(int status);
 };

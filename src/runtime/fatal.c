@@ -18,10 +18,13 @@
 
 #include "runtime/exe.h"
 #include "runtime/finish.h"
+#include "runtime/out.h"
 #include "runtime/rt.h"
 #include "runtime/sys.h"
 #include "runtime/unwind.h"
 #include "runtime/vfork.h"
+
+#define DEPTH 10 /* frames between a signal and the call that sends it */
 
 bool fatal_is_fatal(int sig)
 {
@@ -43,6 +46,42 @@ bool fatal_is_fatal(int sig)
 	}
 }
 
+/* Goes from where a signal came to the frame of `function`, if it is near. */
+static bool find(struct unwind *u, void (*function)(void))
+{
+	for (int i = 0; function && i < DEPTH; i++) {
+		uintptr_t pc = u->is_async ? u->pc : u->pc - 1;
+
+		if (unwind_function(pc) == (uintptr_t)function)
+			return true;
+		if (unwind_step(u, rt_self()) != UNWIND_OK)
+			return false;
+	}
+	return false;
+}
+
+bool fatal_is_from(const struct unwind *at, void (*function)(void))
+{
+	struct unwind u;
+
+	unwind_copy(&u, at);
+	return find(&u, function);
+}
+
+void fatal_note_canary(const struct unwind *at)
+{
+	struct unwind u;
+
+	unwind_copy(&u, at);
+	if (process.is_recording || !find(&u, libc.stack_chk_fail) ||
+	    unwind_step(&u, rt_self()) != UNWIND_OK)
+		return;
+	u.module = 0;
+	unwind_step(&u, rt_self());
+	if (u.module)
+		out_flag(CAIRN_FILE_FRAMES_LOST, 0);
+}
+
 static void on_fatal(int sig, siginfo_t *info, void *context)
 {
 	const struct sys_sigaction dfl = {.handler = (uintptr_t)SIG_DFL};
@@ -55,6 +94,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 	if (!vfork_ends(&u)) {
 		if (!rt_is_inside())
 			exe_end_output(false);
+		if (sig == SIGABRT)
+			fatal_note_canary(&u);
 		finish_process(CAIRN_HOW_SIGNAL, (uint32_t)sig, &u);
 	}
 	sys_sigaction(sig, &dfl, NULL);

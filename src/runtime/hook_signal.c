@@ -35,7 +35,6 @@
 
 const char hook_signal_member = 1;
 #define NSIG_ 65
-#define ABORT_DEPTH 6 /* frames between a signal that abort sends and abort */
 
 SHOWN int sigaction(int sig, const struct sigaction *act,
                     struct sigaction *old);
@@ -47,23 +46,6 @@ static struct {
 } given[NSIG_];
 
 static uint64_t interrupts; /* siginterrupt, by bit */
-
-/* Did abort send this signal? */
-static bool is_from_abort(const struct unwind *at)
-{
-	struct unwind u;
-
-	unwind_copy(&u, at);
-	for (int i = 0; i < ABORT_DEPTH; i++) {
-		uintptr_t pc = u.is_async ? u.pc : u.pc - 1;
-
-		if (unwind_function(pc) == (uintptr_t)libc.abort)
-			return true;
-		if (unwind_step(&u, rt_self()) != UNWIND_OK)
-			return false;
-	}
-	return false;
-}
 
 /* The program's handler; calls that it makes are none of those around it. */
 static void handle(uintptr_t address, int sig, siginfo_t *info, void *context)
@@ -99,8 +81,10 @@ static void on_behalf(int sig, siginfo_t *info, void *context)
 		return;
 	rt_zero(&u, sizeof(u));
 	unwind_from_signal(&u, context);
-	if (is_from_abort(&u) && !vfork_ends(&u))
+	if (fatal_is_from(&u, libc.abort) && !vfork_ends(&u)) {
+		fatal_note_canary(&u);
 		finish_process(CAIRN_HOW_SIGNAL, SIGABRT, &u);
+	}
 }
 
 /* What the kernel has is *k; what does the program know? */

@@ -22,6 +22,7 @@ void __cairn_dynamic(void)
 	look_up(&libc.longjmp_chk, "__longjmp_chk");
 	look_up(&libc.execvpe, "execvpe");
 	look_up(&libc.abort, "abort");
+	look_up(&libc.stack_chk_fail, "__stack_chk_fail");
 	look_up(&libc.exit, "exit");
 	look_up(&libc.quick_exit, "quick_exit");
 }

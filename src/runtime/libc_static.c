@@ -13,6 +13,7 @@
 _Noreturn void __libc_siglongjmp(sigjmp_buf env, int value);
 _Noreturn void ____longjmp_chk(__jmp_buf env, int value);
 void _longjmp_unwind(jmp_buf env, int value);
+void __stack_chk_fail(void) __attribute__((weak));
 int __execvpe(const char *file, char *const argv[], char *const env[]);
 
 static void longjmp_chk(void *env, int value)
@@ -38,6 +39,7 @@ void __cairn_static(void)
 	libc.longjmp_chk = longjmp_chk;
 	libc.execvpe = __execvpe;
 	libc.abort = abort;
+	libc.stack_chk_fail = __stack_chk_fail;
 	libc.exit = exit;
 	libc.quick_exit = quick_exit;
 }

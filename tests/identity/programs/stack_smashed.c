@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // The canary of the frames was changed: no function with one returns.
 // cc: -fstack-protector-all
+// Where a canary is checked no mark can be: the frame counts as one that
+// returned (not in all modes), and its death as one that was not recorded.  A
+// recording ends at the last event before.
+// check: * C4 F1 F2
 // exit: -6
 #include <stdio.h>
 
