@@ -339,6 +339,26 @@ static int replace(const char *path, const struct stat *old, const void *data,
 	return e;
 }
 
+/* e: of replace(). */
+static int judge(int e, const char *path, struct cairn_err *err)
+{
+	return e ? cairn_fail(err, CAIRN_E_SYSTEM,
+	                      "%s: cannot write: %s; %sname another output",
+	                      path, strerror(e),
+	                      e == ENOSPC || e == EDQUOT ? "make room, or "
+	                                                 : "")
+	         : 0;
+}
+
+int writer_replace_here(const char *path, const void *data, size_t size,
+                        struct cairn_err *err)
+{
+	struct stat st;
+	bool exists = !lstat(path, &st) && S_ISREG(st.st_mode);
+
+	return judge(replace(path, exists ? &st : NULL, data, size), path, err);
+}
+
 int writer_replace(const char *path, const void *data, size_t size,
                    struct cairn_err *err)
 {
@@ -356,10 +376,5 @@ int writer_replace(const char *path, const void *data, size_t size,
 	}
 	e = replace(target, exists ? &st : NULL, data, size);
 	free(target);
-	return e ? cairn_fail(err, CAIRN_E_SYSTEM,
-	                      "%s: cannot write: %s; %sname another output",
-	                      path, strerror(e),
-	                      e == ENOSPC || e == EDQUOT ? "make room, or "
-	                                                 : "")
-	         : 0;
+	return judge(e, path, err);
 }

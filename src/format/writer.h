@@ -67,5 +67,9 @@ int writer_draft(const char *path, char **name);
  */
 int writer_replace(const char *path, const void *data, size_t size,
                    struct cairn_err *err);
+/* The same; but a symbolic link at this name is replaced itself, wherever it
+ * leads. */
+int writer_replace_here(const char *path, const void *data, size_t size,
+                        struct cairn_err *err);
 
 #endif /* CAIRN_FORMAT_WRITER_H */

@@ -290,24 +290,49 @@ static bool is_named(const char *path)
 	return is;
 }
 
-/* Is it a file of the kinds that a replay reads? */
+/* Is it a file of the kinds that a replay reads: an executable, a library, a
+ * recording? */
 static bool is_of_kind(int fd)
 {
-	unsigned char start[CAIRN_FILE_MAGIC_SIZE];
+	Elf64_Ehdr start;
+
+	if (pread(fd, &start, sizeof(start), 0) != (ssize_t)sizeof(start))
+		return false;
+	if (!memcmp(&start, CAIRN_FILE_MAGIC, CAIRN_FILE_MAGIC_SIZE))
+		return true;
+	return !memcmp(start.e_ident, ELFMAG, SELFMAG) &&
+	       (start.e_type == ET_EXEC || start.e_type == ET_DYN);
+}
+
+/* Opens a regular file; to open others may have effects of its own. */
+static int open_regular(const char *path)
+{
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -1, e;
+	char name[64];
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       pread(fd, start, sizeof(start), 0) == (ssize_t)sizeof(start) &&
-	       (!memcmp(start, ELFMAG, SELFMAG) ||
-	        !memcmp(start, CAIRN_FILE_MAGIC, CAIRN_FILE_MAGIC_SIZE));
+	if (place < 0)
+		return -1;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
+	errno = ENOEXEC;
+	if (!fstat(place, &st) && S_ISREG(st.st_mode))
+		fd = open(name, O_RDONLY | O_CLOEXEC);
+	e = errno;
+	close(place);
+	errno = e;
+	return fd;
 }
 
 static int open_to_read(const struct request *r, int *out)
 {
-	*out = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool is_known = is_named(r->path);
+
+	*out = is_known ? open(r->path,
+	                       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+	                : open_regular(r->path);
 	if (*out < 0)
 		return errno;
-	if (is_named(r->path) || is_of_kind(*out))
+	if (is_known || is_of_kind(*out))
 		return 0;
 	close(*out);
 	*out = -1;
@@ -337,6 +362,11 @@ static void remove_stale(int folder)
 		closedir(d);
 }
 
+static bool may_write_cache(void)
+{
+	return !b.has_compiler || b.serves_compiler;
+}
+
 static struct draft *free_draft(void)
 {
 	for (size_t i = 0; i < NDRAFTS; i++)
@@ -352,8 +382,7 @@ static int begin_draft(const struct request *r, int *out, uint64_t *number)
 	struct draft *d = free_draft();
 	uint64_t random = 0;
 
-	if (folder < 0 || !d ||
-	    (f == BROKER_CACHE && b.has_compiler && !b.serves_compiler))
+	if (folder < 0 || !d || (f == BROKER_CACHE && !may_write_cache()))
 		return EACCES;
 	if (!b.folders[f].can_draft)
 		remove_stale(folder);
@@ -409,6 +438,8 @@ static int remove_file(const struct request *r)
 {
 	int folder = folder_fd((enum broker_folder)r->folder, false);
 
+	if (r->folder == BROKER_CACHE && !may_write_cache())
+		return EACCES;
 	if (folder < 0 || !is_name(r->path))
 		return ENOENT;
 	return unlinkat(folder, r->path, 0) ? errno : 0;
@@ -549,7 +580,7 @@ static bool serve_one(int ask)
 	struct request r;
 	struct answer a;
 	int fds[2], out;
-	ssize_t n = packet_receive(ask, &r, sizeof(r), fds);
+	ssize_t n = packet_receive_now(ask, &r, sizeof(r), fds);
 
 	if (n > 0) {
 		r.path[sizeof(r.path) - 1] = '\0';
@@ -563,7 +594,7 @@ static bool serve_one(int ask)
 			if (fds[i] >= 0)
 				close(fds[i]);
 	}
-	return n > 0;
+	return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
 static volatile sig_atomic_t was_told; /* to end, by this signal */
@@ -582,6 +613,25 @@ static void catch_endings(void (*handler)(int))
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
 		sigaction(endings[i], &action, NULL);
+}
+
+/* Whoever is left of the worker's children, and theirs, which become ours when
+ * their parents end. */
+static void end_children(void)
+{
+	do {
+		DIR *d = opendir("/proc");
+		struct dirent *entry;
+
+		while (d && (entry = readdir(d))) {
+			long pid = strtol(entry->d_name, NULL, 10);
+
+			if (pid > 1 && parent_of((pid_t)pid) == getpid())
+				kill((pid_t)pid, SIGKILL);
+		}
+		if (d)
+			closedir(d);
+	} while (waitpid(-1, NULL, 0) > 0 || errno == EINTR);
 }
 
 int broker_serve(const int asks[2], pid_t worker,
@@ -609,6 +659,7 @@ int broker_serve(const int asks[2], pid_t worker,
 		kill(worker, SIGKILL);
 	while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
 		continue;
+	end_children();
 	for (size_t i = 0; i < NDRAFTS; i++)
 		if (b.drafts[i].is_used)
 			drop(&b.drafts[i]);

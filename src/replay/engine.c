@@ -275,7 +275,8 @@ static _Noreturn void out_of_memory(void)
 	stop(cairn_fail(e.err, CAIRN_E_LIMIT,
 	                "%s: the program uses more memory at tick %" PRIu64
 	                " than a replay may have; end other programs, and if "
-	                "you trust the recording, say --trusted",
+	                "you trust the recording, say --trusted, or set "
+	                "CAIRN_REPLAY_TRUSTED=1",
 	                e.log->name, tick_now()),
 	     ENGINE_DIVERGED);
 }

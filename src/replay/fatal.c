@@ -100,8 +100,8 @@ static void add_advice(char *to, size_t size)
 static _Noreturn void end(const char *what, const char *more,
                           const char *advice)
 {
-	char *to = fatal.text ? fatal.text : fatal.own;
-	size_t size = fatal.text ? fatal.size : sizeof(fatal.own) - 1;
+	char *to = fatal.own; /* others may write into that of the parent */
+	size_t size = sizeof(fatal.own) - 1;
 
 	to[0] = '\0';
 	if (!fatal.text)
@@ -113,7 +113,11 @@ static _Noreturn void end(const char *what, const char *more,
 		add(to, size, advice);
 	else
 		add_advice(to, size);
-	if (!fatal.text) {
+	if (fatal.text) {
+		size = strlen(to) < fatal.size ? strlen(to) : fatal.size - 1;
+		memcpy(fatal.text, to, size);
+		fatal.text[size] = '\0';
+	} else {
 		strcat(to, "\n");
 		if (write(STDERR_FILENO, to, strlen(to)) < 0)
 			_exit(ERROR);

@@ -63,7 +63,7 @@ static int write_last(struct trim *t, const char *file, struct cairn_err *err)
 		if (t->cuts[i].is_gone)
 			put_gone(&out, t->cuts[i].context->number);
 	trim_put_header(t, &out);
-	rc = writer_replace(path, out.data, out.n, err);
+	rc = writer_replace_here(path, out.data, out.n, err);
 	bytes_release(&out);
 	free(path);
 	return rc;

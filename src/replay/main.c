@@ -12,9 +12,11 @@
 #include "replay/meter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
 	const char *name;
@@ -78,10 +80,24 @@ static bool is_of_other_version(const char *version, const char *name)
 	               : strcmp(name, "follow") != 0;
 }
 
+/* What is opened later is none of the usual three; what was closed cannot be
+ * written. */
+static void fill_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	char *version = argc ? strchr(argv[0], '/') : NULL;
 
+	fill_descriptors();
 	fatal_open();
 	if (version)
 		*version++ = '\0';

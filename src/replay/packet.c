@@ -83,7 +83,7 @@ bool packet_ask(int fd, void *question, size_t nquestion, int payload,
 	return true;
 }
 
-ssize_t packet_receive(int fd, void *data, size_t size, int *fds)
+static ssize_t receive_as(int fd, void *data, size_t size, int *fds, int flags)
 {
 	struct packet p;
 	struct cmsghdr *c;
@@ -94,10 +94,20 @@ ssize_t packet_receive(int fd, void *data, size_t size, int *fds)
 	p.head.msg_control = p.rights;
 	p.head.msg_controllen = sizeof(p.rights);
 	do
-		n = recvmsg(fd, &p.head, MSG_CMSG_CLOEXEC);
+		n = recvmsg(fd, &p.head, MSG_CMSG_CLOEXEC | flags);
 	while (n < 0 && errno == EINTR);
 	c = n > 0 ? CMSG_FIRSTHDR(&p.head) : NULL;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
 	return n;
+}
+
+ssize_t packet_receive(int fd, void *data, size_t size, int *fds)
+{
+	return receive_as(fd, data, size, fds, 0);
+}
+
+ssize_t packet_receive_now(int fd, void *data, size_t size, int *fds)
+{
+	return receive_as(fd, data, size, fds, MSG_DONTWAIT);
 }

@@ -20,5 +20,7 @@ void packet_answer(int fd, void *data, size_t size, int out);
 /* Waits for one.  Returns its bytes, 0 if nobody can send any more; fds[2]: the
  * descriptors that came with it, or -1. */
 ssize_t packet_receive(int fd, void *data, size_t size, int *fds);
+/* The same of one that is there; less than 0: none is, any more. */
+ssize_t packet_receive_now(int fd, void *data, size_t size, int *fds);
 
 #endif /* CAIRN_REPLAY_PACKET_H */

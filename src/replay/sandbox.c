@@ -87,9 +87,10 @@ static const struct choice choices[] = {
         {SYS_ioctl, 1, {TCGETS, TIOCGWINSZ}},
         {SYS_fcntl,
          1,
-         {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS}},
+         {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS}},
         {SYS_prctl, 0, {PR_SET_PDEATHSIG}},
-        {SYS_socketpair, 0, {AF_UNIX}},
+        /* connected for good: no message goes to a socket with a name */
+        {SYS_socketpair, 1, {SOCK_SEQPACKET | SOCK_CLOEXEC}},
         {SYS_prlimit64, 2, {0}}, /* asks, and sets nothing */
 };
 
@@ -197,7 +198,8 @@ static int wall_in(struct cairn_err *err)
 		return cairn_fail(err, CAIRN_E_SYSTEM,
 		                  "this system has no sandbox for a replay "
 		                  "(seccomp: %s); if you trust the recording "
-		                  "and its programs, say --trusted",
+		                  "and its programs, say --trusted, or set "
+		                  "CAIRN_REPLAY_TRUSTED=1",
 		                  strerror(errno));
 	return 0;
 }
@@ -267,10 +269,22 @@ static void close_others(int keeps, const int asks[2])
 	}
 }
 
+/* Whatever the user typed, or another program wrote, is not for a replay. */
+static void leave_stdin(void)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (nothing >= 0) {
+		dup2(nothing, STDIN_FILENO);
+		close(nothing);
+	}
+}
+
 static int become_worker(int keeps, const int asks[2], pid_t broker,
                          struct cairn_err *err)
 {
 	close_others(keeps, asks);
+	leave_stdin();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != broker)
 		_exit(2);
@@ -319,5 +333,7 @@ int sandbox_enter(const struct broker_rights *rights, int keeps,
 		return become_worker(keeps, asks, self, err);
 	for (int i = 0; i < 2; i++)
 		close(asks[i]);
+	/* children of the worker that lose their parent are ours */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	end_as(broker_serve(own, worker, rights));
 }

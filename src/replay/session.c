@@ -73,6 +73,14 @@ bool session_option(struct session_options *o, int option, const char *argument)
 
 /* --- the sandbox --------------------------------------------------------- */
 
+/* For commands that read recordings as traces, and have no such option. */
+static bool is_trusted_by_environment(void)
+{
+	const char *text = getenv("CAIRN_REPLAY_TRUSTED");
+
+	return text && !strcmp(text, "1");
+}
+
 int session_wall_in(const struct session_options *o, const char *out, int keeps,
                     struct cairn_err *err)
 {
@@ -90,7 +98,7 @@ int session_wall_in(const struct session_options *o, const char *out, int keeps,
 	        .has_no_cache = o->no_cache,
 	        .is_quiet = o->is_quiet,
 	};
-	if (!o->is_trusted)
+	if (!o->is_trusted && !is_trusted_by_environment())
 		return sandbox_enter(&rights, keeps, err);
 	broker_stay(&rights);
 	return 0;

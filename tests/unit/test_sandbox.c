@@ -109,6 +109,10 @@ static int attack(void (*attacker)(void))
 
 	assert_true(child >= 0);
 	if (!child) {
+		static const int own[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL};
+
+		for (size_t i = 0; i < 4; i++)
+			signal(own[i], SIG_DFL); /* not cmocka's */
 		if (sandbox_enter(&rights, -1, &err) < 0) {
 			fprintf(stderr, "%s\n", err.text);
 			_exit(3);
@@ -167,6 +171,7 @@ static void attack_others(void)
 	static char name[] = "true";
 	char *const argv[] = {name, NULL};
 	struct rlimit more = {RLIM_INFINITY, RLIM_INFINITY};
+	int ends[2];
 
 	REFUSED(execv("/bin/true", argv));
 	REFUSED((int)syscall(SYS_execveat, 0, "", argv, NULL, AT_EMPTY_PATH));
@@ -175,6 +180,9 @@ static void attack_others(void)
 	REFUSED((int)syscall(SYS_tkill, getppid(), SIGKILL));
 	REFUSED((int)syscall(SYS_pidfd_open, getppid(), 0));
 	REFUSED(fcntl(0, F_SETOWN, getppid()));
+	REFUSED(fcntl(1, F_SETFL, O_ASYNC));
+	REFUSED(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends));
+	REFUSED(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
 	REFUSED((int)ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
 	REFUSED((int)syscall(SYS_process_vm_writev, getppid(), NULL, 0, NULL, 0,
 	                     0));
@@ -229,6 +237,7 @@ static void test_children(void **state)
 static void attack_broker(void)
 {
 	char *canary = path_of("canary"), *own = path_of("recording");
+	char *fifo = path_of("fifo");
 	struct broker_draft d;
 	struct cairn_err err;
 	size_t n = 0;
@@ -248,7 +257,9 @@ static void attack_broker(void)
 	broker_remove(BROKER_CHECKPOINTS, "../canary");
 	broker_kill(getppid());
 	WORKS(files_asked()->replace(canary, "x", 1, &err) < 0);
-	/* only the compiler writes what will be executed */
+	REFUSED(files_open(fifo)); /* without being its reader for a moment */
+	/* only the compiler writes what will be executed, or removes it */
+	broker_remove(BROKER_CACHE, "object");
 	WORKS(!broker_draft(BROKER_CACHE, &d));
 	WORKS(broker_draft(BROKER_CHECKPOINTS, &d));
 	WORKS(!broker_keep(&d, "../escaped"));
@@ -260,8 +271,16 @@ static void attack_broker(void)
 static void test_broker(void **state)
 {
 	(void)state;
+	char *cache = path_of("cairn"), *fifo = path_of("fifo");
+
+	assert_int_equal(mkdir(cache, 0700), 0);
+	write_file("cairn/object", TEXT);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(attack(attack_broker), 0);
 	assert_unchanged("canary");
+	assert_unchanged("cairn/object");
+	free(cache);
+	free(fifo);
 	assert_false(is_there("escaped"));
 }
 
@@ -411,7 +430,6 @@ static void be_killed(void)
 {
 	volatile int *nowhere = NULL;
 
-	signal(SIGSEGV, SIG_DFL);
 	*nowhere = 1;
 }
 
@@ -422,6 +440,42 @@ static void test_limits(void **state)
 }
 
 /* As the worker ended, so ends who waited for it. */
+/* A child that loses its parent, and does not want to end. */
+static void leave_child(void)
+{
+	int ends[2];
+	char c;
+
+	WORKS(!pipe2(ends, 0));
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, 0);
+		for (int s = 1; s < 32; s++)
+			signal(s, SIG_IGN);
+		WORKS(write(ends[1], "x", 1) == 1);
+		for (;;)
+			pause();
+	}
+	WORKS(read(ends[0], &c, 1) == 1);
+}
+
+static void test_children_left(void **state)
+{
+	int ends[2], saved = dup(STDERR_FILENO);
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO); /* which the child has, as all have */
+	assert_int_equal(attack(leave_child), 0);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(ends[1]);
+	alarm(600); /* instead of waiting for ever */
+	assert_int_equal(read(ends[0], &c, 1), 0);
+	alarm(0);
+	close(ends[0]);
+}
+
 static void test_ends(void **state)
 {
 	int status = attack(exit_5);
@@ -517,12 +571,12 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
-	        TEST(test_files),    TEST(test_others),
-	        TEST(test_children), TEST(test_broker),
-	        TEST(test_drafts),   TEST(test_kill),
-	        TEST(test_folders),  TEST(test_files_in_folders),
-	        TEST(test_limits),   TEST(test_ends),
-	        TEST(test_compiler),
+	        TEST(test_files),         TEST(test_others),
+	        TEST(test_children),      TEST(test_broker),
+	        TEST(test_drafts),        TEST(test_kill),
+	        TEST(test_folders),       TEST(test_files_in_folders),
+	        TEST(test_limits),        TEST(test_ends),
+	        TEST(test_children_left), TEST(test_compiler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
