@@ -391,9 +391,29 @@ class CairnPrinter : public GCMetadataPrinter
 		}
 	}
 
+	// A function whose record is there, best one that others call: what is
+	// not a function's goes where that goes, since `ld -r` takes a section
+	// whose parts all have an order, or none.
+	static const Function *holder(const Module &M)
+	{
+		const Function *Any = nullptr;
+
+		for (const Function &F : M) {
+			if (F.isDeclaration() ||
+			    F.hasAvailableExternallyLinkage())
+				continue;
+			if (!F.hasComdat() && !F.hasLocalLinkage())
+				return &F;
+			if (!Any)
+				Any = &F;
+		}
+		return Any;
+	}
+
 	// Checksums of the source files that records name; those of a file
 	// that was linked in (LTO) may be there twice.
-	void emitSources(AsmPrinter &AP, const NamedMDNode *List)
+	void emitSources(AsmPrinter &AP, const Module &M,
+	                 const NamedMDNode *List)
 	{
 		MCStreamer &Out = *AP.OutStreamer;
 		SmallPtrSet<const MDNode *, 32> Known;
@@ -414,9 +434,9 @@ class CairnPrinter : public GCMetadataPrinter
 		}
 		if (Known.empty())
 			return;
+		const Function *F = holder(M);
 		Out.switchSection(section(AP, CAIRN_MAP_SECTION,
-		                          ELF::SHT_PROGBITS, 0, nullptr,
-		                          nullptr));
+		                          ELF::SHT_PROGBITS, 0, F, F));
 		Out.emitInt32(CAIRN_SOURCES_MAGIC);
 		Out.emitInt32(uint32_t(CAIRN_SOURCES_HEAD_SIZE + Files.size()));
 		Out.emitInt32(uint32_t(Known.size()));
@@ -493,7 +513,7 @@ class CairnPrinter : public GCMetadataPrinter
 		if (!Keys.empty())
 			for (const Function &F : M)
 				emitSites(AP, F);
-		emitSources(AP, M.getNamedMetadata(PLUGIN_SOURCES));
+		emitSources(AP, M, M.getNamedMetadata(PLUGIN_SOURCES));
 		if (const NamedMDNode *Units = M.getNamedMetadata(RECORD_UNIT))
 			for (const MDNode *Unit : Units->operands())
 				emitUnit(AP, *Unit);
