@@ -33,9 +33,6 @@
 #include "replay/rewrite.h"
 #include "replay/shadow.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -19,7 +19,6 @@
  */
 #include "replay/sandbox.h"
 
-#include "base/alloc.h"
 #include "base/err.h"
 #include "replay/broker.h"
 
