@@ -23,7 +23,7 @@ import shutil
 import sys
 import typing
 
-from corpus import BenchError, corpus_dir, run_quiet
+from corpus import BenchError, corpus_dir, fetch, run_quiet
 
 sys.dont_write_bytecode = True
 
@@ -129,6 +129,7 @@ def amalgamation():
     tree = corpus_dir() / "sqlite3-amalgamation"
     if (tree / "done").exists():
         return tree
+    fetch(["sqlite3"], say=lambda text: None)  # tcc compiles it, too
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
     env = dict(os.environ, CC="cc", CFLAGS="-O0")

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stddef.h>
+#include <unistd.h>
 
 static const struct files_host *asked;
 
@@ -25,4 +26,15 @@ int files_open(const char *path)
 	if (asked)
 		return asked->open(path);
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+void files_fill_usual(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
 }

@@ -24,6 +24,10 @@ void files_ask(const struct files_host *host);
 /* NULL: this process itself. */
 const struct files_host *files_asked(void);
 
+/* What is opened later is none of the usual three descriptors; what was closed
+ * cannot be written. */
+void files_fill_usual(void);
+
 /* Opens a file for reading: a descriptor, or -1 and errno. */
 int files_open(const char *path);
 

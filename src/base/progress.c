@@ -14,6 +14,7 @@
 
 static bool is_silent;
 static int terminal = STDERR_FILENO;
+static int known = -1; /* is it one? -1: ask it */
 
 static uint64_t now_ns(void)
 {
@@ -42,6 +43,21 @@ void progress_begin(struct progress *p, const char *what, bool is_forced)
 	};
 }
 
+int progress_place(void)
+{
+	return terminal;
+}
+
+void progress_know(bool is_terminal)
+{
+	known = is_terminal;
+}
+
+static bool is_terminal(void)
+{
+	return known < 0 ? isatty(terminal) : known;
+}
+
 uint64_t progress_time(const struct progress *p)
 {
 	return now_ns() - p->begun;
@@ -49,7 +65,7 @@ uint64_t progress_time(const struct progress *p)
 
 bool progress_is_wanted(void)
 {
-	return !is_silent && isatty(terminal);
+	return !is_silent && is_terminal();
 }
 
 /* Has it taken long, and can it be shown? */
@@ -88,7 +104,7 @@ void progress_call(void *context, uint64_t done, uint64_t all)
 
 void progress_end(struct progress *p)
 {
-	if (p->is_shown && isatty(terminal))
+	if (p->is_shown && is_terminal())
 		dprintf(terminal, "\r\033[K");
 	else if (p->is_shown)
 		dprintf(terminal, "\rcairn: %s: done \n", p->what);

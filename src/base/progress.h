@@ -31,6 +31,10 @@ uint64_t progress_time(const struct progress *p);
 void progress_silence(void);
 /* Another terminal than stderr. */
 void progress_show_on(int fd);
+/* Where it is shown; */
+int progress_place(void);
+/* that is a terminal, or a pipe to one. */
+void progress_know(bool is_terminal);
 /* Is there a terminal, and no --quiet? */
 bool progress_is_wanted(void);
 

@@ -3,6 +3,7 @@
  * cairn: the tool that reads profiles.  One file cmd_NAME.c per subcommand;
  * exit status 0 fine, 1 a negative answer, 2 an error.
  */
+#include "base/files.h"
 #include "cli/cli.h"
 #include "cli/walked.h"
 
@@ -92,6 +93,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 	char option[] = "--help";
 
+	files_fill_usual();
 	walked_begin();
 	if (!name)
 		return cli_usage("", "no command given");

@@ -11,17 +11,22 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/worker.h"
 #include "format/container.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define LINES_MAX 16
 
 static struct {
 	struct walked {
@@ -71,6 +76,7 @@ static _Noreturn void become_tool(const char *path, bool is_partial, int out,
 	struct cairn_err err;
 	size_t n = 0;
 
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* as for Ctrl-C: it clears up */
 	argv[n++] = "walk";
 	if (terminal >= 0) {
 		argv[n++] = "--progress";
@@ -93,25 +99,34 @@ static _Noreturn void become_tool(const char *path, bool is_partial, int out,
 	_exit(CLI_ERROR);
 }
 
-/* The last line of what a process says; "" if nothing. */
-static void read_last_line(int fd, char *line, size_t size)
+/* A line, as much as there is room for; false: there is none. */
+static bool read_line(FILE *f, char *line, size_t size)
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(f)) != EOF && c != '\n')
+		if (n < size - 1)
+			line[n++] = (char)c;
+	line[n] = '\0';
+	return n || c != EOF;
+}
+
+/* The last line of what a process says, "" if nothing; those before go on to
+ * stderr, if they are few. */
+static void read_lines(int fd, char *last, size_t size)
 {
 	FILE *f = fdopen(fd, "r");
-	char *text = NULL;
-	size_t room = 0;
-	ssize_t n;
+	char *line = xmalloc(size);
 
-	line[0] = '\0';
-	while (f && (n = getline(&text, &room, f)) > 0) {
-		const char *at = text;
-
-		if (text[n - 1] == '\n')
-			text[n - 1] = '\0';
-		if (!strncmp(at, "cairn: ", 7))
-			at += 7;
-		snprintf(line, size, "%s", at);
+	last[0] = '\0';
+	for (unsigned n = 0; f && read_line(f, line, size); n++) {
+		if (*last && n <= LINES_MAX)
+			text_print(stderr, "cairn: %s\n", last);
+		snprintf(last, size, "%s",
+		         !strncmp(line, "cairn: ", 7) ? line + 7 : line);
 	}
-	free(text);
+	free(line);
 	if (f)
 		fclose(f);
 }
@@ -130,13 +145,15 @@ static int run_tool(const char *path, bool is_partial, int out,
 	if (!child)
 		become_tool(path, is_partial, out, ends[1]);
 	close(ends[1]);
-	read_last_line(ends[0], said, sizeof(said));
+	read_lines(ends[0], said, sizeof(said));
 	if (child < 0 || waitpid(child, &status, 0) < 0)
 		return cairn_fail(err, CAIRN_E_SYSTEM, "%s: %s", path,
 		                  strerror(errno));
 	CAIRN_TRY(worker_judge(status, path, said, err));
 	if (status)
 		return cairn_fail(err, CAIRN_E_MISMATCH, "%s", said);
+	if (*said)
+		text_print(stderr, "cairn: %s\n", said);
 	return 0;
 }
 

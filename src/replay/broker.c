@@ -22,6 +22,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "format/writer.h"
+#include "replay/outlet.h"
 #include "replay/packet.h"
 
 #include <dirent.h>
@@ -634,32 +635,59 @@ static void end_children(void)
 	} while (waitpid(-1, NULL, 0) > 0 || errno == EINTR);
 }
 
-int broker_serve(const int asks[2], pid_t worker,
-                 const struct broker_rights *rights)
+/* Waits for one of the worker's descriptors, if it still writes or asks, and
+ * serves that.  False: nobody is at any of them. */
+static bool serve_next(int asks[2], int held, struct outlets *o)
+{
+	struct pollfd p[3 + OUTLETS] = {
+	        {.fd = held, .events = POLLIN},
+	        {.fd = asks[0], .events = POLLIN},
+	        {.fd = asks[1], .events = POLLIN},
+	};
+
+	for (size_t i = 0; i < o->n; i++)
+		p[3 + i] = (struct pollfd){.fd = o->items[i].from,
+		                           .events = POLLIN};
+	if (poll(p, (nfds_t)(3 + o->n), -1) < 0)
+		return true;
+	for (size_t i = 0; i < o->n; i++)
+		if (p[3 + i].revents)
+			outlet_pass(o, &o->items[i]);
+	for (int i = 0; i < 2; i++) {
+		b.serves_compiler = i == 1;
+		if (p[1 + i].revents && !serve_one(asks[i]))
+			asks[i] = -1;
+	}
+	return !(p[0].revents & POLLIN);
+}
+
+/* What the worker wrote before it ended. */
+static void pass_rest(struct outlets *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		while (o->items[i].from >= 0 && !was_told)
+			outlet_pass(o, &o->items[i]);
+}
+
+int broker_serve(int asks[2], pid_t worker, const struct broker_rights *rights,
+                 struct outlets *outlets)
 {
 	int held = (int)syscall(SYS_pidfd_open, worker, 0), status = 0;
-	struct pollfd p[3] = {{.fd = asks[0], .events = POLLIN},
-	                      {.fd = asks[1], .events = POLLIN},
-	                      {.fd = held, .events = POLLIN}};
 
 	b.rights = rights;
 	b.worker = worker;
 	b.has_compiler = true;
+	outlets->ends = &was_told;
+	outlets_leave(outlets);
 	catch_endings(note_signal);
-	while (!was_told && !(p[2].revents & POLLIN)) {
-		if (poll(p, 3, -1) < 0)
-			continue;
-		for (int i = 0; i < 2; i++) {
-			b.serves_compiler = i == 1;
-			if (p[i].revents && !serve_one(p[i].fd))
-				p[i].fd = -1;
-		}
-	}
+	while (!was_told && serve_next(asks, held, outlets))
+		continue;
 	if (was_told)
 		kill(worker, SIGKILL);
 	while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
 		continue;
 	end_children();
+	pass_rest(outlets);
 	for (size_t i = 0; i < NDRAFTS; i++)
 		if (b.drafts[i].is_used)
 			drop(&b.drafts[i]);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 struct cairn_err;
+struct outlets;
 
 /*
  * The files of a replay.  A worker in a sandbox (sandbox.h) asks a process
@@ -78,8 +79,8 @@ void broker_stay(const struct broker_rights *rights);
  * worker, the second for its compiler (compiler.h). */
 void broker_call(const int asks[2]);
 /* Serves until the worker has ended; its status, as of waitpid. */
-int broker_serve(const int asks[2], pid_t worker,
-                 const struct broker_rights *rights);
+int broker_serve(int asks[2], pid_t worker, const struct broker_rights *rights,
+                 struct outlets *outlets);
 
 /* --- for the compiler ------------------------------------------------------
  */

@@ -330,7 +330,7 @@ static bool take_option(void *question, int option)
 			command_usage("output", "--fd is 1 or 2");
 		return q->fd;
 	case OPT_RAW:
-		q->is_raw = true;
+		q->is_raw = q->session.outlets.is_raw = true;
 		return true;
 	case OPT_JSON:
 		q->is_json = true;

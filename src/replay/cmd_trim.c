@@ -147,7 +147,7 @@ int command_trim(int argc, char **argv)
 	if (!q.out)
 		q.out = q.session.file;
 	q.session.code.saves = q.session.code.notes_seen = true;
-	if (session_wall_in(&q.session, q.out, -1, &err) < 0 ||
+	if (session_wall_in(&q.session, q.out, &err) < 0 ||
 	    session_open(&s, &q.session, &err) < 0) {
 		status = command_fail(&err);
 	} else {

@@ -42,7 +42,7 @@ static const struct option options[] = {
 
 struct walker {
 	struct session session;
-	int terminal; /* to show progress on, or -1 */
+	int terminal; /* to show progress on, or 0 */
 	struct profile *profile;
 	struct traced traced;
 	struct flow flow;
@@ -193,7 +193,7 @@ static int walk(struct walker *w, const struct session_options *o,
 	};
 	int rc;
 
-	CAIRN_TRY(session_wall_in(o, out, w->terminal, err));
+	CAIRN_TRY(session_wall_in(o, out, err));
 	CAIRN_TRY(profile_open(&w->profile, &o->file, 1, &po, err));
 	CAIRN_TRY(session_open(&w->session, o, err));
 	w->session.needs_whole = "traces, counts and paths begin there";
@@ -211,13 +211,15 @@ static int walk(struct walker *w, const struct session_options *o,
 int command_walk(int argc, char **argv)
 {
 	struct session_options o = {.code = {.shows_steps = true}};
-	struct walker w = {.terminal = -1};
+	struct walker w = {0};
 	struct cairn_err err;
 	int rc = arguments_read(&arguments, argc, argv, &o, &w);
 
 	if (rc != ARGUMENTS_FINE)
 		return rc;
 	o.file = argv[optind + 1];
+	o.outlets = (struct outlet_options){.has_own_stdout = true,
+	                                    .terminal = w.terminal};
 	rc = walk(&w, &o, argv[optind], &err);
 	profile_free(w.profile);
 	arguments_release(&o);

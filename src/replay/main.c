@@ -7,16 +7,15 @@
 #include "replay/command.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "replay/fatal.h"
 #include "replay/meter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
 	const char *name;
@@ -66,7 +65,10 @@ bool command_tick(const char *command, const char *option, const char *text,
 int command_flush(void)
 {
 	if (fflush(stdout)) {
-		perror("cairn: stdout");
+		fprintf(stderr,
+		        "cairn: stdout: cannot write: %s; send the output "
+		        "elsewhere\n",
+		        strerror(errno));
 		return ERROR;
 	}
 	return FINE;
@@ -80,24 +82,11 @@ static bool is_of_other_version(const char *version, const char *name)
 	               : strcmp(name, "follow") != 0;
 }
 
-/* What is opened later is none of the usual three; what was closed cannot be
- * written. */
-static void fill_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDONLY);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
-}
-
 int main(int argc, char **argv)
 {
 	char *version = argc ? strchr(argv[0], '/') : NULL;
 
-	fill_descriptors();
+	files_fill_usual();
 	fatal_open();
 	if (version)
 		*version++ = '\0';

@@ -21,6 +21,7 @@
 #include "base/progress.h"
 #include "format/recording.h"
 #include "replay/engine.h"
+#include "replay/outlet.h"
 #include "replay/program.h"
 
 #include <assert.h>
@@ -197,7 +198,7 @@ void meter_open(const struct recording *r, const struct program *p)
 		return;
 	m.recording = r;
 	m.program = p;
-	m.shares_terminal = isatty(STDOUT_FILENO);
+	m.shares_terminal = outlet_is_terminal(STDOUT_FILENO);
 	progress_begin(&m.progress, "replaying", false);
 	start();
 }

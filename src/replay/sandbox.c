@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "replay/broker.h"
+#include "replay/outlet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -248,6 +249,19 @@ static void set_limits(void)
 /* --- entering --------------------------------------------------------------
  */
 
+/* Of who called cairn it sees nothing but what it needs. */
+static void leave_environment(void)
+{
+	char **to = environ;
+
+	for (char **from = environ; *from; from++)
+		if (!strncmp(*from, "CAIRN_", strlen("CAIRN_")))
+			*to++ = *from;
+		else
+			memset(*from, 0, strlen(*from));
+	*to = NULL;
+}
+
 /* Whatever else was open when cairn was called stays outside. */
 static void close_others(int keeps, const int asks[2])
 {
@@ -279,11 +293,13 @@ static void leave_stdin(void)
 	}
 }
 
-static int become_worker(int keeps, const int asks[2], pid_t broker,
-                         struct cairn_err *err)
+static int become_worker(struct outlets *outlets, int terminal,
+                         const int asks[2], pid_t broker, struct cairn_err *err)
 {
-	close_others(keeps, asks);
+	outlets_take(outlets);
+	close_others(terminal, asks);
 	leave_stdin();
+	leave_environment();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != broker)
 		_exit(2);
@@ -292,14 +308,28 @@ static int become_worker(int keeps, const int asks[2], pid_t broker,
 	return wall_in(err);
 }
 
-/* As the worker ended. */
-static _Noreturn void end_as(int status)
+/* By the signal, but without a core. */
+static void end_by(int number)
 {
-	if (WIFSIGNALED(status)) {
-		limit(RLIMIT_CORE, 0);
-		signal(WTERMSIG(status), SIG_DFL);
-		raise(WTERMSIG(status));
+	limit(RLIMIT_CORE, 0);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* As the worker ended, unless what it said got lost. */
+static _Noreturn void end_as(int status, int lost, bool ignores_pipes)
+{
+	if (lost == EPIPE && !ignores_pipes)
+		end_by(SIGPIPE);
+	if (lost) {
+		dprintf(STDERR_FILENO,
+		        "cairn: stdout: cannot write: %s; send the output "
+		        "elsewhere\n",
+		        strerror(lost));
+		_exit(2);
 	}
+	if (WIFSIGNALED(status))
+		end_by(WTERMSIG(status));
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
 }
 
@@ -316,23 +346,29 @@ static int make_line(int *broker, int *worker, struct cairn_err *err)
 	return 0;
 }
 
-int sandbox_enter(const struct broker_rights *rights, int keeps,
-                  struct cairn_err *err)
+int sandbox_enter(const struct broker_rights *rights,
+                  const struct outlet_options *options, struct cairn_err *err)
 {
 	pid_t self = getpid(), worker;
-	int own[2], asks[2];
+	struct outlets outlets;
+	bool ignores_pipes;
+	int own[2], asks[2], status;
 
 	for (int i = 0; i < 2; i++)
 		CAIRN_TRY(make_line(&own[i], &asks[i], err));
+	CAIRN_TRY(outlets_open(&outlets, options, err));
 	worker = fork();
 	if (worker < 0)
 		return cairn_fail(err, CAIRN_E_SYSTEM, "fork: %s",
 		                  strerror(errno));
 	if (!worker)
-		return become_worker(keeps, asks, self, err);
+		return become_worker(&outlets, options->terminal, asks, self,
+		                     err);
 	for (int i = 0; i < 2; i++)
 		close(asks[i]);
 	/* children of the worker that lose their parent are ours */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	end_as(broker_serve(own, worker, rights));
+	ignores_pipes = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+	status = broker_serve(own, worker, rights, &outlets);
+	end_as(status, outlets.error, ignores_pipes);
 }

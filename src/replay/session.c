@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "replay/arena.h"
 #include "replay/broker.h"
@@ -15,6 +16,7 @@
 #include "replay/jit.h"
 #include "replay/lineage.h"
 #include "replay/meter.h"
+#include "replay/outlet.h"
 #include "replay/sandbox.h"
 #include "replay/unit.h"
 
@@ -81,7 +83,16 @@ static bool is_trusted_by_environment(void)
 	return text && !strcmp(text, "1");
 }
 
-int session_wall_in(const struct session_options *o, const char *out, int keeps,
+/* Progress is shown as it would be without a wall. */
+static int wall_in(const struct broker_rights *rights,
+                   const struct outlet_options *outlets, struct cairn_err *err)
+{
+	CAIRN_TRY(sandbox_enter(rights, outlets, err));
+	progress_know(outlet_is_terminal(progress_place()));
+	return 0;
+}
+
+int session_wall_in(const struct session_options *o, const char *out,
                     struct cairn_err *err)
 {
 	static struct broker_rights rights;
@@ -99,7 +110,7 @@ int session_wall_in(const struct session_options *o, const char *out, int keeps,
 	        .is_quiet = o->is_quiet,
 	};
 	if (!o->is_trusted && !is_trusted_by_environment())
-		return sandbox_enter(&rights, keeps, err);
+		return wall_in(&rights, &o->outlets, err);
 	broker_stay(&rights);
 	return 0;
 }
@@ -187,7 +198,7 @@ int session_open(struct session *s, const struct session_options *options,
 
 	*s = (struct session){.options = options};
 	fatal_file(options->file);
-	CAIRN_TRY(session_wall_in(options, NULL, -1, err));
+	CAIRN_TRY(session_wall_in(options, NULL, err));
 	CAIRN_TRY(check_named(options, err));
 	CAIRN_TRY(recording_open(&s->recording, options->file, mode_of(options),
 	                         err));

@@ -7,6 +7,7 @@
 
 #include "format/recording.h"
 #include "replay/interrupts.h"
+#include "replay/outlet.h"
 #include "replay/program.h"
 #include "replay/rewrite.h"
 
@@ -25,6 +26,7 @@ struct session_options {
 	bool is_trusted; /* whoever made it may do what this process may */
 	bool is_quiet;   /* shows no progress */
 	unsigned njobs;  /* 0: as there are processors */
+	struct outlet_options outlets;
 	struct rewrite_options code;
 };
 
@@ -87,9 +89,9 @@ struct session {
 };
 
 /* Enters the sandbox, unless that is done or not wanted.  out: a file that this
- * session replaces, or NULL; keeps: a descriptor to keep, or -1. */
+ * session replaces, or NULL. */
 int session_wall_in(const struct session_options *options, const char *out,
-                    int keeps, struct cairn_err *err);
+                    struct cairn_err *err);
 
 /* Enters the sandbox first.
  * Requires: options outlive s. */

@@ -18,6 +18,7 @@ for place in ("bench", "tests/programs", "tests/identity"):
 import corpus  # noqa: E402
 import measure  # noqa: E402
 import programs as table  # noqa: E402
+import steady  # noqa: E402
 from profiles import Broken  # noqa: E402
 from program import LEVELS, Program, Wrong  # noqa: E402
 
@@ -156,11 +157,22 @@ def random_programs(names):
             yield program, program.levels()[0]
 
 
+class Named(measure.Build):
+    """Its executable is called by another name."""
+    alias = None
+
+    @property
+    def exe(self):
+        return self.alias or super().exe
+
+
 class RealBuild:
-    """A program of the benchmarks, in the place of Build."""
+    """A program of the benchmarks, in the place of Build.  All builds of one run
+    under the same names (programs/steady.py)."""
 
     def __init__(self, program, level, folder, compilers, mode):
         self.program, self.folder = program, os.path.join(folder, "run")
+        self.common = pathlib.Path(folder).parent
         flags = ["-g", level, *(["--cairn=" + mode] if mode else [])]
         self.variant = measure.Variant(mode or "plain", *compilers,
                                        tuple(flags))
@@ -168,18 +180,27 @@ class RealBuild:
 
     def make(self):
         try:
-            self.build = measure.Build(self.program.real, self.variant,
-                                       self.where)
+            self.build = Named(self.program.real, self.variant, self.where)
         except corpus.BenchError as error:
             raise Wrong(str(error)[-600:]) from None
 
+    def name(self):
+        """Gives the executable the name that all of them have."""
+        link = self.common / "exe" / pathlib.Path(self.build.exe).name
+        link.parent.mkdir(exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(self.build.exe)
+        self.build.alias = link
+
     def run(self):
-        scratch = self.where / "run"
+        scratch = self.common / "run"
+        self.name()
         try:
             result = measure.run(self.build, "tiny", self.program.inputs,
-                                 scratch, links=True)
+                                 scratch, links=True, wrap=steady.WRAP)
         except corpus.BenchError as error:
             raise Wrong(str(error)[-600:]) from None
+        scratch = scratch.rename(self.where / "run")
         said = (scratch / "data" / "stderr").read_bytes()
         return (0, result.digest.encode(),
                 table.kept(self.program.real, said))
@@ -192,7 +213,7 @@ class RealBuild:
 class Real(Program):
     def __init__(self, real):
         super().__init__(real.name, [""], {})
-        self.real, self.rerun = real, f"--real {real.name}"
+        self.real, self.rerun = steady.steady(real), f"--real {real.name}"
 
     def prepare(self, folder):
         with FETCHING:

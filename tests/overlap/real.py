@@ -8,11 +8,8 @@ programs.
     CAIRN_CORPUS  the sources of the programs, as for bench/overlap
 
 Each program is built with --cairn=trace and with --cairn=paths,overlap, and
-runs twice on its tiny input.  Two runs do the same only if nothing depends on
-where things are, or on names.  So no address is random, both executables have
-the same name, and calls stay calls (a trace has tail calls, a build that counts
-has none).  Lua hashes addresses, which differ from build to build: here it takes
-0 for all of them (and its seed is fixed, bench/programs.py).
+runs twice on its tiny input, so that both runs do the same (programs/steady.py).
+Calls stay calls: a trace has tail calls, a build that counts has none.
 
 Then every pair must be in both, and as often.  Of functions with so many paths
 that a build cuts them it may have fewer pairs, and never more, unless the trace
@@ -21,7 +18,6 @@ frame which died did not.  One line for each failure; the last line is RESULT ov
 executions=N mismatches=N.
 """
 import argparse
-import dataclasses
 import json
 import pathlib
 import sys
@@ -36,13 +32,9 @@ for folder in ("bench", "tests/programs"):
 import corpus  # noqa: E402
 import measure  # noqa: E402
 import programs as table  # noqa: E402
+import steady  # noqa: E402
 from profiles import CAIRN, CAIRN_CC, CAIRN_CXX, call  # noqa: E402
 
-LUA = table.configured(table.LUA_HEADERS, table.copied(
-    table.LUA, flags="-std=gnu99 " + table.LUA_FLAGS, libs="-lm", exe="lua",
-    edits={"src/llimits.h": ("((unsigned int)((size_t)(p) & UINT_MAX))",
-                             "((unsigned int)((p), 0))")}))
-BUILDS = {"lua": LUA}
 PROGRAMS = ("lua", "bzip2", "zlib", "picosat")
 FLAGS = ("-O2", "-g", "-fno-optimize-sibling-calls")
 
@@ -62,7 +54,7 @@ def pairs_of(program, mode, work):
     build = measure.Build(program, variant, work / "build")
     inputs = measure.Inputs(work / "in").make(program, "tiny")
     measure.run(build, "tiny", inputs, work / "run",
-                wrap=("setarch", "-R"))
+                wrap=steady.WRAP)
     pairs, numbers = {}, {}
     for profile in sorted((work / "run").rglob("*.cairn")):
         numbers.update(numbers_of(profile))
@@ -104,8 +96,7 @@ def main():
         corpus.fetch([program.package], say=lambda text: None)
         if program.prepare:
             program.prepare()
-        program = dataclasses.replace(
-            program, build=BUILDS.get(program.name, program.build))
+        program = steady.steady(program)
         with tempfile.TemporaryDirectory(prefix="cairn-overlap-") as scratch:
             pairs, executions, said = compare(program, pathlib.Path(scratch))
         for line in said[:3]:

@@ -13,6 +13,7 @@ failed".
 import glob
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -130,6 +131,9 @@ def folders(folder, file):
         check(f"{name}: a link", state_of(elsewhere) != before or
               "identical" not in out.stdout and out)
         check(f"{name}: is said", "is not used" not in out.stderr and out)
+        if name.endswith("cairn"):
+            out = cairn(folder, "report", file)
+            check("report: is said", "is not used" not in out.stderr and out)
         os.unlink(name)
         os.mkdir(name)
         os.chmod(name, 0o777)
@@ -150,6 +154,21 @@ def who_is_left(folder, file):
     check("a process is left", left)
 
 
+def lost_output(folder, file):
+    """What cannot be written is said, by whoever writes it."""
+    for command in ("replay", "output", "values"):
+        words = [CAIRN, command, file] + (
+            ["--at", "calls.c:15"] if command == "values" else [])
+        for place in ("/dev/full", None):
+            out = subprocess.run(
+                words, stdout=open(place, "w") if place else None,
+                stderr=subprocess.PIPE, text=True, cwd=folder,
+                preexec_fn=None if place else lambda: os.close(1))
+            check(f"{command} to {place}", "stdout: cannot write: " not in
+                  out.stderr and out)
+            check(f"{command} to {place}: status", out.returncode != 2 and out)
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="cairn-harm-")
     try:
@@ -160,6 +179,7 @@ def main():
         harmful_code(folder, file)
         folders(folder, file)
         who_is_left(folder, file)
+        lost_output(folder, file)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return finish()

@@ -8,6 +8,7 @@
  */
 #include "replay/broker.h"
 #include "replay/compiler.h"
+#include "replay/outlet.h"
 #include "replay/sandbox.h"
 
 #include "base/alloc.h"
@@ -45,6 +46,8 @@
 
 static char folder[] = "/tmp/cairn-sandbox-XXXXXX";
 static struct broker_rights rights;
+static struct outlet_options outlets;
+static int stdout_of_attack = -1;
 
 /* Fails the attack if something that must not work does. */
 #define REFUSED(call)                                                \
@@ -113,7 +116,9 @@ static int attack(void (*attacker)(void))
 
 		for (size_t i = 0; i < 4; i++)
 			signal(own[i], SIG_DFL); /* not cmocka's */
-		if (sandbox_enter(&rights, -1, &err) < 0) {
+		if (stdout_of_attack >= 0)
+			dup2(stdout_of_attack, STDOUT_FILENO);
+		if (sandbox_enter(&rights, &outlets, &err) < 0) {
 			fprintf(stderr, "%s\n", err.text);
 			_exit(3);
 		}
@@ -161,6 +166,122 @@ static void test_files(void **state)
 	assert_int_equal(attack(attack_files), 0);
 	assert_unchanged("canary");
 	assert_false(is_there("other"));
+}
+
+/* --- stdout ----------------------------------------------------------------
+ */
+
+static void attack_stdout(void)
+{
+	static const char more[] = "and more\n";
+
+	REFUSED(ftruncate(STDOUT_FILENO, 0));
+	REFUSED(lseek(STDOUT_FILENO, 0, SEEK_SET));
+	REFUSED(pwrite(STDOUT_FILENO, "x", 1, 0));
+	REFUSED((int)syscall(SYS_fallocate, STDOUT_FILENO, 0, 0, 1));
+	WORKS(!writer_all(STDOUT_FILENO, more, sizeof(more) - 1));
+}
+
+/* A file that is stdout only grows. */
+static void test_stdout(void **state)
+{
+	char *path = path_of("out"), text[64] = "";
+
+	(void)state;
+	write_file("out", TEXT);
+	stdout_of_attack = open(path, O_RDWR);
+	assert_true(lseek(stdout_of_attack, 0, SEEK_END) > 0);
+	assert_int_equal(attack(attack_stdout), 0);
+	assert_true(pread(stdout_of_attack, text, sizeof(text) - 1, 0) > 0);
+	assert_string_equal(text, TEXT "and more\n");
+	close(stdout_of_attack);
+	stdout_of_attack = -1;
+	free(path);
+}
+
+/* Byte by byte: what belongs together comes in parts. */
+static void write_sequences(void)
+{
+	static const char text[] = "\033]0;title\a\033[31mred\033[0m\033[2J"
+	                           "\xc3\xa9\xe2\x80\xae\x9b\t\033[K|\033[";
+
+	for (size_t i = 0; i < sizeof(text) - 1; i++)
+		WORKS(write(STDOUT_FILENO, &text[i], 1) == 1);
+}
+
+static void read_terminal(int terminal, char *text, size_t size)
+{
+	ssize_t n = read(terminal, text, size - 1);
+
+	assert_true(n > 0);
+	text[n] = '\0';
+}
+
+/* A terminal gets colours, and nothing else to obey. */
+static void test_terminal(void **state)
+{
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+	char text[256];
+
+	(void)state;
+	assert_true(terminal >= 0);
+	assert_int_equal(grantpt(terminal), 0);
+	assert_int_equal(unlockpt(terminal), 0);
+	stdout_of_attack = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	assert_true(stdout_of_attack >= 0);
+	assert_int_equal(attack(write_sequences), 0);
+	read_terminal(terminal, text, sizeof(text));
+	assert_string_equal(text,
+	                    "\\x1b]0;title\\x07\033[31mred\033[0m\\x1b[2J"
+	                    "\xc3\xa9\\xe2\\x80\\xae\\x9b\t\033[K|\\x1b[");
+	outlets.is_raw = true;
+	assert_int_equal(attack(write_sequences), 0);
+	outlets.is_raw = false;
+	read_terminal(terminal, text, sizeof(text));
+	assert_memory_equal(text, "\033]0;title\a", 10);
+	close(stdout_of_attack);
+	stdout_of_attack = -1;
+	close(terminal);
+}
+
+/* Nobody reads: that is told as it would be without a broker. */
+static void write_for_ever(void)
+{
+	for (;;)
+		if (write(STDOUT_FILENO, TEXT, sizeof(TEXT) - 1) < 0)
+			_exit(7);
+}
+
+static void test_nobody_reads(void **state)
+{
+	int ends[2], status;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	stdout_of_attack = ends[1];
+	alarm(600);
+	status = attack(write_for_ever);
+	alarm(0);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
+	close(ends[1]);
+	stdout_of_attack = -1;
+}
+
+/* It does not see what the environment of the caller has. */
+static void look_at_environment(void)
+{
+	WORKS(!getenv("SECRET"));
+	WORKS(getenv("CAIRN_DEBUG"));
+}
+
+static void test_environment(void **state)
+{
+	(void)state;
+	setenv("SECRET", "word", 1);
+	setenv("CAIRN_DEBUG", "", 1);
+	assert_int_equal(attack(look_at_environment), 0);
+	unsetenv("CAIRN_DEBUG");
 }
 
 /* --- the rest of the system ------------------------------------------------
@@ -439,15 +560,16 @@ static void test_limits(void **state)
 	assert_int_equal(attack(take_all_addresses), 0);
 }
 
-/* As the worker ended, so ends who waited for it. */
 /* A child that loses its parent, and does not want to end. */
 static void leave_child(void)
 {
 	int ends[2];
+	pid_t child;
 	char c;
 
 	WORKS(!pipe2(ends, 0));
-	if (!fork()) {
+	child = fork();
+	if (!child) {
 		prctl(PR_SET_PDEATHSIG, 0);
 		for (int s = 1; s < 32; s++)
 			signal(s, SIG_IGN);
@@ -456,26 +578,30 @@ static void leave_child(void)
 			pause();
 	}
 	WORKS(read(ends[0], &c, 1) == 1);
+	printf("%ld", (long)child);
+	fflush(stdout);
 }
 
 static void test_children_left(void **state)
 {
-	int ends[2], saved = dup(STDERR_FILENO);
-	char c;
+	int ends[2];
+	char text[32] = "";
+	pid_t left;
 
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
-	dup2(ends[1], STDERR_FILENO); /* which the child has, as all have */
+	stdout_of_attack = ends[1];
 	assert_int_equal(attack(leave_child), 0);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	close(ends[1]);
-	alarm(600); /* instead of waiting for ever */
-	assert_int_equal(read(ends[0], &c, 1), 0);
-	alarm(0);
+	stdout_of_attack = -1;
+	assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+	left = (pid_t)strtol(text, NULL, 10);
+	assert_true(left > 1);
+	assert_true(kill(left, 0) == -1 && errno == ESRCH);
 	close(ends[0]);
+	close(ends[1]);
 }
 
+/* As the worker ended, so ends who waited for it. */
 static void test_ends(void **state)
 {
 	int status = attack(exit_5);
@@ -571,7 +697,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
-	        TEST(test_files),         TEST(test_others),
+	        TEST(test_files),         TEST(test_stdout),
+	        TEST(test_terminal),      TEST(test_nobody_reads),
+	        TEST(test_environment),   TEST(test_others),
 	        TEST(test_children),      TEST(test_broker),
 	        TEST(test_drafts),        TEST(test_kill),
 	        TEST(test_folders),       TEST(test_files_in_folders),
