@@ -396,6 +396,13 @@ static void check_order(struct findings *out, const struct profile *p)
 	free(items);
 }
 
+static void add_contradictions(struct findings *out, const struct counts *c)
+{
+	if (c->profile->order.is_there)
+		check_order(out, c->profile);
+	check_joins(out, c);
+}
+
 void check_profile(struct findings *out, const struct counts *c)
 {
 	const struct profile *p = c->profile;
@@ -414,9 +421,13 @@ void check_profile(struct findings *out, const struct counts *c)
 		if (p->modules[i].map)
 			check_functions(out, c, i);
 	}
-	if (p->order.is_there)
-		check_order(out, p);
-	check_joins(out, c);
+	add_contradictions(out, c);
+}
+
+void check_contradictions(struct findings *out, const struct counts *c)
+{
+	*out = (struct findings){0};
+	add_contradictions(out, c);
 }
 
 void findings_release(struct findings *f)

@@ -25,6 +25,9 @@ struct findings {
  * makes a file unreadable was found when it was opened.
  */
 void check_profile(struct findings *out, const struct counts *c);
+/* Of all that, what makes no count of a function inexact that counts_function
+ * says: rules C8 to C10. */
+void check_contradictions(struct findings *out, const struct counts *c);
 void findings_release(struct findings *f);
 /* Takes over `what`. */
 void findings_add(struct findings *out, const char *rule, const char *where,

@@ -8,6 +8,7 @@
 
 #include "abi/file.h"
 #include "analysis/check.h"
+#include "analysis/counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/progress.h"
@@ -424,6 +425,22 @@ size_t cli_count_findings(const struct counts *c)
 		n += *found.items[i].rule == 'C';
 	findings_release(&found);
 	return n;
+}
+
+void cli_say_findings(const struct counts *c)
+{
+	struct findings found;
+
+	check_contradictions(&found, c);
+	if (found.n)
+		text_print(stderr,
+		           "cairn: %s: %zu finding%s of cairn check (%s in %s) "
+		           "say%s that its counts contradict each other: do "
+		           "not rely on them\n",
+		           c->profile->files[0].name, found.n,
+		           found.n == 1 ? "" : "s", found.items[0].rule,
+		           found.items[0].where, found.n == 1 ? "s" : "");
+	findings_release(&found);
 }
 
 void cli_say_missing(const struct profile *p)

@@ -111,6 +111,9 @@ int cli_check_maps(const struct profile *p, const char *path);
 /* How many contradictions cairn check finds in the counts (rules C): what
  * follows from them is not exact. */
 size_t cli_count_findings(const struct counts *c);
+/* Says that parts of a profile contradict each other, if no count is marked for
+ * it. */
+void cli_say_findings(const struct counts *c);
 /* Says which modules --skip-missing has left out, and which files are of flight
  * recorders that dropped something. */
 void cli_say_missing(const struct profile *p);

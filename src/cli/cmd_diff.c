@@ -272,6 +272,7 @@ static int open_side(struct request *q, struct diff_side *s, char *path)
 		return status;
 	cli_say_missing(s->profile);
 	s->counts = counts_new(s->profile);
+	cli_say_findings(s->counts);
 	s->lines = lines_new(s->counts);
 	/* of one side alone a pattern may name nothing */
 	all.function = all.file = NULL;

@@ -305,6 +305,7 @@ static int show_paths(struct request *q, char **paths, int npaths)
 		return status;
 	}
 	c = counts_new(p);
+	cli_say_findings(c);
 	l = q->form.html ? lines_new(c) : NULL;
 	report_init(&r, c, l, &q->report);
 	hot_init(&h, &r, &q->hot);

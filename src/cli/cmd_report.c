@@ -344,6 +344,7 @@ static int report(struct request *q, char **paths, int npaths)
 	}
 	cli_say_missing(p);
 	c = counts_new(p);
+	cli_say_findings(c);
 	l = lines_new(c);
 	q->options.colour = cli_wants_colour(q->color, &q->form);
 	report_init(&r, c, l, &q->options);

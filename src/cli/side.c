@@ -78,6 +78,7 @@ int side_open(struct side *s, struct cli_inputs *in, char **paths, int npaths,
 		return cli_fail(&err);
 	}
 	s->counts = counts_new(s->profile);
+	cli_say_findings(s->counts);
 	report_init(&s->report, s->counts, NULL, o);
 	catalog_init(&s->catalog, s->profile);
 	make_view(s);

@@ -144,7 +144,8 @@ class Random(Program):
             csmith.build(["clang-19"], [*self.levels(), *self.words("cc")],
                          self.sources[0], os.path.join(folder, "a"))
             return b"checksum = " in csmith.execute(
-                os.path.join(folder, "a"), folder, csmith.PLAIN_TIMEOUT)[1]
+                os.path.join(folder, "a"), folder,
+                csmith.at_most(csmith.PLAIN_SECONDS))[1]
         except (csmith.Useless, Broken, subprocess.TimeoutExpired):
             return False
 

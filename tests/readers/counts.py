@@ -102,6 +102,22 @@ def is_sentence(err):
         "build the program" in lines[-1])
 
 
+def unmarked(bad, mode):
+    """Commands that show counts of which check says that they contradict each
+    other, and nobody can see that."""
+    status, out, _ = cairn("check", "--json", bad)
+    if status != 1 or not any(f["rule"][0] == "C"
+                              for f in json.loads(out)[0]["findings"]):
+        return
+    for words in (["report", bad], ["report", "--lcov", bad],
+                  ["paths", "--top", "0", bad]):
+        if words[0] == "paths" and "edges" in mode:
+            continue
+        status, out, err = cairn(*words)
+        if status == 0 and not MARKS.search(out + err):
+            yield " ".join(words), "is not marked", out[:200]
+
+
 def spoiled(profiles):
     for seed in range(SEED, SEED + FILES):
         rng = random.Random(seed)
@@ -118,6 +134,7 @@ def spoiled(profiles):
                     "ssertion" in err or (status == 2 and
                                           not is_sentence(err))):
                 wrong.append((" ".join(words), status, err[:300]))
+        wrong += unmarked("bad.cairn", mode)
         test("seed %d, %s" % (seed, mode), not wrong,
              "%s; rerun: SEED=%d FILES=1" % (wrong[:2], seed))
 
@@ -160,6 +177,29 @@ def pairs_without_paths(sums):
             marked += 1
         refused += status == 2
     test("some are marked", marked > 0, (marked, refused))
+
+
+def contradictions(paths):
+    """What check finds in a profile whose paths are left alone, all say."""
+    said = 0
+    for seed in range(8):
+        rng = random.Random(seed)
+        with open(paths, "rb") as f:
+            data = bytearray(f.read())
+        chunk, = [c for c in spoil.chunks(data) if c[1] == spoil.WINDOWS]
+        at = rng.choice(spoil.words(data, chunk))
+        struct.pack_into("<Q", data, at, spoil.u64(data, at) + 3)
+        name = store(data, "contradictions.cairn")
+        if cairn("report", name)[0] or not cairn("check", name)[0]:
+            continue  # nobody reads it, or it is as good as before
+        for words in (["report"], ["report", "--json"], ["paths"],
+                      ["report", "--format", "lcov"], ["diff", paths],
+                      ["drift", paths]):
+            status, out, err = cairn(*words, name)
+            test("%s says it, seed %d" % (" ".join(words), seed),
+                 MARKS.search(out + err), (status, err))
+        said += 1
+    test("some contradict each other", said > 0)
 
 
 def negative(profile):
@@ -221,6 +261,7 @@ def check_all(work):
     spoiled(profiles)
     pairs_without_paths("pathsoverlap-sum.cairn")
     negative("edges-sum.cairn")
+    contradictions("pathsiterations4-sum.cairn")
     sequence_of_nobody("pathsiterations4-sum.cairn")
     huge_module("edges.cairn")
 
