@@ -25,6 +25,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PART ((size_t)4 << 20)
 
@@ -182,6 +183,26 @@ static int walk_all(struct walker *w, struct cairn_err *err)
 	return 0;
 }
 
+/* OUT is a file without a name in $TMPDIR (cli/walked.c). */
+static int write_trace(struct walker *w, const char *out, struct cairn_err *err)
+{
+	static const char place[] = "stdout: ";
+	struct cairn_err why;
+	int rc = pack_writer_end(w->out, out, w->is_cut, &why);
+	const char *text = why.text;
+
+	if (rc == CAIRN_E_SYSTEM && !strncmp(text, place, strlen(place)))
+		text += strlen(place);
+	if (rc == CAIRN_E_SYSTEM)
+		return cairn_fail(err, rc,
+		                  "%s: the trace of it cannot be written (%s); "
+		                  "set TMPDIR to a folder that has more room",
+		                  w->session.options->file, text);
+	if (rc < 0)
+		*err = why;
+	return rc;
+}
+
 static int walk(struct walker *w, const struct session_options *o,
                 const char *out, struct cairn_err *err)
 {
@@ -200,7 +221,7 @@ static int walk(struct walker *w, const struct session_options *o,
 	w->out = pack_writer_new(w->profile, &w->session.recording.s);
 	rc = walk_all(w, err);
 	if (rc == 0)
-		rc = pack_writer_end(w->out, out, w->is_cut, err);
+		rc = write_trace(w, out, err);
 	pack_writer_free(w->out);
 	flow_release(&w->flow);
 	traced_release(&w->traced);

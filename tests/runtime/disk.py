@@ -104,6 +104,19 @@ def full_later():
              "F4" in r.stdout, r.stdout + r.stderr)
 
 
+def no_room_for_a_trace():
+    """What a recording is read as lies in TMPDIR."""
+    build("record")
+    checks.run("./prog-record", stdin=subprocess.DEVNULL,
+               env={"CAIRN_OUT": "recording.cairn"})
+    fill()
+    r = checks.run(CAIRN, "report", "recording.cairn",
+                   env=dict(os.environ, TMPDIR="disk"))
+    free()
+    equal("no room for a trace: status", r.returncode, 2)
+    one_line("no room for a trace", r.stderr, "set TMPDIR")
+
+
 def modules():
     """What belongs to a module is not in the file without it."""
     r = checks.run(CAIRN_CC, "--cairn=edges", "-g", "-O1", "-shared", "-fPIC",
@@ -136,6 +149,7 @@ def check_all(work):
         full_at_the_start()
         full_later()
         modules()
+        no_room_for_a_trace()
     finally:
         checks.run("umount", "disk")
 
