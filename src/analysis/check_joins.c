@@ -151,6 +151,7 @@ static void add_module(struct joins *x, uint32_t module)
 		            x->c->modules[module].functions[i].doubt) ||
 		    !path_counts_init(&one.pc, pm, i, &places))
 			continue;
+		path_counts_reopen(&one.pc);
 		one.name = map_string(m, f->name);
 		one.has_pairs = f->pairs;
 		one.slack = slack_of(&places, i);

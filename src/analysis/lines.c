@@ -29,6 +29,7 @@
 #include "analysis/lines.h"
 
 #include "analysis/counts.h"
+#include "analysis/lines_removed.h"
 #include "base/alloc.h"
 #include "format/map.h"
 #include "format/profile.h"
@@ -517,6 +518,7 @@ struct lines *lines_new(const struct counts *counts)
 	free(c.shares);
 	sort_files(c.out);
 	sum_lines(c.out);
+	lines_removed(c.out, counts);
 	sum_branches(c.out);
 	return c.out;
 }

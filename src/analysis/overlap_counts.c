@@ -90,6 +90,7 @@ static void add_module(struct overlap_counts *x, const struct profile *p,
 		if (!is_wanted(x, &map->functions[i]) ||
 		    !path_counts_init(&f.pc, &p->modules[module], i, &places))
 			continue;
+		path_counts_reopen(&f.pc);
 		if (x->profile.is_plain && !is_sound(&f.pc)) {
 			path_counts_release(&f.pc);
 			x->nleft++;

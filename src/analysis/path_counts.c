@@ -559,28 +559,62 @@ static bool find_prefix(struct path_counts *pc, const struct frame_path *f,
 	return take_edge(pc, f, sum);
 }
 
-/* A frame that has left by the only way out of its block, as the path says. */
+/* The prefix that a frame was on; its sum without the tag, which is *tag. */
+static struct path_prefix prefix_of(const struct path_counts *pc,
+                                    const struct numbers *s,
+                                    const struct frame_path *f, uint64_t sum,
+                                    uint64_t *tag)
+{
+	bool is_pending = f->kind != FRAME_PATH_NONE;
+
+	*tag = 0;
+	if (pc->has_pairs && is_pending) {
+		*tag = sum / s->pairs.total;
+		sum %= s->pairs.total;
+	}
+	return (struct path_prefix){
+	        .block = f->block,
+	        .segment = f->segment,
+	        .is_pending = is_pending,
+	        .sum = is_pending ? sum : 0,
+	        .in = f->in,
+	        .out = f->out,
+	};
+}
+
+/* A frame that has left by the only way out of its block, as the path says.
+ * One that counts pairs was still there, to do it after the call. */
 static void add_left(struct path_counts *pc, const struct numbers *s,
                      const struct frame_path *f)
 {
 	const struct dag *d = &pc->paths.dag;
 	uint32_t at = pc->g->out_at[f->block], e = CFG_NONE;
+	struct path_ended left;
+	uint64_t tag;
 
 	if (at + 1 == pc->g->out_at[f->block + 1])
 		e = d->edge_of[pc->g->out[at]];
-	if (e == CFG_NONE)
+	if (e == CFG_NONE) {
 		impossible(pc, f->sum);
-	else
-		add_numbered(pc, s, f->sum + pc->paths.value[e],
-		             f->out - f->in);
+		return;
+	}
+	left.prefix = prefix_of(pc, s, f, f->sum, &tag);
+	left.number = left.prefix.sum + pc->paths.value[e];
+	add_count(pc, left.number, f->out - f->in);
+	if (!pc->has_pairs || pc->doubt == COUNTS_PATH_IMPOSSIBLE)
+		return;
+	if (!take_tag(pc, s, left.prefix.sum, f->block, tag, f->out - f->in))
+		impossible(pc, left.number);
+	VEC_RESERVE(pc->ended, pc->nended, pc->ended_cap);
+	pc->ended[pc->nended++] = left;
 }
 
 static void add_prefix(struct path_counts *pc, const struct numbers *s,
                        const struct frame_path *f)
 {
-	bool is_pending = f->kind != FRAME_PATH_NONE;
+	struct path_prefix prefix;
 	struct path path = {0};
-	uint64_t sum, tag = 0;
+	uint64_t sum, tag;
 
 	if (f->kind == FRAME_PATH_DONE) {
 		add_left(pc, s, f);
@@ -591,24 +625,15 @@ static void add_prefix(struct path_counts *pc, const struct numbers *s,
 		doubt(pc, COUNTS_PATH_UNKNOWN);
 		return;
 	}
-	if (pc->has_pairs && is_pending) {
-		tag = sum / s->pairs.total;
-		sum %= s->pairs.total;
-	}
-	if (is_pending &&
-	    (paths_decode_prefix(&pc->paths, sum, f->block, &path, NULL) ||
-	     !take_tag(pc, s, sum, f->block, tag, f->out - f->in))) {
-		impossible(pc, sum);
+	prefix = prefix_of(pc, s, f, sum, &tag);
+	if (prefix.is_pending &&
+	    (paths_decode_prefix(&pc->paths, prefix.sum, f->block, &path,
+	                         NULL) ||
+	     !take_tag(pc, s, prefix.sum, f->block, tag, f->out - f->in))) {
+		impossible(pc, prefix.sum);
 	} else {
 		VEC_RESERVE(pc->prefixes, pc->nprefixes, pc->prefixes_cap);
-		pc->prefixes[pc->nprefixes++] = (struct path_prefix){
-		        .block = f->block,
-		        .segment = f->segment,
-		        .is_pending = is_pending,
-		        .sum = is_pending ? sum : 0,
-		        .in = f->in,
-		        .out = f->out,
-		};
+		pc->prefixes[pc->nprefixes++] = prefix;
 	}
 	path_release(&path);
 }
@@ -699,6 +724,22 @@ bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
 	return true;
 }
 
+void path_counts_reopen(struct path_counts *pc)
+{
+	for (size_t i = 0; i < pc->nended; i++) {
+		const struct path_ended *left = &pc->ended[i];
+
+		VEC_RESERVE(pc->items, pc->n, pc->cap);
+		pc->items[pc->n++] = (struct path_count){
+		        left->number, left->prefix.in - left->prefix.out};
+		VEC_RESERVE(pc->prefixes, pc->nprefixes, pc->prefixes_cap);
+		pc->prefixes[pc->nprefixes++] = left->prefix;
+	}
+	pc->nended = 0;
+	sum_counts(pc);
+	sum_prefixes(pc);
+}
+
 void path_counts_release(struct path_counts *pc)
 {
 	tags_release(&pc->tags);
@@ -711,6 +752,7 @@ void path_counts_release(struct path_counts *pc)
 	free(pc->pairs);
 	free(pc->left_out);
 	free(pc->prefixes);
+	free(pc->ended);
 	*pc = (struct path_counts){0};
 }
 

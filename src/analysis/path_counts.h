@@ -51,6 +51,13 @@ struct path_prefix {
 	uint64_t in, out; /* modulo 2^64 */
 };
 
+/* A path that ends after the call in which its frame died, whatever that does:
+ * up to there, and all of it. */
+struct path_ended {
+	struct path_prefix prefix;
+	uint64_t number;
+};
+
 /* The paths of one function.  The struct may be moved. */
 struct path_counts {
 	struct cfg *g; /* owned; `paths` points at it */
@@ -72,6 +79,10 @@ struct path_counts {
 	struct tags tags;
 	struct path_prefix *prefixes; /* by block, segment, sum */
 	size_t nprefixes, prefixes_cap;
+	/* if the function counts pairs: these are among `items`, but what joins
+	 * them to others would have been counted after the call */
+	struct path_ended *ended;
+	size_t nended, ended_cap;
 	uint64_t nlost;    /* counted under no path */
 	uint64_t nother;   /* paths that were not asked for, together */
 	uint64_t nunknown; /* frames whose path nobody knows, in + out */
@@ -93,6 +104,9 @@ struct path_counts {
 bool path_counts_init(struct path_counts *pc, const struct profile_module *m,
                       uint32_t function, const struct frame_places *places);
 void path_counts_release(struct path_counts *pc);
+
+/* Makes what is in `ended` unfinished, as pairs have it. */
+void path_counts_reopen(struct path_counts *pc);
 
 /*
  * Counts of all edges and blocks of the function, modulo 2^64, from its paths.

@@ -31,13 +31,20 @@ static void put_functions(const struct coverage *c, const char *path, FILE *out)
 	text_print(out, "FNF:%zu\nFNH:%" PRIu64 "\n", n, hit);
 }
 
+/* Those of lines that put_lines has, too: both are in order. */
 static void put_branches(const struct lines *l, uint32_t file, FILE *out)
 {
-	size_t n;
+	size_t n, nlines, found = 0;
 	const struct line_branch *b = lines_branches_of_file(l, file, &n);
+	const struct line_count *c = lines_of_file(l, file, &nlines);
 	uint64_t hit = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		while (nlines && c->line < b[i].line)
+			c++, nlines--;
+		if (!nlines || c->line != b[i].line || !c->known)
+			continue;
+		found++;
 		text_print(out, "BRDA:%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",",
 		           b[i].line, b[i].block, b[i].branch);
 		if (b[i].reached)
@@ -46,7 +53,7 @@ static void put_branches(const struct lines *l, uint32_t file, FILE *out)
 			text_print(out, "-\n");
 		hit += b[i].reached && b[i].taken;
 	}
-	text_print(out, "BRF:%zu\nBRH:%" PRIu64 "\n", n, hit);
+	text_print(out, "BRF:%zu\nBRH:%" PRIu64 "\n", found, hit);
 }
 
 static void put_lines(const struct lines *l, uint32_t file, FILE *out)

@@ -600,7 +600,7 @@ static bool begin_function(struct plugin *p, LLVMValueRef f, struct chosen *c)
 		return false;
 	}
 	shim_work_on(p->module, f);
-	if (mode->paths || mode->trace)
+	if (!mode->source)
 		shim_land_gotos(p->shim, f);
 	function_prepare(f, p->shim);
 	if (mode->trace) {
@@ -750,12 +750,21 @@ static void say_left_out(struct plugin *p, LLVMValueRef f, const char *reason)
 	free(text);
 }
 
+static void land_gotos(struct plugin *p)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;
+	     f = LLVMGetNextFunction(f))
+		if (ir_has_marks(f))
+			shim_land_gotos(p->shim, f);
+}
+
 /* First the whole unit becomes definite and is put away, then it is marked. */
 static void record_module(struct plugin *p)
 {
 	struct record_unit u;
 	struct before before;
 
+	land_gotos(p);
 	before_init(&before, p->module);
 	canonical_begin(p->module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(p->module); f;

@@ -108,7 +108,8 @@ void shim_keep_tails_apart(void);
 /* Turns a local variable into values. */
 void shim_promote(LLVMValueRef variable);
 /* Gives every target of a computed goto that is reached in other ways, too, a
- * block of its own for the goto. */
+ * block of its own for the goto.  Done in all modes but the source stage, so
+ * that blocks have the same numbers in all. */
 void shim_land_gotos(struct shim *s, LLVMValueRef f);
 /* The same before optimization: the site is known by its function's key, too,
  * since calls come to stand in other functions. */
