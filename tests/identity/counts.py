@@ -113,8 +113,10 @@ def other_shapes(one, other):
             one.functions[key]["shape"] != other.functions[key]["shape"]]
 
 
-def differences(one, other, may_differ=False, varies=(), uncovered=()):
-    """Sentences.  may_differ: the graphs, by splitting of blocks."""
+def differences(one, other, may_differ=False, varies=(), uncovered=(),
+                graphs=()):
+    """Sentences.  may_differ: the graphs, by splitting of blocks, or those of
+    the functions in `graphs`."""
     if "*" in varies:
         return []
     skip = {*varies, *uncovered}
@@ -128,7 +130,7 @@ def differences(one, other, may_differ=False, varies=(), uncovered=()):
     if not may_differ:
         found += [f"{name}: another graph"
                   for name in sorted(other_shapes(one, other))
-                  if name not in skip]
+                  if name not in skip and name not in graphs]
     if not skip:
         found += first(one.lines, other.lines, "line")
         found += first(one.branches, other.branches, "way from line")

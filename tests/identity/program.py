@@ -23,6 +23,7 @@ Between the licence and the first other line a program has comments.  What is
     ask       MODE | STATUS | words for cairn | what its answer has to match
     same      MODE MODE | words for cairn: both answer the same
     uncovered MODE NAMES: functions that are not covered there
+    graph     MODE NAMES: functions whose blocks have other numbers there
     varies    NAMES: functions whose counts depend on chance ("*": all)
     differs   MODE NAMES: functions that count otherwise there ("*": all)
     wants     a command without which there is nothing to try
@@ -42,7 +43,8 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3")
 MODES = ("edges", "edges,strict", "paths", "paths,overlap", "trace", "record")
 KEYS = ("cc", "ld", "library", "plain", "make", "buildenv", "env", "limits",
         "wrap", "args", "exit", "levels", "modes", "check", "refuses", "ask",
-        "same", "uncovered", "varies", "differs", "wants", "defect", "known")
+        "same", "uncovered", "graph", "varies", "differs", "wants", "defect",
+        "known")
 QUICK_MODES = ("edges", "paths,overlap", "trace", "record")
 LIMIT = 600  # seconds: far more than ten times the slowest
 

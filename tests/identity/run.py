@@ -195,7 +195,9 @@ class Trial:
         for mode in modes[1:]:
             self.results[mode] += counts.differences(
                 self.runs[mode], self.runs[modes[0]], "strict" in mode,
-                self.varying(mode, modes[0]), self.uncovered(mode))
+                self.varying(mode, modes[0]),
+                " ".join(self.program.of_mode("uncovered", mode)).split(),
+                " ".join(self.program.of_mode("graph", mode)).split())
         for mode in modes:
             self.results[mode] += self.unsure(mode)
 
@@ -209,9 +211,6 @@ class Trial:
             if self.program.of_mode("check", mode):
                 names |= {key[0] for key in self.runs[mode].inexact}
         return names
-
-    def uncovered(self, mode):
-        return " ".join(self.program.of_mode("uncovered", mode)).split()
 
     def unsure(self, mode):
         """Functions that are not exact, and nothing announces it."""
