@@ -239,7 +239,7 @@ static void write_index(const struct trace_input *in, const char *path,
 	struct cairn_err err;
 
 	trace_index_encode(&in->index, identity, &out);
-	(void)writer_replace(path, out.data, out.n, &err);
+	(void)writer_replace_here(path, out.data, out.n, &err);
 	bytes_release(&out);
 }
 

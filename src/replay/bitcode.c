@@ -3,9 +3,12 @@
  * The one place where IR that somebody sent is read.  LLVM's reader checks what
  * it needs itself; its verifier, the rest.  The reader would call that on its
  * own, to upgrade debug information of older versions, and print what is wrong,
- * or end the process: it is told not to.
+ * or end the process: it is told not to.  IR that was made to do harm may crash
+ * the reader all the same, which is told as IR that cannot be read.
  */
 #include "replay/bitcode.h"
+
+#include "replay/fatal.h"
 
 #include <stdbool.h>
 
@@ -34,12 +37,13 @@ LLVMModuleRef bitcode_parse(LLVMContextRef context,
 	bool is_bad;
 
 	leave_debug_info();
+	fatal_read(true);
 	is_bad = LLVMParseBitcodeInContext2(context, bytes, &m);
 	LLVMDisposeMemoryBuffer(bytes);
-	if (is_bad)
-		return NULL;
-	if (!LLVMVerifyModule(m, LLVMReturnStatusAction, NULL))
-		return m;
-	LLVMDisposeModule(m);
-	return NULL;
+	if (!is_bad && LLVMVerifyModule(m, LLVMReturnStatusAction, NULL)) {
+		LLVMDisposeModule(m);
+		is_bad = true;
+	}
+	fatal_read(false);
+	return is_bad ? NULL : m;
 }

@@ -30,6 +30,7 @@ static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE,
 
 static struct {
 	const char *file, *module, *source;
+	bool is_reading; /* IR */
 	char *text; /* for the parent; NULL: stderr */
 	size_t size;
 	char own[1024];
@@ -50,6 +51,11 @@ void fatal_compile(const char *module, const char *source)
 bool fatal_is_compiling(void)
 {
 	return fatal.module;
+}
+
+void fatal_read(bool is_reading)
+{
+	fatal.is_reading = is_reading;
 }
 
 void fatal_say_in(char *text, size_t size)
@@ -87,7 +93,11 @@ static void add_place(char *to, size_t size)
 
 static void add_advice(char *to, size_t size)
 {
-	if (fatal.module)
+	if (fatal.is_reading)
+		add(to, size,
+		    " while it read IR, which is damaged or was made to do "
+		    "harm; build the program again");
+	else if (fatal.module)
 		add(to, size,
 		    "; compile that source with clang instead of cairn-cc, and "
 		    "report this as a mistake of Cairn");
@@ -172,6 +182,8 @@ static const char *name_of(int signal)
 
 _Noreturn void fatal_signal(int signal)
 {
+	if (fatal.is_reading)
+		end("LLVM ended by ", name_of(signal), NULL);
 	end("cairn-replay crashed with ", name_of(signal), NULL);
 }
 

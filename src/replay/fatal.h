@@ -15,6 +15,8 @@ void fatal_open(void);
 void fatal_file(const char *file);
 void fatal_compile(const char *module, const char *source);
 bool fatal_is_compiling(void);
+/* While LLVM reads IR, it is the IR that is wrong. */
+void fatal_read(bool is_reading);
 
 /* The sentence goes there, for a parent to tell, and not to stderr. */
 void fatal_say_in(char *text, size_t size);

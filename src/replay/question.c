@@ -96,7 +96,7 @@ int question_unit(struct question *q, uint32_t i, const char *text,
 	if (q->units[i])
 		return 0;
 	CAIRN_TRY(program_bitcode(p, u, &bitcode, &n, err));
-	if (text && !memmem(bitcode, n, text, strlen(text))) {
+	if (text && (!n || !memmem(bitcode, n, text, strlen(text)))) {
 		free(bitcode);
 		return 0;
 	}

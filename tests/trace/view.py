@@ -316,6 +316,15 @@ def check_index(name, program, trace, truth, rng):
     items = by_thread(events(trace))
     check_reverse(f"{name} with the index of another run", trace, items)
     os.unlink(index)
+    elsewhere = trace + ".other"
+    with open(elsewhere, "wb") as f:
+        f.write(b"as it was")
+    os.symlink(elsewhere, index)
+    must(CAIRN, "trace", "--index", "--summary", trace)
+    with open(elsewhere, "rb") as f:
+        judge(f"{name} a link for the index", f.read() == b"as it was",
+              "what it leads to was written")
+    os.unlink(index)
 
 
 # --- exports and expressions --------------------------------------------------
