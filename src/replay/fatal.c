@@ -31,7 +31,7 @@ static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE,
 static struct {
 	const char *file, *module, *source;
 	bool is_reading; /* IR */
-	char *text; /* for the parent; NULL: stderr */
+	char *text;      /* for the parent; NULL: stderr */
 	size_t size;
 	char own[1024];
 	char stack[STACK_SIZE]; /* of handlers: the other may be full */
