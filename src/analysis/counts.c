@@ -573,6 +573,10 @@ static void count_module(struct counts *c, uint32_t module)
 		count_function(&j, c, places.trouble[i]);
 		add_totals(&c->totals, &j);
 	}
+	cm->stops = places.stops;
+	for (uint32_t i = 0; i < pm->map->nsegments; i++)
+		c->totals.stops += cm->stops[i] != FRAME_STOP_NONE;
+	places.stops = NULL;
 	frames_release(&places);
 }
 
@@ -648,6 +652,7 @@ void counts_free(struct counts *c)
 		free(cm->edge_known);
 		free(cm->block_known);
 		free(cm->segment_known);
+		free(cm->stops);
 		free(cm->functions);
 	}
 	free(c->modules);

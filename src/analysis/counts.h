@@ -2,6 +2,8 @@
 #ifndef CAIRN_ANALYSIS_COUNTS_H
 #define CAIRN_ANALYSIS_COUNTS_H
 
+#include "analysis/frames.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,11 +55,13 @@ struct counts_function {
 struct counts_module {
 	uint64_t *edge, *block, *segment;
 	bool *edge_known, *block_known, *segment_known;
+	enum frame_stop *stops;            /* per segment */
 	struct counts_function *functions; /* one per function of the map */
 };
 
 struct counts_totals {
 	uint64_t functions, executed, uncovered, inconsistent;
+	uint64_t stops;   /* segments where frames were stopped */
 	uint64_t partial; /* count some of their paths: no blocks known */
 	uint64_t blocks, blocks_executed, executions; /* but of those */
 };

@@ -352,6 +352,36 @@ static void place_anywhere(struct frame_places *out, const struct map *m,
 		               });
 }
 
+/* Lines of the function are uncertain: those of a segment if it is known where
+ * the frame was. */
+static void note_stop(struct frame_places *out, const struct index *ix,
+                      const struct map_function *f, uint64_t pc)
+{
+	const struct map *m = ix->map;
+	const struct map_block *b = m->blocks + f->first_block;
+	uint64_t offset = pc - f->address;
+	struct spot at = find_spot(m, f, offset);
+	const struct site_address *part;
+	if (f->flags & CAIRN_FN_TRACED) {
+		part = find_site(ix, pc);
+		if (part)
+			out->stops[b[part->block].first_segment +
+			           part->segment] = FRAME_STOP_WITHIN;
+		return;
+	}
+	if (f->nprobes && !at.is_unknown) {
+		if (at.block)
+			out->stops[b[at.block].first_segment +
+			           find_segment(m, f, &at, offset)] =
+			        at.before_top ? FRAME_STOP_BEFORE
+			                      : FRAME_STOP_WITHIN;
+		return;
+	}
+	for (uint32_t i = 1; i < f->nblocks; i++)
+		for (uint32_t s = 0; s < b[i].nsegments; s++)
+			out->stops[b[i].first_segment + s] = FRAME_STOP_WITHIN;
+}
+
 /* A frame that was interrupted at an address that is no site. */
 static void place_between(struct frame_places *out, const struct index *ix,
                           uint32_t function, uint64_t pc, bool is_out,
@@ -361,6 +391,9 @@ static void place_between(struct frame_places *out, const struct index *ix,
 	uint64_t offset = pc - f->address;
 	struct spot at;
 
+	note_stop(out, ix, f, pc);
+	if (f->flags & CAIRN_FN_TRACED && offset)
+		return; /* a trace knows the part: no count misses it */
 	if (!needs_frames(f)) {
 		place_anywhere(out, ix->map, function, false, is_out, count);
 		return;
@@ -664,6 +697,7 @@ void frames_place(struct frame_places *out, const struct profile *p,
 	*out = (struct frame_places){0};
 	out->trouble = xcalloc(m->nfunctions, sizeof(*out->trouble));
 	out->nblind = xcalloc(m->nfunctions, sizeof(*out->nblind));
+	out->stops = xcalloc(m->nsegments, sizeof(*out->stops));
 	if (!p->nframes)
 		return;
 	index_init(&ix, m);
@@ -690,5 +724,6 @@ void frames_release(struct frame_places *places)
 	free(places->paths);
 	free(places->trouble);
 	free(places->nblind);
+	free(places->stops);
 	*places = (struct frame_places){0};
 }

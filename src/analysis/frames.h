@@ -53,6 +53,14 @@ enum frame_trouble {
 	FRAME_HELD,      /* died in a loop whose count was not in memory yet */
 };
 
+/* Was a frame stopped between the calls of a segment?  Then it ran some of the
+ * segment's lines, and nobody knows which. */
+enum frame_stop {
+	FRAME_STOP_NONE = 0,
+	FRAME_STOP_WITHIN, /* the first of them it ran */
+	FRAME_STOP_BEFORE, /* or none */
+};
+
 struct frame_places {
 	struct frame_place *items; /* sorted by function, block, segment */
 	size_t n, cap;
@@ -63,7 +71,8 @@ struct frame_places {
 	enum frame_trouble *trouble; /* per function */
 	uint64_t
 	        *nblind; /* per function: frames that made trouble in a trace */
-	uint64_t nstray; /* frames that were in no function of the map */
+	enum frame_stop *stops; /* per segment of the map */
+	uint64_t nstray;        /* frames that were in no function of the map */
 };
 
 /* Finds the places of all frames of one module.  Requires: it has a map. */

@@ -42,7 +42,7 @@ struct visit {
 	uint32_t instance, file, line;
 	const struct map_line *source;
 	uint64_t count, instructions;
-	bool known;
+	bool known, doubtful;
 };
 
 /* What a segment adds to a place. */
@@ -83,6 +83,20 @@ static bool is_aside(const struct map *m, const struct map_line *l)
 	       m->places[l->first_place] == CAIRN_PLACE_ASIDE;
 }
 
+/* A frame was stopped in the segment: of several lines it ran some. */
+static bool is_cut(const struct collector *c, uint32_t segment)
+{
+	switch (c->cm->stops[segment]) {
+	case FRAME_STOP_NONE:
+		return false;
+	case FRAME_STOP_WITHIN:
+		return c->map->segments[segment].nlines > 1;
+	case FRAME_STOP_BEFORE:
+		break;
+	}
+	return true;
+}
+
 static void collect_segment(struct collector *c, uint32_t segment)
 {
 	const struct map_segment *s = &c->map->segments[segment];
@@ -104,6 +118,7 @@ static void collect_segment(struct collector *c, uint32_t segment)
 		                                        l->ninstructions
 		                              : 0,
 		        .known = known,
+		        .doubtful = is_cut(c, segment),
 		};
 	}
 }
@@ -176,6 +191,7 @@ static void flush_visits(struct collector *c)
 		     next < c->nvisits && !by_visit(&v, &c->visits[next]);
 		     next++) {
 			v.known &= c->visits[next].known;
+			v.doubtful |= c->visits[next].doubtful;
 			v.instructions += c->visits[next].instructions;
 		}
 		v.count = count_of(c, &c->visits[i], next - i);
@@ -189,7 +205,7 @@ static void flush_visits(struct collector *c)
 		        .count = v.count,
 		        .instructions = v.instructions,
 		        .known = v.known,
-		        .doubtful = c->doubtful,
+		        .doubtful = v.doubtful || c->doubtful,
 		};
 	}
 	c->nvisits = 0;

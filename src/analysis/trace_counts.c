@@ -76,7 +76,11 @@ struct trace_counter {
 
 /* --- frames -------------------------------------------------------------- */
 
-static uint64_t tc_frame_key(block_id part, enum cairn_frame_kind kind)
+/* A frame that no count misses, since it is known in which part it was stopped:
+ * for the lines of that part.  Others that were stopped have no part. */
+#define TC_STOPPED 4u
+
+static uint64_t tc_frame_key(block_id part, unsigned kind)
 {
 	return (uint64_t)kind << 32 | part;
 }
@@ -102,6 +106,9 @@ static void tc_end_frame(struct trace_counter *c, const struct tc_frame *f)
 		tc_put_frame(c, f, CAIRN_FRAME_OUT);
 	if (!f->is_in_call && !f->is_stopped)
 		tc_put_frame(c, f, CAIRN_FRAME_OUT_ASYNC);
+	else if (!f->is_in_call)
+		tally_add(&c->functions[f->function].tally,
+		          tc_frame_key(f->part, TC_STOPPED), 0);
 }
 
 /* The program was killed: a frame that waits may have gone on. */
@@ -507,6 +514,8 @@ static void tc_add_item(struct trace_counter *c, uint32_t function,
 		        f->counters, item->b + 1, item->count};
 		return;
 	}
+	if (kind == TC_STOPPED)
+		frame.kind = CAIRN_FRAME_OUT_ASYNC;
 	frame.reg = frame.has_reg ? item->b + 1 : 0;
 	VEC_RESERVE(p->frames, p->nframes, p->frames_cap);
 	p->frames[p->nframes++] = frame;

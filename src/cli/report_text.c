@@ -120,6 +120,13 @@ static void print_head(const struct report *r, FILE *out)
 		        "%" PRIu64
 		        "; their counts are marked ~, cairn check says why\n",
 		        r->counts->totals.inconsistent);
+	if (r->counts->totals.stops)
+		text_print(out,
+		           "note      places where frames were stopped between "
+		           "calls: %" PRIu64
+		           "; they ran some of the lines there, which are "
+		           "marked ~\n",
+		           r->counts->totals.stops);
 	print_totals(r, out);
 }
 
