@@ -641,11 +641,20 @@ class Function:
         c.take(8)
         self.parts = {0: False}  # blocks that are the rest of one before
         files = [c.str() for _ in range(c.uv())]
-        c.uv(), c.uv()
+
+        def definition(name, file, line):
+            return name, files[file - 1] if file else "", line
+
+        self.definition = definition(self.name, c.uv(), c.uv())
+        self.instances = [(None, 0)]  # the definition, and the one it is in
         for _ in range(c.uv()):
-            c.str()
+            name = c.str()
             if version > 2:
-                c.uv(), c.uv(), c.uv(), c.uv()
+                self.instances.append((definition(name, c.uv(), c.uv()),
+                                       c.uv()))
+                c.uv()
+            else:
+                self.instances.append((definition(name, 0, 0), 0))
         self.block_counter, self.segments = [None], [[]]
         self.held = [False]
         line = 0
@@ -2385,7 +2394,35 @@ def line_count(runs):
     return max(sums.values(), default=0) or max(count for count, _ in runs)
 
 
-def add_lines(f, lines):
+class Copies:
+    """Copies of lines: what was inlined and ran may lack some."""
+
+    def __init__(self):
+        self.of_line = {}  # file, line: definition and instance of each copy
+        self.ran, self.instances = set(), {}
+
+    def add(self, f, instance, file, line, ran):
+        definition, key = f.definition, (id(f), instance)
+        if instance:
+            definition = f.instances[instance][0]
+        copies = self.of_line.setdefault((file, line), [])
+        copies.append((definition, key if instance else None))
+        while ran and instance and (id(f), instance) not in self.ran:
+            self.ran.add((id(f), instance))
+            self.instances.setdefault(f.instances[instance][0], set()).add(
+                (id(f), instance))
+            instance = f.instances[instance][1]
+
+    def doubt(self, lines):
+        for key, copies in self.of_line.items():
+            here = {instance for _, instance in copies}
+            if lines[key] == 0 and any(
+                    self.instances.get(definition, set()) - here
+                    for definition, _ in copies):
+                lines[key] = None
+
+
+def add_lines(f, lines, copies):
     runs = {}
     for b, counts in enumerate(f.segment_counts, 1):
         for s, count in enumerate(counts):
@@ -2395,14 +2432,15 @@ def add_lines(f, lines):
                     here.setdefault(tuple(key), set()).update(places)
             for key, places in here.items():
                 runs.setdefault(key, []).append((count, places))
-    for (_, file, line), found in runs.items():
+    for (instance, file, line), found in runs.items():
+        copies.add(f, instance, file, line, any(count for count, _ in found))
         old = lines.get((file, line), 0)
         bad = old is None or any(count is None for count, _ in found)
         lines[file, line] = None if bad else old + line_count(found)
 
 
 def decode(data, exes):
-    functions, lines, names = [], {}, {}
+    functions, lines, names, copies = [], {}, {}, Copies()
     counts_missing, frames_missing = read_doubts(data)
     modules = read_profile(data, exes)
     maps = [read_map(module.map) for module in modules]
@@ -2424,7 +2462,7 @@ def decode(data, exes):
             if f.flags & NOT_COVERED or len(f.segments) < 2:
                 continue
             count_function(f, module, frames_missing)
-            add_lines(f, lines)
+            add_lines(f, lines, copies)
             doubt = counts_missing or (
                 frames_missing and not f.is_strict
             ) or (f.is_begun if f.how in TRACED else f.how and f.is_partial)
@@ -2441,6 +2479,7 @@ def decode(data, exes):
                     "paths": paths_json(f),
                 }
             )
+    copies.doubt(lines)
     calls = Calls(read_chunks(data), modules, maps)
     return {
         "functions": functions,

@@ -47,9 +47,8 @@ static const struct map *map_of(const struct finder *x, uint32_t module)
 static uint32_t definition(struct finder *x, const struct map *m, uint32_t name,
                            uint32_t file, uint32_t line)
 {
-	char *text = xasprintf(
-	        "%s\n%s\n%" PRIu32, name == MAP_NONE ? "" : map_string(m, name),
-	        file == MAP_NONE ? "" : map_string(m, file), line);
+	char *text = xasprintf("%s\n%s\n%" PRIu32, map_string(m, name),
+	                       map_string(m, file), line);
 	uint32_t id = strtab_add(&x->definitions, text, strlen(text));
 
 	free(text);

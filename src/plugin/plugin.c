@@ -1053,6 +1053,7 @@ static bool begin_module(LLVMModuleRef module,
 {
 	bool has_changed = shim_find_returns_twice(module);
 
+	has_changed |= shim_place_coroutines(module);
 	if (is_recorded(options->mode))
 		has_changed |= record_give_blocks(module);
 	return has_changed;

@@ -96,6 +96,9 @@ void shim_keep_apart(LLVMValueRef call);
  * if the front end has not (-fno-builtin): setjmp, vfork and the like, known by
  * name.  Returns true if it changed anything. */
 bool shim_find_returns_twice(LLVMModuleRef module);
+/* Gives what is not of the source of a coroutine other lines: coroutines.cpp.
+ * Returns true if it changed anything. */
+bool shim_place_coroutines(LLVMModuleRef module);
 /* True if a call may come back more than once: setjmp, vfork. */
 bool shim_returns_twice(LLVMValueRef call);
 /* An instruction that does nothing, to keep a place. */

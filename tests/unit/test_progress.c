@@ -25,7 +25,8 @@ static const char *show(bool on_terminal, bool is_forced, uint64_t ns)
 {
 	int ends[2], saved = dup(STDERR_FILENO);
 	struct progress p;
-	ssize_t n;
+	size_t n = 0;
+	ssize_t more;
 
 	if (on_terminal) {
 		ends[0] = posix_openpt(O_RDWR | O_NOCTTY);
@@ -36,8 +37,8 @@ static const char *show(bool on_terminal, bool is_forced, uint64_t ns)
 		assert_int_equal(pipe(ends), 0);
 	}
 	assert_true(ends[1] >= 0);
-	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	dup2(ends[1], STDERR_FILENO);
+	close(ends[1]);
 	progress_begin(&p, "work", is_forced);
 	p.begun -= ns;
 	progress_tell(&p, 1, 4);
@@ -45,12 +46,13 @@ static const char *show(bool on_terminal, bool is_forced, uint64_t ns)
 	progress_tell(&p, 2, 4);
 	progress_end(&p);
 	fflush(stderr);
-	n = read(ends[0], shown, sizeof(shown) - 1);
-	shown[n > 0 ? n : 0] = '\0';
 	dup2(saved, STDERR_FILENO);
 	close(saved);
+	/* a terminal hands over when the kernel gets to it; then it hangs up */
+	while ((more = read(ends[0], shown + n, sizeof(shown) - 1 - n)) > 0)
+		n += (size_t)more;
+	shown[n] = '\0';
 	close(ends[0]);
-	close(ends[1]);
 	return shown;
 }
 
