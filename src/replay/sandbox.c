@@ -234,8 +234,8 @@ static uint64_t seconds(void)
 }
 
 /* Addresses that are four times the memory of this machine, and what a replay
- * reserves without using it; a day of processor time, or what the environment
- * says.  No core is written. */
+ * reserves without using it; files that are as large as that; a day of
+ * processor time, or what the environment says.  No core is written. */
 static void set_limits(void)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
@@ -244,6 +244,7 @@ static void set_limits(void)
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_AS, ROOM + 4 * memory);
 	limit(RLIMIT_CPU, seconds());
+	limit(RLIMIT_FSIZE, ROOM);
 }
 
 /* --- entering --------------------------------------------------------------

@@ -545,6 +545,15 @@ static void take_all_addresses(void)
 	           0) == MAP_FAILED);
 }
 
+static void write_without_end(void)
+{
+	int file = memfd_create("file", MFD_CLOEXEC);
+
+	signal(SIGXFSZ, SIG_IGN);
+	WORKS(file >= 0);
+	REFUSED(ftruncate(file, (off_t)1 << 40));
+}
+
 static void exit_5(void)
 {
 	_exit(5);
@@ -561,6 +570,7 @@ static void test_limits(void **state)
 {
 	(void)state;
 	assert_int_equal(attack(take_all_addresses), 0);
+	assert_int_equal(attack(write_without_end), 0);
 }
 
 /* A child that loses its parent, and does not want to end. */
