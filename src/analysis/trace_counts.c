@@ -78,7 +78,7 @@ struct trace_counter {
 
 /* A frame that no count misses, since it is known in which part it was stopped:
  * for the lines of that part.  Others that were stopped have no part. */
-#define TC_STOPPED 4u
+#define TC_STOPPED 16u /* no enum cairn_frame_kind */
 
 static uint64_t tc_frame_key(block_id part, unsigned kind)
 {
@@ -106,7 +106,7 @@ static void tc_end_frame(struct trace_counter *c, const struct tc_frame *f)
 		tc_put_frame(c, f, CAIRN_FRAME_OUT);
 	if (!f->is_in_call && !f->is_stopped)
 		tc_put_frame(c, f, CAIRN_FRAME_OUT_ASYNC);
-	else if (!f->is_in_call)
+	else if (!f->is_in_call && f->part)
 		tally_add(&c->functions[f->function].tally,
 		          tc_frame_key(f->part, TC_STOPPED), 0);
 }
