@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "base/err.h"
+#include "replay/fatal.h"
 #include "replay/program.h"
 }
 
@@ -705,10 +706,12 @@ open_unit(const program &p, const program_unit &from, struct cairn_err *err)
 	u->context.setDiagnosticHandlerCallBack(ignore_diagnostic);
 	u->bitcode.assign(bytes, bytes + n);
 	free(bytes);
+	fatal_read(true);
 	Expected<std::unique_ptr<Module>> m = getLazyBitcodeModule(
 	        MemoryBufferRef(StringRef(u->bitcode.data(), n), ""),
 	        u->context);
 	Error e = m ? (*m)->materializeMetadata() : m.takeError();
+	fatal_read(false);
 	if (e) {
 		consumeError(std::move(e));
 		cairn_fail(err, CAIRN_E_CORRUPT,

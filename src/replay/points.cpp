@@ -128,6 +128,11 @@ struct points *points_find(const struct ir_function *ir)
 	return p;
 }
 
+bool points_has(const struct points *p, uint32_t point)
+{
+	return p->all.count(point);
+}
+
 void points_free(struct points *p)
 {
 	delete p;

@@ -39,6 +39,7 @@ static inline uint32_t points_in(const struct ir_function *ir, uint32_t site)
 /* Before anything is changed, in this order: what is live where, ... */
 struct points *points_find(const struct ir_function *ir);
 void points_free(struct points *p);
+bool points_has(const struct points *p, uint32_t point);
 /* ... and behind questions: what the rewriter must keep track of. */
 void points_place(struct points *p, const struct ir_function *ir);
 

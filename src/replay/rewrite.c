@@ -1680,10 +1680,30 @@ static void name_functions(struct rewriter *r)
 	}
 }
 
+/* Where frames are to begin again is what a recording says. */
+static int check_again(const struct rewriter *r)
+{
+	for (unsigned i = 0; r->only && i < r->nfunctions; i++) {
+		if (!is_wanted(r, &r->functions[i]))
+			continue;
+		for (uint32_t k = 0; k < r->only->n; k++)
+			if (!points_has(r->functions[i].points,
+			                r->only->points[k]))
+				return cairn_fail(
+				        r->err, CAIRN_E_CORRUPT,
+				        "%s: a checkpoint has a frame where "
+				        "its function can have none; build the "
+				        "program again, and record it again",
+				        r->name);
+	}
+	return 0;
+}
+
 static int rewrite_all(struct rewriter *r, uint32_t unit)
 {
 	r->ntable = rewrite_table(r->m, &r->table);
 	CAIRN_TRY(find_functions(r));
+	CAIRN_TRY(check_again(r));
 	r->state = add_symbol(r, REPLAY_STATE, true);
 	add_helpers(r);
 	if (r->options->ask)
