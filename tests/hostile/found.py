@@ -76,6 +76,21 @@ def checkpoints_elsewhere(seed):
     return seed.profile, None, ((".checkpoints", "folder"),)
 
 
+def index_elsewhere(seed):
+    """A link is where an index is kept."""
+    return seed.profile, None, ((".index", "file"),)
+
+
+def function_nowhere(seed):
+    """The first function of a map is where no code can be, so that those of
+    the unit are others."""
+    elf = Elf(seed.program)
+    records = maps.decode(elf.get(".cairn.map"))
+    next(r for r in records if r.magic == maps.FUNCTION).set("func", 1 << 63)
+    elf.put(".cairn.map", maps.encode(records))
+    return seed.profile, bytes(elf.data), ()
+
+
 # Name, seed, what makes (profile, program or None, links beside the profile),
 # commands.
 FOUND = [
@@ -87,4 +102,8 @@ FOUND = [
      ["output {f}", "output --raw {f}", "output --json {f}", "replay {f}"]),
     ("checkpoints behind a link", "record", checkpoints_elsewhere,
      ["replay --every 50 {f}", "values {f} --at {c}", "replay {f}"]),
+    ("an index behind a link", "trace", index_elsewhere,
+     ["trace --index {f}", "trace --index --from 100 {f}"]),
+    ("frames of other functions", "trimmed", function_nowhere,
+     ["output {f}", "values {f} --at {c}", "replay {f}"]),
 ]
