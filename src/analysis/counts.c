@@ -262,6 +262,12 @@ static void recover_strict(struct job *j, const struct cfg *g, uint64_t allowed)
 			rest += j->edge[g->in[i]];
 		if (!j->block_known[b])
 			j->block[b] = rest;
+		else if (rest - j->block[b] <= allowed)
+			allowed -= rest - j->block[b];
+		else if (!j->out->doubt) {
+			j->out->doubt = COUNTS_UNBALANCED;
+			j->out->bad_block = b;
+		}
 		for (uint32_t i = g->out_at[b]; i < g->out_at[b + 1]; i++)
 			if (j->edge_known[g->out[i]])
 				rest -= j->edge[g->out[i]];

@@ -6,6 +6,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -26,6 +27,11 @@ int files_open(const char *path)
 	if (asked)
 		return asked->open(path);
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+void files_outlive_limits(void)
+{
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 void files_fill_usual(void)

@@ -27,6 +27,8 @@ const struct files_host *files_asked(void);
 /* What is opened later is none of the usual three descriptors; what was closed
  * cannot be written. */
 void files_fill_usual(void);
+/* A file that grows over a limit (ulimit -f) is an error, no death. */
+void files_outlive_limits(void);
 
 /* Opens a file for reading: a descriptor, or -1 and errno. */
 int files_open(const char *path);

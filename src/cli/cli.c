@@ -11,6 +11,7 @@
 #include "analysis/counts.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/options.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/beside.h"
@@ -57,34 +58,12 @@ int cli_usage(const char *command, const char *format, ...)
 	return CLI_ERROR;
 }
 
-/* How many long options may be meant by "--NAME" or "--NAME=value"? */
-static size_t count_meant(const char *word, const struct option *options)
-{
-	size_t n = strcspn(word += 2, "="), found = 0;
-
-	for (; options->name; options++)
-		found += !strncmp(options->name, word, n);
-	return found;
-}
-
-/* Says what is wrong with what getopt_long returned as '?' or ':'. */
 static int refuse_option(int c, char **argv, const struct option *options)
 {
-	const char *word = argv[optind - 1];
+	char what[256];
 
-	if (c == ':')
-		return cli_usage(argv[0], "%s needs a value", word);
-	for (const struct option *o = options; optopt && o->name; o++)
-		if (o->val == optopt)
-			return cli_usage(argv[0], "--%s takes no value",
-			                 o->name);
-	if (optopt)
-		return cli_usage(argv[0], "there is no option -%c", optopt);
-	return cli_usage(argv[0],
-	                 count_meant(word, options) > 1
-	                         ? "%s may mean more than one option"
-	                         : "there is no option %s",
-	                 word);
+	options_judge(c, argv, options, what, sizeof(what));
+	return cli_usage(argv[0], "%s", what);
 }
 
 bool cli_parse(const struct cli_syntax *s, int argc, char **argv, void *request,

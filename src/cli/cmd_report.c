@@ -299,9 +299,19 @@ static void write_page(const struct report *r, FILE *out)
 static void say_inconsistent(const struct request *q, const struct report *r)
 {
 	uint64_t n = r->counts->totals.inconsistent;
+	uint64_t nstops = r->counts->totals.stops;
 
-	if (n && q->format && q->format->write != report_text &&
-	    q->format->write != report_json)
+	if (!q->format || q->format->write == report_text ||
+	    q->format->write == report_json)
+		return;
+	if (nstops)
+		text_print(stderr,
+		           "cairn: %s: places where frames were stopped "
+		           "between calls: %" PRIu64
+		           "; lines there may have run less often than the "
+		           "output says, cairn report marks them\n",
+		           r->profile->files[0].name, nstops);
+	if (n)
 		text_print(stderr,
 		           "cairn: %s: functions whose flow does not add up: "
 		           "%" PRIu64

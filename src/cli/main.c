@@ -94,6 +94,7 @@ int main(int argc, char **argv)
 	char option[] = "--help";
 
 	files_fill_usual();
+	files_outlive_limits();
 	walked_begin();
 	if (!name)
 		return cli_usage("", "no command given");

@@ -62,6 +62,11 @@ static int fail_signal(int signal, const char *what, struct cairn_err *err)
 		        "%s: cairn-replay, which does the work, was killed; if "
 		        "memory ran out, end other programs, or use --jobs 1",
 		        what);
+	if (signal == SIGHUP || signal == SIGINT || signal == SIGTERM)
+		return cairn_fail(err, CAIRN_E_SYSTEM,
+		                  "%s: cairn-replay, which does the work, was "
+		                  "told to end (%s); ask again",
+		                  what, strsignal(signal));
 	return cairn_fail(
 	        err, CAIRN_E_SYSTEM,
 	        "%s: cairn-replay, which does the work, was ended by the "

@@ -457,6 +457,7 @@ static void keep_under_intrinsics(LLVMValueRef f)
 
 void function_prepare(LLVMValueRef f, struct shim *s)
 {
+	shim_after_allocas(f); /* or what a part begins with might move yet */
 	keep_under_intrinsics(f);
 	if (ir_own_returns(f))
 		shim_forget(s, f);

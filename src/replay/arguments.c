@@ -5,6 +5,7 @@
  */
 #include "replay/arguments.h"
 
+#include "base/options.h"
 #include "replay/command.h"
 #include "replay/session.h"
 
@@ -15,10 +16,17 @@
 int arguments_read(const struct arguments *a, int argc, char **argv,
                    struct session_options *o, void *question)
 {
+	char what[256];
 	int option;
 
-	while ((option = getopt_long(argc, argv, a->shorts ? a->shorts : "hq",
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, a->shorts ? a->shorts : ":hq",
 	                             a->options, NULL)) != -1) {
+		if (option == '?' || option == ':') {
+			options_judge(option, argv, a->options, what,
+			              sizeof(what));
+			return command_usage(a->command, what);
+		}
 		if (option == 'h') {
 			fputs(a->help, stdout);
 			return FINE;

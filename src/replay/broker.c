@@ -607,13 +607,42 @@ static void note_signal(int signal)
 
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
 
-static void catch_endings(void (*handler)(int))
+#define NENDINGS (sizeof(endings) / sizeof(*endings))
+
+static struct sigaction before[NENDINGS];
+
+/* Those that the caller ignores (nohup) stay ignored. */
+static void catch_endings(void)
 {
-	struct sigaction action = {.sa_handler = handler};
+	struct sigaction action = {.sa_handler = note_signal};
 
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
-		sigaction(endings[i], &action, NULL);
+	for (size_t i = 0; i < NENDINGS; i++)
+		if (!sigaction(endings[i], NULL, &before[i]) &&
+		    before[i].sa_handler != SIG_IGN)
+			sigaction(endings[i], &action, NULL);
+}
+
+static void leave_endings(void)
+{
+	for (size_t i = 0; i < NENDINGS; i++)
+		sigaction(endings[i], &before[i], NULL);
+}
+
+/* As poll, unless the broker was told to end, or until it is. */
+static int wait_for(struct pollfd *p, size_t n)
+{
+	sigset_t all, old;
+	int rc = -1;
+
+	sigemptyset(&all);
+	for (size_t i = 0; i < NENDINGS; i++)
+		sigaddset(&all, endings[i]);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	if (!was_told)
+		rc = ppoll(p, n, NULL, &old);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return rc;
 }
 
 /* Whoever is left of the worker's children, and theirs, which become ours when
@@ -648,7 +677,7 @@ static bool serve_next(int asks[2], int held, struct outlets *o)
 	for (size_t i = 0; i < o->n; i++)
 		p[3 + i] = (struct pollfd){.fd = o->items[i].from,
 		                           .events = POLLIN};
-	if (poll(p, (nfds_t)(3 + o->n), -1) < 0)
+	if (wait_for(p, 3 + o->n) < 0)
 		return true;
 	for (size_t i = 0; i < o->n; i++)
 		if (p[3 + i].revents)
@@ -679,7 +708,7 @@ int broker_serve(int asks[2], pid_t worker, const struct broker_rights *rights,
 	b.has_compiler = true;
 	outlets->ends = &was_told;
 	outlets_leave(outlets);
-	catch_endings(note_signal);
+	catch_endings();
 	while (!was_told && serve_next(asks, held, outlets))
 		continue;
 	if (was_told)
@@ -691,7 +720,7 @@ int broker_serve(int asks[2], pid_t worker, const struct broker_rights *rights,
 	for (size_t i = 0; i < NDRAFTS; i++)
 		if (b.drafts[i].is_used)
 			drop(&b.drafts[i]);
-	catch_endings(SIG_DFL);
+	leave_endings();
 	if (was_told)
 		raise(was_told);
 	return status;

@@ -106,8 +106,10 @@ static void carry_out(const struct order *o, const int *fds)
 		out = put_away(object, size);
 		if (out < 0)
 			a.code = cairn_fail(&err, CAIRN_E_SYSTEM,
-			                    "no memory for replay code; end "
-			                    "other programs");
+			                    "no room for replay code: %s; end "
+			                    "other programs, or raise the "
+			                    "limit (ulimit -f)",
+			                    strerror(errno));
 	}
 	if (a.code < 0)
 		snprintf(a.text, sizeof(a.text), "%s", err.text);

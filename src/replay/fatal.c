@@ -25,8 +25,8 @@
 
 #define STACK_SIZE 65536
 
-static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                              SIGABRT, SIGXCPU, SIGXFSZ};
+static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE,
+                              SIGILL,  SIGABRT, SIGXCPU};
 
 static struct {
 	const char *file, *module, *source;
@@ -193,10 +193,6 @@ static void handle_signal(int signal)
 		end("the replay has used more processor time than it may", "",
 		    "; set CAIRN_REPLAY_SECONDS to more if you trust the "
 		    "recording and its programs");
-	if (signal == SIGXFSZ)
-		end("the replay has written a larger file than it may", "",
-		    "; say --trusted if you trust the recording and its "
-		    "programs");
 	fatal_signal(signal);
 }
 

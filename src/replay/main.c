@@ -87,6 +87,7 @@ int main(int argc, char **argv)
 	char *version = argc ? strchr(argv[0], '/') : NULL;
 
 	files_fill_usual();
+	files_outlive_limits();
 	fatal_open();
 	if (version)
 		*version++ = '\0';

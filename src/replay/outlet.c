@@ -117,10 +117,10 @@ bool outlet_is_terminal(int fd)
 
 /* --- copying -------------------------------------------------------------- */
 
-static void put(struct outlets *o, const struct outlet *one, const char *bytes,
+static void put(struct outlets *o, struct outlet *one, const char *bytes,
                 size_t n)
 {
-	while (n && !o->error) {
+	while (n && !one->is_broken) {
 		struct pollfd p = {.fd = one->to, .events = POLLOUT};
 		ssize_t done = write(one->to, bytes, n);
 
@@ -128,7 +128,9 @@ static void put(struct outlets *o, const struct outlet *one, const char *bytes,
 			bytes += done;
 			n -= (size_t)done;
 		} else if (*o->ends || (errno != EAGAIN && errno != EINTR)) {
-			o->error = errno;
+			one->is_broken = true;
+			if (one->to == STDOUT_FILENO)
+				o->error = errno;
 		} else {
 			poll(&p, 1, -1);
 		}
@@ -175,7 +177,7 @@ static void put_escaped(struct outlets *o, struct outlet *one, const char *s,
 	const char *end = s + n;
 	bool is_cut;
 
-	while (s < end && !o->error) {
+	while (s < end && !one->is_broken) {
 		const char *from = s;
 		char escape[8];
 
@@ -211,7 +213,8 @@ void outlet_pass(struct outlets *o, struct outlet *one)
 		put_escaped(o, one, bytes, n, more <= 0);
 	else
 		put(o, one, bytes, n);
-	if (!o->error && (more > 0 || (more < 0 && errno == EINTR)))
+	if (!(one->is_broken && one->to == STDOUT_FILENO) &&
+	    (more > 0 || (more < 0 && errno == EINTR)))
 		return;
 	close(one->from);
 	one->from = -1;

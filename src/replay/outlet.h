@@ -20,9 +20,10 @@ struct outlets {
 		bool is_escaped; /* on its way to a terminal */
 		char held[64];   /* the beginning of a character, or sequence */
 		size_t nheld;
+		bool is_broken;  /* what comes goes nowhere */
 	} items[OUTLETS];
 	size_t n;
-	int error; /* errno of a write that failed, or 0 */
+	int error; /* errno of a write to stdout that failed, or 0 */
 	const volatile sig_atomic_t *ends; /* the broker was told to end */
 };
 
@@ -38,8 +39,8 @@ int outlets_open(struct outlets *o, const struct outlet_options *options,
 void outlets_take(struct outlets *o);
 /* For the broker: it has nothing but the other ends. */
 void outlets_leave(struct outlets *o);
-/* For the broker: a part of what was written, which it waits for.  Behind an
- * error nobody reads the pipe any more. */
+/* For the broker: a part of what was written, which it waits for.  When stdout
+ * is broken nobody reads the pipe any more. */
 void outlet_pass(struct outlets *o, struct outlet *one);
 
 /* Is it a terminal, if need be at the other end of a pipe? */

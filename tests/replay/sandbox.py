@@ -13,6 +13,7 @@ failed".
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,37 @@ def lost_output(folder, file):
             check(f"{command} to {place}: status", out.returncode != 2 and out)
 
 
+def signals(folder, file):
+    """Who ignores a signal has a replay that does."""
+    for number, ignored in ((signal.SIGHUP, True), (signal.SIGHUP, False)):
+        child = subprocess.Popen(
+            [CAIRN, "replay", "--no-cache", "--jobs", "1", file], cwd=folder,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True, preexec_fn=lambda: signal.signal(
+                number, signal.SIG_IGN if ignored else signal.SIG_DFL))
+        while child.poll() is None and len(run(
+                "pgrep", "-g", str(child.pid)).stdout.split()) < 2:
+            time.sleep(.01)
+        os.killpg(child.pid, number)
+        said = child.communicate()[0]
+        # one that is not ignored may come too late
+        check(f"signal, ignored {ignored}", child.returncode not in (
+            (0,) if ignored else (0, -number)) and (child.returncode, said))
+
+
+def broken_stderr(folder, file):
+    """What stderr takes has no say in how a command ends."""
+    words = [CAIRN, "output", file]
+    want = subprocess.run(words, cwd=folder, capture_output=True)
+    with open("/dev/full", "w") as full:
+        got = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE,
+                             stderr=full)
+    check("stderr is full", (want.returncode, want.stdout) !=
+          (got.returncode, got.stdout) and got)
+    out = cairn(folder, "output", "--no\033[31m", file)
+    check("an option that is none", "\033" in out.stderr and out)
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="cairn-harm-")
     try:
@@ -180,6 +212,8 @@ def main():
         folders(folder, file)
         who_is_left(folder, file)
         lost_output(folder, file)
+        signals(folder, file)
+        broken_stderr(folder, file)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return finish()

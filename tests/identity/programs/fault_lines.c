@@ -7,6 +7,8 @@
 // ask: paths | 0 | report --lines {file} | ~10 +\d+ \s*after\+\+
 // ask: paths,overlap | 0 | report --lines {file} | ~10 +\d+ \s*after\+\+
 // ask: record | 0 | report --lines {file} | ~10 +\d+ \s*after\+\+
+// ask: edges | 0 | report --format lcov {file} | frames were stopped
+// ask: record | 0 | report --json {file} | "consistent": false
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
