@@ -31,7 +31,9 @@ BATTERY = ("return", "inline_lines", "recursion", "tail_recursion",
            "fork")
 # What is announced of them.
 BATTERY_SAID = {
-    "builtin_jump": {"uncovered": ["trace hold"]},
+    # strict functions, and a recording has the calls of __builtin_setjmp
+    "builtin_jump": {"uncovered": ["trace hold main"],
+                     "differs": ["record hold main"]},
     "pthread_exit": {"uncovered": ["trace run"],
                      # counted strictly, which a recording need not be
                      "graph": ["record run"]},
@@ -57,7 +59,10 @@ SMALL = {
     "walk": ("replay/walk.c", {}),
     "walk-cxx": ("replay/walk.cpp", {"cc": ["-std=c++20"]}),
     "replay-throws": ("replay/throws.cpp", {"cc": ["-std=c++20"]}),
-    "replay-calls": ("replay/calls.c", {"exit": ["any"]}),
+    # A recording copies structures that are passed by value: a line that only
+    # reads one may be lost, so lines are not compared there (STATUS.md).
+    "replay-calls": ("replay/calls.c", {"exit": ["any"],
+                                        "uncovered": ["record by_value"]}),
     "replay-gotos": ("replay/gotos.c", {"ld": ["-lm"], "modes": ["record"]}),
     "replay-setjmps": ("replay/setjmps.c", {}),
     "replay-coroutines": ("replay/coroutines.cpp", {"cc": ["-std=c++20"]}),
@@ -78,6 +83,8 @@ SMALL = {
 
 
 QUICK = ("control", "walk", "battery-longjmp_loop")
+# They look at the time.
+REAL_SAID = {"phalanx": {"varies": ["root_search"]}}
 REAL = ("bzip2", "lua", "zlib", "minisat", "csparse")
 FETCHING = threading.Lock()  # programs share packages
 
@@ -215,7 +222,7 @@ class RealBuild:
 
 class Real(Program):
     def __init__(self, real):
-        super().__init__(real.name, [""], {})
+        super().__init__(real.name, [""], REAL_SAID.get(real.name, {}))
         self.real, self.rerun = steady.steady(real), f"--real {real.name}"
 
     def prepare(self, folder):
