@@ -270,9 +270,16 @@ static void print_share(FILE *out, uint64_t part, uint64_t whole, bool is_known)
 
 static void print_row(const struct hot *h, FILE *out, const struct hot_path *p)
 {
-	text_print(out, "%20" PRIu64, p->count);
-	print_share(out, p->count, h->executions, hot_knows_executions(h));
-	print_share(out, p->count * p->nblocks, h->blocks, hot_knows_blocks(h));
+	bool is_known = (int64_t)p->count >= 0; /* or it contradicts others */
+
+	if (is_known)
+		text_print(out, "%20" PRIu64, p->count);
+	else
+		text_print(out, "%20s", "?");
+	print_share(out, p->count, h->executions,
+	            is_known && hot_knows_executions(h));
+	print_share(out, p->count * p->nblocks, h->blocks,
+	            is_known && hot_knows_blocks(h));
 	text_print(out, " %6" PRIu64 "  %s  ", p->nblocks,
 	           h->functions[p->function].row->name);
 	hot_text_summary(h, out, p);

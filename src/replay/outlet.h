@@ -20,7 +20,7 @@ struct outlets {
 		bool is_escaped; /* on its way to a terminal */
 		char held[64];   /* the beginning of a character, or sequence */
 		size_t nheld;
-		bool is_broken;  /* what comes goes nowhere */
+		bool is_broken; /* what comes goes nowhere */
 	} items[OUTLETS];
 	size_t n;
 	int error; /* errno of a write to stdout that failed, or 0 */
