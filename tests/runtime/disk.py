@@ -78,7 +78,10 @@ def full_at_the_start():
         what = "%s, a full disk" % mode
         status, said = run("./prog-" + mode, first=fill)
         equal(what + ": status", status, 0)
-        one_line(what, said, UNLESS)
+        lines = said.splitlines()
+        test(what + ": it is said twice, before and after",
+             len(lines) == 2 and UNLESS in lines[0] and
+             lines[1].endswith("the counts are lost"), said)
         equal(what + ": nothing is left", os.listdir("disk"), [])
         what = "%s, room at the end" % mode
         status, said = run("./prog-" + mode, first=fill, then=free)

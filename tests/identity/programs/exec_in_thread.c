@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// A thread other than the first one execs; the others are gone.
+// A thread other than the first one execs; the others are gone, and main may
+// not have got to its last join.
+// varies: main
 // cc: -pthread
 #include <pthread.h>
 #include <stdio.h>
