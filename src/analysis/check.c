@@ -125,8 +125,9 @@ static void check_file(struct findings *out, const struct profile_file *f,
 		        xstrdup("the trace ended before the program did, in "
 		                "some "
 		                "threads or in all: the disk was full, a limit "
-		                "(ulimit -f) was reached, or there was no "
-		                "memory"));
+		                "(ulimit -f) was reached, there was no "
+		                "memory, or a privileged program had given up "
+		                "the right to write there"));
 	else if (f->flags & CAIRN_FILE_TRUNCATED)
 		findings_add(
 		        out, "F4", f->name,
