@@ -60,7 +60,6 @@ static struct {
 	bool has_orphan;     /* some chunk is not mapped */
 	bool has_draft_name; /* DRAFT is to be removed */
 	bool has_lost;       /* something that no file can have */
-	bool has_said_lost;  /* at its end */
 	bool lacks_module;   /* such a chunk is a MODULE */
 	bool is_stuck;       /* what is behind out.length is not zeros */
 	int fd;              /* 1 + descriptor, only while the lock is held */
@@ -938,17 +937,6 @@ static int write_orphans(bool *lost)
 	return fd;
 }
 
-/* The last word: it is said, whatever was said before; once, for a program may
- * end twice. */
-static void say_lost(int error)
-{
-	if (out.has_said_lost)
-		return;
-	out.has_said_lost = true;
-	process.has_said = false;
-	out_say("cannot write ", PATH, error, "the counts are lost");
-}
-
 /* The last of a file that is written at the end. */
 static void complete_file(int fd)
 {
@@ -958,7 +946,7 @@ static void complete_file(int fd)
 		r = publish_file();
 	if (r < 0 && !out.was_made) {
 		drop_draft();
-		say_lost(-r);
+		out_say("cannot write ", PATH, -r, "the counts are lost");
 	}
 }
 
@@ -1000,8 +988,6 @@ void out_seal(uint32_t how, uint32_t signal)
 	close_state(how, signal);
 	if (!out.is_file && fd >= 0)
 		complete_file(fd);
-	else if (!out.is_file && !out.was_made)
-		say_lost(-fd);
 	process.is_sealed = true;
 	out_idle();
 }

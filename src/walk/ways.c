@@ -220,6 +220,17 @@ static void walk_begin_ways(struct walk_function *f)
 	}
 }
 
+/* What a decoder says of a trace, with what to do. */
+static int walk_damaged(int rc, struct cairn_err *err)
+{
+	struct cairn_err why = *err;
+
+	return cairn_fail(err, rc,
+	                  "%s; the trace is damaged, or the program was built "
+	                  "anew: run it again",
+	                  why.text);
+}
+
 int walk_look_up(struct walk_function *f, block_id first, uint64_t code,
                  const struct walk_way **out, struct cairn_err *err)
 {
@@ -229,8 +240,11 @@ int walk_look_up(struct walk_function *f, block_id first, uint64_t code,
 		walk_begin_ways(f);
 	way = walk_entry(f->ways, first, code);
 	if (!way->is_known) {
-		CAIRN_TRY(codes_decode(f->codes, first, code, &f->ways->path,
-		                       err));
+		int rc = codes_decode(f->codes, first, code, &f->ways->path,
+		                      err);
+
+		if (rc < 0)
+			return walk_damaged(rc, err);
 		walk_learn(way, f, &f->ways->path);
 	}
 	*out = way;
@@ -242,17 +256,22 @@ int walk_find_witness(struct walk_function *f, uint32_t at, uint32_t code,
 {
 	struct walk_way *way;
 	witness_place_id next = CFG_OUTSIDE;
+	int rc;
 
 	if (!f->ways)
 		walk_begin_ways(f);
-	if (f->ways->starts[at].size && code >= f->ways->starts[at].size)
-		return witness_decode(f->witness, walk_swap_place(f, at), code,
-		                      &f->ways->path, &next, err);
+	if (f->ways->starts[at].size && code >= f->ways->starts[at].size) {
+		rc = witness_decode(f->witness, walk_swap_place(f, at), code,
+		                    &f->ways->path, &next, err);
+		return rc < 0 ? walk_damaged(rc, err) : rc;
+	}
 	way = walk_entry(f->ways, at, code);
 	if (!way->is_known) {
-		CAIRN_TRY(witness_decode(f->witness, walk_swap_place(f, at),
-		                         code ? code : WITNESS_NONE,
-		                         &f->ways->path, &next, err));
+		rc = witness_decode(f->witness, walk_swap_place(f, at),
+		                    code ? code : WITNESS_NONE, &f->ways->path,
+		                    &next, err);
+		if (rc < 0)
+			return walk_damaged(rc, err);
 		walk_learn(way, f, &f->ways->path);
 		way->next = walk_swap_place(f, next);
 	}
