@@ -352,6 +352,14 @@ static void place_anywhere(struct frame_places *out, const struct map *m,
 		               });
 }
 
+/* The worst stays. */
+static void stop_in(struct frame_places *out, uint32_t segment,
+                    enum frame_stop how)
+{
+	if (out->stops[segment] < how)
+		out->stops[segment] = how;
+}
+
 /* Lines of the function are uncertain: those of a segment if it is known where
  * the frame was. */
 static void note_stop(struct frame_places *out, const struct index *ix,
@@ -365,21 +373,23 @@ static void note_stop(struct frame_places *out, const struct index *ix,
 	if (f->flags & CAIRN_FN_TRACED) {
 		part = find_site(ix, pc);
 		if (part)
-			out->stops[b[part->block].first_segment +
-			           part->segment] = FRAME_STOP_WITHIN;
+			stop_in(out,
+			        b[part->block].first_segment + part->segment,
+			        FRAME_STOP_WITHIN);
 		return;
 	}
 	if (f->nprobes && !at.is_unknown) {
 		if (at.block)
-			out->stops[b[at.block].first_segment +
-			           find_segment(m, f, &at, offset)] =
+			stop_in(out,
+			        b[at.block].first_segment +
+			                find_segment(m, f, &at, offset),
 			        at.before_top ? FRAME_STOP_BEFORE
-			                      : FRAME_STOP_WITHIN;
+			                      : FRAME_STOP_WITHIN);
 		return;
 	}
 	for (uint32_t i = 1; i < f->nblocks; i++)
 		for (uint32_t s = 0; s < b[i].nsegments; s++)
-			out->stops[b[i].first_segment + s] = FRAME_STOP_WITHIN;
+			stop_in(out, b[i].first_segment + s, FRAME_STOP_WITHIN);
 }
 
 /* A frame that was interrupted at an address that is no site. */

@@ -665,7 +665,7 @@ static void end_children(void)
 }
 
 /* Waits for one of the worker's descriptors, if it still writes or asks, and
- * serves that.  False: nobody is at any of them. */
+ * serves that.  False: it has ended. */
 static bool serve_next(int asks[2], int held, struct outlets *o)
 {
 	struct pollfd p[3 + OUTLETS] = {
